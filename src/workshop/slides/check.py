@@ -38,9 +38,9 @@ def _timing(deck: Deck, slides: Sequence[Slide]) -> Iterator[str]:
     for slide in slides:
         if not slide.title:
             yield f"slide {slide.number} has no heading (# or ##)"
-        if not slide.minutes:
+        if slide.minutes is None:
             yield f"slide {slide.number} ({slide.title}) has no note <!-- N min. What to say. -->"
-    total = sum(slide.minutes for slide in slides)
+    total = sum(slide.minutes or 0 for slide in slides)
     if abs(total - deck.minutes) > MINUTE:
         yield f"the notes of its slides add up to {total:g} min, its header says {deck.minutes}"
 

@@ -34,11 +34,14 @@ class Deck:
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide: its number in the deck, from 1, its heading, the minutes of its notes, and its Markdown."""
+    """One slide: its number in the deck, from 1, its heading, the minutes of its notes, and its Markdown.
+
+    `minutes` is 0 for a slide of the appendix, which is not shown, and None without a note.
+    """
 
     number: int
     title: str
-    minutes: float
+    minutes: float | None
     text: str
 
 
@@ -76,7 +79,7 @@ def slides_of(markdown: str) -> tuple[Slide, ...]:
         Slide(
             number=number,
             title=title[1] if (title := TITLE.search(text)) else "",
-            minutes=float(note[1]) if (note := NOTE.search(text)) else 0.0,
+            minutes=float(note[1]) if (note := NOTE.search(text)) else None,
             text=text,
         )
         for number, text in enumerate(split(markdown), 1)

@@ -1,0 +1,39 @@
+"""Recorded: one step of a job on eight ranks, as it was found and after each thing that was mended."""
+
+from __future__ import annotations
+
+from matplotlib.patches import Patch
+
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, INPUT, WAIT, canvas
+
+DATA = ("results/one-job",)
+CAPTION = "Recorded: the middle one of a run's steps. Reading and computing are sleeps, the messages are Horovod's."
+STEPS = 4
+PHASES = (("wait for the batch", INPUT, ""), ("compute", COMPUTE, ""), ("wait for the last rank", WAIT, "//"))
+PHASES += (("average the gradients", COMMUNICATE, ".."),)
+
+
+def draw(data, step):
+    """Draw a row of phases for each rank; the time axis is that of the job as it was found."""
+    figure, (axes,) = canvas()
+    run = data["runs"][step - 1]
+    for rank, moments in enumerate(run["ranks_ms"]):
+        for (_, color, hatch), start, end in zip(PHASES, moments, moments[1:]):
+            axes.barh(-rank, end - start, left=start, height=0.75, color=color, hatch=hatch, ec="white", lw=0.5)
+    axes.set_yticks([-rank for rank in range(data["num_ranks"])], [f"rank {rank}" for rank in range(data["num_ranks"])])
+    axes.set(xlabel="ms", xlim=(0, 1.02 * max(moments[-1] for moments in data["runs"][0]["ranks_ms"])))
+    axes.grid(visible=False, axis="y")
+    handles = [Patch(facecolor=color, hatch=hatch, edgecolor="white", label=name) for name, color, hatch in PHASES]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(PHASES), fontsize=15)
+    return figure
+
+
+def words(data, step):
+    """Tell how long the step takes, and where rank 0 and the slow rank spend it."""
+    run = data["runs"][step - 1]
+    told = []
+    for rank in (0, data["slow_rank"]):
+        moments = run["ranks_ms"][rank]
+        parts = [f"{name} {end - start:.0f} ms" for (name, *_), start, end in zip(PHASES, moments, moments[1:])]
+        told.append(f"rank {rank}: {', '.join(parts)}")
+    return f"A step takes {run['step_ms']:.0f} ms. {'; '.join(told)}."
