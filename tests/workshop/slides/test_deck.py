@@ -47,7 +47,7 @@ def test_slides_are_parted_by_rulers_outside_code():
 
     assert slides_of(text) == (
         Slide(1, "One", 1.5, "# One\n<!-- 1.5 min. Say. -->"),
-        Slide(2, "Two", 0.0, "## Two\n```yaml\na: 1\n---\n```\n<!-- _class: lab -->"),
+        Slide(2, "Two", None, "## Two\n```yaml\na: 1\n---\n```\n<!-- _class: lab -->"),
     )
 
 
