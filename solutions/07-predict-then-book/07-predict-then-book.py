@@ -375,6 +375,11 @@ with check("a step with overlap", section="4"):
 # In a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
 
 # %% role="readonly" id="simulator" tags=["picture"]
+def two_digits(value):
+    """Return a number with the two digits that count in such a prediction."""
+    return f"{float(f'{value:.2g}'):.0f}"
+
+
 speed = find_speed(find_gpu(gpu), "ResNet50", 0, "float32")
 machine = machine_of(find_gpu(gpu), num_gpus_per_node, fabric_gbit_per_s)
 training = Training(
@@ -392,8 +397,8 @@ print(f"at most {most} images fit into its {gpu_memory_gb} GB")
 print(f"published by {speed.source}, {speed.software}\n")
 print("nodes  GPUs  images each  images/s  nine times of ten")
 for row in rows:
-    band = f"{row.low:.0f} to {row.high:.0f}"
-    print(f"{row.num_nodes:5}  {row.num_ranks:4}  {row.local_batch:11}  {row.images_per_s:8.0f}  {band:>17}")
+    band = f"{two_digits(row.low)} to {two_digits(row.high)}"
+    print(f"{row.num_nodes:5}  {row.num_ranks:4}  {row.local_batch:11}  {two_digits(row.images_per_s):>8}  {band:>17}")
 show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images in a step of all {gpu}"))
 
 # %% [markdown] role="readonly" id="own-layers-text"
@@ -412,8 +417,8 @@ def step_by_layers(num_gpus, local_batch):
 
 
 for row in rows:
-    own = global_batch_size / step_by_layers(row.num_ranks, row.local_batch)
-    print(f"{row.num_ranks:4} GPUs: {own:7.0f} images/s by your functions, {row.images_per_s:7.0f} by the simulator")
+    own = two_digits(global_batch_size / step_by_layers(row.num_ranks, row.local_batch))
+    print(f"{row.num_ranks:4} GPUs: {own:>7} images/s by your functions, {two_digits(row.images_per_s):>7} by the simulator")
 
 # %% [markdown] role="readonly" id="limit-text"
 # *Expected:* up to 64 GPUs the two agree within a tenth. Beyond, yours falls: 107 messages, each of 2(N - 1) steps, cost more latency than the computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does: it is the stretch above.

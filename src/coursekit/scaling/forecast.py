@@ -27,15 +27,21 @@ class Training:
     noise: float  # how far that speed may be off: standard deviation over mean
     global_batch_size: int = 0  # images of all ranks in a step, of which each rank takes its share; 0 for weak scaling
     settings: Settings = field(default_factory=Settings)  # how gradients travel
+    largest_batch: int = 0  # the most images that fit into the memory of a GPU; 0 if that is not known
 
     def local_batch(self, num_ranks: int) -> int:
-        """Return the images of a rank in a step; refuse more ranks than images, and a step of more than an epoch."""
+        """Return the images of a rank in a step; refuse what does not fit, too many ranks, and too large a step."""
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
                 f"{num_ranks} ranks cannot share {self.global_batch_size} images of a step: "
                 "give fewer nodes or a larger global_batch_size."
             )
         images = self.global_batch_size // num_ranks if self.global_batch_size else self.batch_size
+        if self.largest_batch and images > self.largest_batch:
+            raise CourseKitError(
+                f"{images} images of {self.network.name} do not fit into the memory of a GPU: at most about "
+                f"{self.largest_batch} do. Give a smaller batch, more nodes to share it, or -p precision mixed_float16."
+            )
         if images * num_ranks > NUM_IMAGES:
             raise CourseKitError(
                 f"a step of {num_ranks} ranks would have {images * num_ranks} images, and ImageNet has {NUM_IMAGES}: "

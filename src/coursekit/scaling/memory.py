@@ -19,7 +19,7 @@ import numpy as np
 
 from coursekit import toml_files
 
-MEASURED = Path(__file__).with_name("gpu_memory.toml")  # made by `python -m workshop.gpu_memory`
+MEASURED = Path(__file__).with_name("gpu_memory.toml")  # made by `python -m workshop.bench.gpu_memory`
 # Of the memory that a GPU is sold with: the driver and CUDA take some, and TensorFlow cannot use the last pieces.
 USABLE = 0.95
 GIBIBYTE = 2**30  # "40 GB" of a GPU's memory are these
@@ -34,6 +34,7 @@ class Peak:
         first_step: the most in the first step, in which algorithms are tried.
         peak: the most in later steps.
         lasting: what stays between steps.
+        fits: whether this batch could be trained within the limit; if not, there are no bytes.
     """
 
     network: str
@@ -41,14 +42,16 @@ class Peak:
     precision: str
     limit_mbyte: int
     batch_size: int
-    first_step: int
-    peak: int
-    lasting: int
+    first_step: int = 0
+    peak: int = 0
+    lasting: int = 0
+    fits: bool = True
 
 
 @dataclass(frozen=True)
 class _File:
     gpu: str
+    versions: str
     rows: tuple[Peak, ...]
 
 
@@ -76,8 +79,8 @@ def measured() -> tuple[Peak, ...]:
 
 def find_need(network: str, image_size: int, precision: str) -> Need | None:
     """Return what a training step takes, None where nobody has measured this network with this precision."""
-    peaks = [one for one in measured() if (one.network, one.precision, one.limit_mbyte) == (network, precision, 0)]
-    return line_through(peaks, image_size) if len(peaks) > 1 else None
+    peaks = [one for one in measured() if (one.network, one.precision) == (network, precision) and one.fits]
+    return line_through(peaks, image_size) if peaks else None
 
 
 def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
