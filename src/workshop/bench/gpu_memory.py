@@ -11,7 +11,7 @@ from typing import Any
 
 from coursekit.files import write_text
 from coursekit.imagenet.networks import NUM_CLASSES, build_network
-from coursekit.labs.run.facts import collect
+from coursekit.labs.run.results import collect
 from coursekit.paths import find_root
 
 NETWORKS = (("MobileNetV2", 224), ("ResNet50", 224), ("InceptionV3", 299), ("VGG16", 224))
