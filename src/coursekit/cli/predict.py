@@ -19,6 +19,7 @@ from coursekit.paths import find_root
 from coursekit.scaling.belief import NOISE
 from coursekit.scaling.forecast import NOISE_ELSEWHERE, Forecast, Training, forecast
 from coursekit.scaling.machine import Machine, find_gpu, find_speed, machine_of
+from coursekit.scaling.memory import find_need, gpu_gb
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.step import Settings
 from coursekit.slurm.sites.load import load_site
@@ -119,7 +120,8 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
         )
     network = find_network(values["model"])
     batch_size, images_per_s, noise = values["batch_size"], values["images_per_s"], NOISE
-    if images_per_s:
+    largest_batch = 0
+    if images_per_s:  # a speed of one's own: its batch did fit
         if not batch_size:
             raise CourseKitError("images_per_s is the speed with a batch of some size: give batch_size, too.")
         speed_from = f"{images_per_s} images/s on a GPU with batch {batch_size}, as you gave it"
@@ -137,10 +139,12 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
         )
         if batch_size != speed.batch_size or values["global_batch_size"]:
             speed_from += ". For other batches, the same time for each image is assumed, which is kind to small ones"
-        if batch_size > speed.batch_size:
+        need = find_need(network.name, network.image_size, values["precision"])
+        largest_batch = need.largest_batch(gpu_gb(partition.gpu)) if need and gpu_gb(partition.gpu) else 0
+        if batch_size > speed.batch_size and not largest_batch:
             speed_from += ", and nobody looked whether they fit into memory"
     settings = Settings(bytes_per_number=2 if values["compression"] == "fp16" else 4)
-    training = Training(network, batch_size, images_per_s, noise, values["global_batch_size"], settings)
+    training = Training(network, batch_size, images_per_s, noise, values["global_batch_size"], settings, largest_batch)
     machine = machine_of(gpu, partition.num_gpus_per_node, partition.fabric_gbit_per_s)
     batch = f"{training.global_batch_size} images in a step of all GPUs"
     if not training.global_batch_size:

@@ -101,7 +101,15 @@ def test_a_speed_of_ones_own():
         (["03", "--site", "karolina", "-p", "compression", "gzip"], "must be one of none, fp16, not 'gzip'"),
         (["03", "--site", "karolina", "-p", "precision", "half"], "precision must be one of float32, mixed_float16"),
         (["03", "--site", "karolina", "-p", "images_per_s", "700"], "give batch_size, too"),
-        (["03", "--site", "karolina", "-p", "batch_size", "10000000"], "would have 80000000 images, and ImageNet has"),
+        (
+            ["03", "--site", "karolina", "-p", "images_per_s", "700", "-p", "batch_size", "10000000"],
+            "would have 80000000 images, and ImageNet has",
+        ),
+        (["03", "--site", "karolina", "-p", "batch_size", "512"], "512 images of ResNet50 do not fit"),
+        (
+            ["03", "--site", "jean-zay", "--nodes", "2,8", "-p", "global_batch_size", "4096"],
+            "512 images of ResNet50 do not fit into the memory of a GPU: at most about 186 do",
+        ),
     ],
 )
 def test_what_cannot_be_predicted(arguments, message):
