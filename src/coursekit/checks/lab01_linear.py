@@ -13,26 +13,16 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.compare import (
-    Array,
-    as_array,
-    as_dict,
-    as_list,
-    as_number,
-    close,
-    explained,
-    require_close,
-    require_equal,
-    told,
-)
+from coursekit.checks.compare import as_array, as_list, as_number, close, explained, require_close, require_equal, told
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab01 as drivers
+from coursekit.drivers.calls import Array
 from coursekit.text import counted
 
 Point = tuple[float, float]
 Case = tuple[float, float, Array, Array]  # slope, offset, x, y
-Batches = list[tuple[Array, Array]]
+Batch = tuple[Array, Array]  # x, y
 
 TOLERANCE_FLOAT32 = 1e-4
 SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # samples, and those of a batch
@@ -62,9 +52,8 @@ def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point
 def reference_hessian(x: Array) -> Array:
     """Return the second derivatives of the loss, shape (2, 2), by differences of differences, exact for a quadratic."""
     y = np.zeros_like(x)
-    along_slope = np.subtract(reference_gradient(0.5, 0.0, x, y), reference_gradient(-0.5, 0.0, x, y))
-    along_offset = np.subtract(reference_gradient(0.0, 0.5, x, y), reference_gradient(0.0, -0.5, x, y))
-    return np.stack([along_slope, along_offset])
+    steps = ((0.5, 0.0), (0.0, 0.5))
+    return np.array([np.subtract(reference_gradient(a, b, x, y), reference_gradient(-a, -b, x, y)) for a, b in steps])
 
 
 def reference_limit(x: Array) -> float:
@@ -190,18 +179,14 @@ def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
     require(not np.array_equal(first, x), "the samples come in their old order: shuffle them")
     require(not np.array_equal(first, second), "every epoch comes in the same order: draw a new permutation from rng")
     num_beside = max(int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second))
-    require(
-        num_beside < MAX_NUM_BESIDE,
-        f"old neighbours stay together: expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, "
-        f"got {num_beside}: shuffle all samples, and only then cut them into batches",
-    )
-    require(
-        np.array_equal(first, again),
-        "two generators with the same seed gave different batches: draw the order from rng, not from np.random",
-    )
+    told = f"expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, got {num_beside}"
+    advice = "shuffle all samples, and only then cut them into batches"
+    require(num_beside < MAX_NUM_BESIDE, f"old neighbours stay together: {told}: {advice}")
+    told = "two generators with the same seed gave different batches: draw the order from rng, not from np.random"
+    require(np.array_equal(first, again), told)
 
 
-def _check_epoch(found: Batches, y: Array, batch_size: int) -> None:
+def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
     """Check the batches of one epoch over the samples x = 0, 1, ... with their y."""
     num_samples = len(y)
     head = f"{counted(num_samples, 'sample')} with batch size {batch_size}"
@@ -218,25 +203,19 @@ def _check_epoch(found: Batches, y: Array, batch_size: int) -> None:
     require(together, "x and y no longer belong together: draw one order, and pick from both by it")
 
 
-def _epochs(
-    batches: Callable[..., Any], data: tuple[Array, Array], batch_size: int, seed: int, num_epochs: int
-) -> list[Batches]:
+def _epochs(batches: Callable[..., Any], data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
     """Return the batches of each epoch, every one a pair of arrays with one axis."""
-    reply = as_dict(call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs), "the epochs")
-    for name, values, given in zip("xy", as_list(reply["data"], "the data"), data):
-        is_same = np.array_equal(as_array(values, "the data"), given)
-        require(is_same, f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples")
-    num_samples = counted(len(data[0]), "sample")
-    found: list[Batches] = []
-    for epoch in as_list(reply["epochs"], "the epochs"):
-        pairs = [_pair(batch) for batch in as_list(epoch, "one epoch")]
-        is_over = len(pairs) <= len(data[0])
-        require(is_over, f"expected batches to end after {num_samples}, got more batches than samples")
-        found.append(pairs)
-    return found
+    reply = call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs)
+    for name, values, given in zip("xy", reply["data"], data):
+        told = f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples"
+        require(np.array_equal(values, given), told)
+    epochs = [[_pair(batch) for batch in epoch] for epoch in reply["epochs"]]
+    told = f"expected batches to end after {counted(len(data[0]), 'sample')}, got more batches than samples"
+    require(max(map(len, epochs)) <= len(data[0]), told)
+    return epochs
 
 
-def _pair(batch: Any) -> tuple[Array, Array]:
+def _pair(batch: Any) -> Batch:
     parts = as_list(batch, "a batch")
     require(len(parts) == 2, f"a batch must be a pair of arrays, (x, y), not {told(batch)}")  # noqa: PLR2004
     x, y = (np.atleast_1d(as_array(part, "a batch")).ravel() for part in parts)
@@ -263,7 +242,7 @@ def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> N
     rng = fresh_rng(seed)
     cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]
     with explained(TAPE_HINTS):
-        steps = as_list(call_here(drivers.tape_steps, tape_step, cases), "the steps")
+        steps = call_here(drivers.tape_steps, tape_step, cases)
     require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}")
     for case, step in zip(cases, steps):
         slope, offset, x, y, learning_rate = case

@@ -9,24 +9,13 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import (
-    Array,
-    as_array,
-    as_dict,
-    as_list,
-    as_number,
-    close,
-    explained,
-    require_close,
-    require_equal,
-    told,
-)
+from coursekit.checks.compare import Array, as_array, as_dict, as_number, explained, require_close, require_equal, told
 from coursekit.checks.findings import check_owners, check_writers, owners
 from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab02 as drivers
-from coursekit.drivers.calls import call, with_horovod
+from coursekit.drivers.calls import call
 
 GRADIENT_SHAPES = ((), (), (3, 2))
 ALIKE = 1e-5  # means in 32 bits
@@ -37,33 +26,28 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
 
     Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
     """
-    got = run_here(call, rank_facts, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
+    got = run_here(rank_facts, by=call, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, returned in enumerate(got):
         facts = as_dict(returned, "rank_facts")
-        expected = {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}
-        for name, value in expected.items():
+        for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
-            hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
-            got_value = as_number(facts[name], f"on rank {rank}, {name!r}")
-            require_equal(got_value, value, f"{name!r} on rank {rank}", hint)
+            found = as_number(facts[name], f"on rank {rank}, {name!r}")
+            require_equal(found, value, f"{name!r} on rank {rank}", hint)
 
 
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
     """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
     without = "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any"
     with explained({"IndexError": without}):
-        run_here(with_horovod, pin_gpu, num_ranks=1)
-    use = drivers.pin_with_pretended_gpus
-    got = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    for rank, numbers in enumerate(got):
+        run_here(pin_gpu, num_ranks=1)
+    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
+    for rank, (visible, _) in enumerate(run_here(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         local_rank = rank % ranks_per_node
-        require(numbers is not None, f"rank {rank} can see all GPUs of its node: make one of them visible")
-        visible = [int(number) for number in as_array(numbers, f"the GPUs of rank {rank}").ravel()]
+        require(visible is not None, f"rank {rank} can see all GPUs of its node: make one of them visible")
         require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank")
-        require(
-            visible == [local_rank],
-            f"rank {rank}, local rank {local_rank} of its node: expected GPU {local_rank}, got GPU {visible[0]}",
-        )
+        where = f"rank {rank}, local rank {local_rank} of its node"
+        require(visible == [local_rank], f"{where}: expected GPU {local_rank}, got GPU {visible[0]}")
 
 
 def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, seed: int | None = None) -> None:
@@ -75,26 +59,25 @@ def check_shard(shard: Callable[..., Any], num_ranks: int, num_samples: int, see
     x, y = (rng.permutation(num_samples).astype(np.float32) for _ in range(2))
     partner = dict(zip(x.tolist(), y.tolist()))
     shards = []
-    for rank, pair in enumerate(run_here(with_horovod, drivers.shard, shard, x, y, num_ranks=num_ranks)):
-        a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in as_list(pair, "a shard"))
+    for rank, pair in enumerate(run_here(drivers.shard, shard, x, y, num_ranks=num_ranks)):
+        a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in pair)
         together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
         require(together, f"on rank {rank} x and y no longer belong together")
         shards.append(a)
     sizes = [len(samples) for samples in shards]
     num_left_out = num_ranks - 1 if len(set(sizes)) == 1 else 0
     check_owners(owners(shards, num_samples), num_ranks, tolerated_missing=num_left_out)
-    is_even = max(sizes) - min(sizes) <= 1
-    require(is_even, f"expected shards of equal size, or with one sample more, got {sizes} samples")
+    told = f"expected shards of equal size, or with one sample more, got {sizes} samples"
+    require(max(sizes) - min(sizes) <= 1, told)
 
 
 def check_broadcast(broadcast_start: Callable[..., Any], num_ranks: int) -> None:
     """After the broadcast every rank holds the values that one of the ranks had, which no other rank could know."""
     before = fresh_rng().normal(size=(num_ranks, 2)).astype(np.float32)
-    results = run_here(with_horovod, drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
-    after = [as_array(end, f"the variables of rank {rank}") for rank, end in enumerate(results)]
+    after = run_here(drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
     for rank, end in enumerate(after):
-        require(end.shape == (2,), f"rank {rank} has variables of shape {end.shape} after the broadcast")
-    gap = max(float(np.max(np.abs(end - after[0]))) for end in after)
+        require_equal(np.shape(end), (2,), f"the shape of the variables of rank {rank} after the broadcast")
+    gap = float(np.max(np.abs(np.subtract(after, after[0]))))
     require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}")
     known = any(np.array_equal(after[0], start) for start in before)
     require(known, f"the ranks agree on {told(after[0])}, but no rank started there: send one rank's values to all")
@@ -109,14 +92,14 @@ def check_average(average: Callable[..., Any], num_ranks: int) -> None:
     gradients = [[rng.normal(1, 1, shape).astype(np.float32) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
     listed = "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients"
     with explained({"'list' object has no attribute 'dtype'": listed}):
-        results = run_here(with_horovod, drivers.average, average, num_ranks=num_ranks, private=gradients)
-    returned = [as_list(got, f"what average returns on rank {rank}") for rank, got in enumerate(results)]
+        results = run_here(drivers.average, average, num_ranks=num_ranks, private=gradients)
     means = [np.mean(position, axis=0, dtype=float) for position in zip(*gradients)]
-    for rank, got in enumerate(returned):
+    for rank, got in enumerate(results):
         require_equal(len(got), len(means), f"number of gradients that average returns on rank {rank}")
         for number, value in enumerate(got):
             mean = as_array(value, f"gradient {number} on rank {rank}")
-            alike = [place for place, one in enumerate(means) if mean.shape == one.shape and close(mean, one, ALIKE)]
+            same = [mean.shape == one.shape and np.allclose(mean, one, ALIKE, ALIKE) for one in means]
+            alike = np.flatnonzero(same).tolist()
             found = f"expected the mean of gradient {number} in place {number}, got that of gradient"
             require(number in alike or not alike, f"{found} {', '.join(map(str, alike))}")
             _check_mean(mean, np.array([of_rank[number] for of_rank in gradients]), number, rank)
@@ -142,7 +125,7 @@ def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_p
     """
     base = float(fresh_rng().integers(1, 64)) / 256  # so that every power and multiple is exact
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    results = run_here(with_horovod, drivers.scaled, scale_rate, base, **launch)
+    results = run_here(drivers.scaled, scale_rate, base, **launch)
     got = [as_number(rate, f"the rate on rank {rank}") for rank, rate in enumerate(results)]
     require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
     slips = {
@@ -173,7 +156,7 @@ def check_max_num_ranks(max_num_ranks: Callable[..., Any], seed: int | None = No
 def check_save_history(save_history: Callable[..., Any], num_ranks: int) -> None:
     """Rank 0 writes the history, and no other rank writes anything."""
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
-    _, written = run_and_look(with_horovod, drivers.save, save_history, num_ranks=num_ranks, private=histories)
+    _, written = run_and_look(drivers.save, save_history, num_ranks=num_ranks, private=histories)
     check_writers(written)
     require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {told(sorted(written[0]))}")
     try:

@@ -55,8 +55,7 @@ def check_same_start(trial: TrainingTrial) -> None:
 def _gaps(trial: TrainingTrial, name: str) -> Array:
     """Return the largest distance of any rank from rank 0 before each step and after the last."""
     history = trial.history(name)
-    gaps: Array = np.max(np.abs(history - history[:1]), axis=(0, 2))
-    return gaps
+    return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
 
 
 def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:

@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, describe, require
-from coursekit.checks.compare import Array, as_array, as_dict
+from coursekit.checks.compare import Array, as_array
 from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.trials import Trial, remember
 from coursekit.drivers import lab02 as drivers
+from coursekit.drivers.calls import call
 from coursekit.ranks import RankError, RankTimeoutError
 
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
@@ -120,13 +121,9 @@ def _launch(
     train: Callable[..., Any], private: list[dict[str, Array]], batch_size: int, ranks_per_node: int, timeout_s: float
 ) -> list[dict[str, Array]]:
     """Return each rank's trajectories in one launch, by training."""
-    settings = {"ranks_per_node": ranks_per_node, "timeout_s": timeout_s, "private": private}
-    args = (train, NUM_EPOCHS, batch_size, RATE)
-    results = run_here(drivers.trainings, *args, num_ranks=len(private), **settings)
-    found = []
-    for rank, result in enumerate(results):
-        by_name = as_dict(result, f"the trajectories of rank {rank}")
-        found.append({name: _history(name, by_name.get(name), rank) for name in NUM_EPOCHS})
+    launch = {"by": call, "ranks_per_node": ranks_per_node, "timeout_s": timeout_s, "private": private}
+    results = run_here(drivers.trainings, train, NUM_EPOCHS, batch_size, RATE, num_ranks=len(private), **launch)
+    found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for name in NUM_EPOCHS:
         lengths = [len(histories[name]) - 1 for histories in found]
         require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
@@ -135,10 +132,8 @@ def _launch(
 
 def _history(name: str, returned: Any, rank: int) -> Array:
     history = as_array(returned, f"the trajectory of rank {rank}")
-    require(
-        history.ndim == 2 and history.shape[1] == 2,  # noqa: PLR2004  # slope, offset
-        f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}",
-    )
+    told = f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}"
+    require(history.shape[1:] == (2,), told)
     for (step, column), value in np.ndenumerate(history):
         which = ("slope", "offset")[column]
         told = f"the trajectory of rank {rank} is not finite: its {which} is {value:g} in row {step}"
@@ -178,8 +173,7 @@ def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
         x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)
         y = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
         if num_ranks == 1 or (np.ptp(y) > CONSTANT / 4 and abs(np.mean(x * y)) > CONSTANT / 50):
-            found: Array = np.stack([x, y], axis=1).astype(np.float32).astype(float)
-            return found
+            return np.asarray(np.stack([x, y], axis=1).astype(np.float32).astype(float))
 
 
 def num_constant_samples(num_ranks: int, *, unequal: bool = True) -> int:

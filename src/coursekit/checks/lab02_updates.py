@@ -145,8 +145,7 @@ def gradients(places: Array, points: Array) -> Array:
     """Return the gradient of the squared error of each rank's line in its point, all of shape (num_ranks, 2)."""
     slopes, offsets = places.T
     x, y = points.T
-    found: Array = 2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1)
-    return found
+    return np.asarray(2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1))
 
 
 def _steps(trial: TrainingTrial, shares: Array) -> tuple[Array, Array]:

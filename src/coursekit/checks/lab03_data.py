@@ -23,7 +23,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import check_colors
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks, with_places
 from coursekit.drivers import lab03_data as drivers
-from coursekit.drivers.calls import Answer, with_horovod
+from coursekit.drivers.calls import Answer
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -45,8 +45,8 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
-    use = drivers.load_pictures
-    label, validation, training = run_here(with_horovod, use, load_picture, image, wanted, NUM_CALLS, num_ranks=1)[0]
+    [found] = run_here(drivers.load_pictures, load_picture, image, wanted, NUM_CALLS, num_ranks=1)
+    label, validation, training = found
     require_equal(label, wanted, "the label, which the record says")
     images = np.concatenate([validation, training])
     require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image")
@@ -90,9 +90,8 @@ def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) 
     `load_picture` says how images are cut, rightly or not: that they are cut so is what the pipeline is asked.
     """
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
-    answers = make_dataset, load_picture
-    use = drivers.read_dataset
-    trial = try_on_ranks(use, *answers, BATCH_SIZE, WAYS, num_ranks=num_ranks, secrets=told)
+    args = drivers.read_dataset, make_dataset, load_picture, BATCH_SIZE, WAYS
+    trial = try_on_ranks(*args, num_ranks=num_ranks, secrets=told)
 
     def read(result: Any, secret: dict[str, Any]) -> dict[str, Any]:
         return {**result, **{way: batches_in_files(result[way], secret) for way in WAYS}}

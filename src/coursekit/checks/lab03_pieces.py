@@ -21,8 +21,8 @@ from coursekit.checks.private_data import check_follows, secrets
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, check_bits, check_rates, check_same_weights, momentum_of, rates
 from coursekit.checks.trials import Trial, try_on_ranks
-from coursekit.drivers import lab03, spy
-from coursekit.drivers.calls import Answer, with_horovod
+from coursekit.drivers import lab02, lab03, spy
+from coursekit.drivers.calls import Answer
 from coursekit.text import counted
 
 COMPRESSIONS = ("none", "fp16")  # in the order of the trial
@@ -31,9 +31,8 @@ SMALL_START = 0.05  # so close that losses fall and rise as they should whatever
 
 def check_memory_growth(pin_gpu: Callable[[], Any], num_ranks: int = 2) -> None:
     """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
-    use = lab03.pin_and_grow
-    found = run_here(with_horovod, use, pin_gpu, num_ranks, num_ranks=num_ranks, ranks_per_node=num_ranks)
-    for rank, (visible, growing) in enumerate(found):
+    launch = {"num_ranks": num_ranks, "ranks_per_node": num_ranks}
+    for rank, (visible, growing) in enumerate(run_here(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         told = f"rank {rank} sees the GPU {visible}, expected its memory to grow as it is needed"
         hint = "set_memory_growth(gpu, True) for the GPU that you pin"
         require(set(visible or ()) <= set(growing), f"{told}, got growth for {growing or 'none'}: {hint}")
@@ -55,8 +54,7 @@ def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = Non
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
     """All ranks plan alike, and rightly; a case is pictures, batch size, rate and, if it is given, the global batch."""
-    use = lab03.all_plans
-    reply = run_here(with_horovod, use, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    reply = run_here(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
         for case, ours, first in zip(cases, plans, got[0]):
@@ -82,8 +80,7 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
     cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
     cases += [(step, 0.3, 0) for step in (0, 5)]
     cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
-    use = lab03.all_rates
-    reply = run_here(with_horovod, use, warmed_up, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    reply = run_here(lab03.all_rates, warmed_up, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, values in enumerate(as_lists(reply, len(cases), "the rates")):
         for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0

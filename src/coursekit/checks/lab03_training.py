@@ -18,16 +18,7 @@ from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners, owners
 from coursekit.checks.private_data import check_follows, check_samples, loss_of_all, places_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
-from coursekit.checks.steps import (
-    SMALL,
-    SMALLEST_GAP,
-    Steps,
-    check_bits,
-    check_rates,
-    check_same_weights,
-    rates,
-    steps_of,
-)
+from coursekit.checks.steps import SMALLEST_GAP, Steps, check_bits, check_rates, check_same_weights, rates, steps_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, spy
 from coursekit.drivers.calls import Answer
@@ -51,6 +42,7 @@ CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MA
 ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
 ELASTIC["compression"] = "fp16"
 UNEQUAL = ((5, 2), (0, 2), (1, 3))  # how many samples of each rank's validation are classified correctly and wrongly
+SMALL = 1e-4  # between weights; momenta are above 0.01
 CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses and accuracies
 
 
@@ -85,8 +77,7 @@ def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
 def _next_weights(steps: Steps, gradients: Array, rate: float = spy.RATE) -> Array:
     """Return the weights after a step more, with these gradients of the ranks."""
     last, before = steps.bias[0, -1], steps.bias[0, -2]
-    found: Array = last + MOMENTUM * (last - before) - rate * gradients.mean(axis=0)
-    return found
+    return np.asarray(last + MOMENTUM * (last - before) - rate * gradients.mean(axis=0))
 
 
 def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
@@ -151,8 +142,7 @@ def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array
     num_steps = steps_per_epoch(num_ranks, settings)
     share = np.minimum(np.arange(2 * num_steps) / (num_steps * settings["num_warmup_epochs"]), 1.0)
     high = settings["learning_rate"] * _images_of_a_step(num_ranks, settings) / settings["batch_size"]
-    line: Array = high / num_ranks * (1 + share * (num_ranks - 1))
-    return line
+    return np.asarray(high / num_ranks * (1 + share * (num_ranks - 1)))
 
 
 def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:

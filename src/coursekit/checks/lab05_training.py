@@ -22,7 +22,7 @@ from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, check_rates, check_same_weights, rates
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05
-from coursekit.drivers.calls import Answer, with_horovod
+from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab05 import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
 from coursekit.drivers.spy import NUM_CLASSES, Array
 from coursekit.text import counted
@@ -38,10 +38,9 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
     size = 12
     # 10 is divided by few world sizes; the last two have whole batches, or none.
     cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]
-    use = lab05.share_batches
     first_sets: list[Any] = []
     for num_ranks in all_num_ranks:
-        by_rank = run_here(with_horovod, use, global_batches, cases, 2, num_ranks=num_ranks)
+        by_rank = run_here(lab05.share_batches, global_batches, cases, 2, num_ranks=num_ranks)
         sets = [
             [_step_set(of_epochs, epoch, case[1], num_ranks) for epoch in range(2)]
             for case, of_epochs in zip(cases, zip(*by_rank))
@@ -91,9 +90,8 @@ def check_equal_steps(equal_steps: Answer, num_ranks: int) -> None:
         others = rng.permutation([5, 9, 7][: num_ranks - 1])
         all_counts.append(np.insert(others, rng.integers(1, num_ranks), most))
     cases = [np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]) for counts in all_counts]
-    use = lab05.step_together
     private = [list(of_rank) for of_rank in zip(*cases)]
-    by_rank = run_here(with_horovod, use, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
+    by_rank = run_here(lab05.step_together, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
     for shares, batches_of_ranks in zip(cases, zip(*by_rank)):
         _require_equal_steps(batches_of_ranks, shares)
 

@@ -19,6 +19,7 @@ from coursekit.checks.compare import Array, as_array, as_list, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab06
+from coursekit.drivers.calls import call
 
 LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
 TIMEOUT_S = 10.0
@@ -56,9 +57,8 @@ def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Ta
     Each talk is a launch of its own: chunks of equal length are judged before those of unequal length may raise errors.
     """
     for own in owns:
-        told = [*own, None]
-        launch = {"ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": told}
-        *ranks, seen = run_here(lab06.talk, answer, len(own), num_ranks=len(told), **launch)
+        launch = {"by": call, "ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": [*own, None]}
+        *ranks, seen = run_here(lab06.talk, answer, len(own), num_ranks=len(own) + 1, **launch)
         sent = defaultdict(list)
         for source, target, numbers in as_list(seen, "the messages"):
             as_array(numbers, f"a message of rank {source}")

@@ -12,7 +12,6 @@ from coursekit.checks.compare import Array, as_array, as_list, as_lists, as_numb
 from coursekit.checks.on_ranks import call_here, run_here
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab06 as drivers
-from coursekit.drivers.calls import with_horovod
 
 SHAPES = ((5,), (), (2, 3))
 SCALE = 2.0**16
@@ -100,9 +99,7 @@ def check_mean_gradients(mean_gradients: Callable[..., Any], num_ranks: int) -> 
     both[0][0][1], both[1][0][1] = np.inf, -np.inf
     negative[0][2][0, 2] = -np.inf
     private = [[of_step[rank] for of_step in steps.values()] for rank in range(num_ranks)]
-    replies = run_here(
-        with_horovod, drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private
-    )
+    replies = run_here(drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private)
     for rank, results in enumerate(as_lists(replies, len(steps), "the means")):
         for (name, of_ranks), result in zip(steps.items(), results):
             if of_ranks is finite or of_ranks is large:

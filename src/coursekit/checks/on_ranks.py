@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coursekit import ranks
-from coursekit.drivers.calls import Remote, call
+from coursekit.drivers.calls import Remote, call, with_horovod
 from coursekit.drivers.places import left_in, own_folder, settle_and_call
 
 Left = dict[str, "bytes | None"]  # by path, what a rank left in its own folder; None for what is too long
@@ -60,15 +60,16 @@ def call_here(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT
     return elsewhere.call(driver, args, timeout_s=timeout_s) if elsewhere else driver(*args)
 
 
-def run_here(driver: Callable[..., Any], *args: Any, num_ranks: int, **launch: Any) -> list[Any]:
+def run_here(driver: Callable[..., Any], *args: Any, **launch: Any) -> list[Any]:
     """Call `driver(*args)` on ranks; return what it returned, in rank order. Settings are those of `run_and_look`."""
-    return run_and_look(driver, *args, num_ranks=num_ranks, look=False, **launch)[0]
+    return run_and_look(driver, *args, look=False, **launch)[0]
 
 
 def run_and_look(  # noqa: PLR0913  # the settings of a launch
     driver: Callable[..., Any],
     *args: Any,
     num_ranks: int,
+    by: Callable[..., Any] = with_horovod,
     ranks_per_node: int | None = None,
     timeout_s: float = TIMEOUT_S,
     private: Sequence[Any] | None = None,
@@ -83,6 +84,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
         driver: a function of `coursekit.drivers`; `coursekit.drivers.places` says what it finds.
         *args: as for `call_here`.
         num_ranks: the world size.
+        by: what calls it there: `call` where the answer is to initialise Horovod itself, or does without.
         ranks_per_node: how many ranks believe to be on one node; by default they are on two nodes.
         timeout_s: for the whole launch.
         private: for each rank a value that a judge shows to this rank alone.
@@ -96,13 +98,13 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
         "ranks_per_node": ranks_per_node or -(-num_ranks // NUM_NODES),
         "timeout_s": timeout_s,
     }
-    elsewhere = _elsewhere(args)
+    elsewhere = _elsewhere((driver, *args))
     if elsewhere:
-        found: tuple[list[Any], list[Left]] = elsewhere.run(driver, args, private, look=look, **launch)
+        found: tuple[list[Any], list[Left]] = elsewhere.run(by, (driver, *args), private, look=look, **launch)
         return found
     with tempfile.TemporaryDirectory(prefix="check-") as parent:
         launch |= {"use_gpus": False, "show_output": MAX_SHOWN_BYTES}
-        results = ranks.run(settle_and_call, parent, private, driver, *args, **launch)
+        results = ranks.run(settle_and_call, parent, private, by, driver, *args, **launch)
         return results, [left_in(own_folder(parent, rank)) for rank in range(num_ranks)] if look else []
 
 

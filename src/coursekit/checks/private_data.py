@@ -75,8 +75,7 @@ def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "tra
     numbers = secret["files"][split]["numbers"]
     table[numbers] = np.arange(len(numbers))
     samples = np.asarray(samples).astype(int)
-    known: Array = table[np.where((samples >= 0) & (samples < MAX_NUM_SAMPLES), samples, MAX_NUM_SAMPLES)]
-    return known
+    return np.asarray(table[np.where((samples >= 0) & (samples < MAX_NUM_SAMPLES), samples, MAX_NUM_SAMPLES)])
 
 
 def batches_in_files(batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any]) -> list[tuple[Array, Array]]:

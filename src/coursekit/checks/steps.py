@@ -23,7 +23,6 @@ from coursekit.drivers.spy import MOMENTUM, Array, Sight
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
 SMALLEST_GAP = 1e-6  # between weights of about 1; float32 rounding stays below it
-SMALL = 1e-4  # between weights; momenta are above 0.01
 KERAS_EPSILON = 1e-7  # what Keras takes for zero
 EXACT = 4e-5  # of a gradient; 32 bits leave a tenth of it, 16 bits more than ten times as much
 
@@ -32,8 +31,7 @@ def gradient(bias: Array, samples: Array) -> Array:
     """Return the gradient of the mean cross-entropy with respect to the bias, shape (num_classes,)."""
     weights = np.exp(bias.astype(float) - bias.max())
     counts = np.bincount(samples + 1, minlength=len(bias))
-    found: Array = weights / weights.sum() - counts / len(samples)
-    return found
+    return np.asarray(weights / weights.sum() - counts / len(samples))
 
 
 def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
@@ -43,8 +41,7 @@ def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
     """
     clipped = np.clip(bias.astype(float), KERAS_EPSILON, 1 - KERAS_EPSILON)
     shares = np.bincount(samples + 1, minlength=len(bias)) / len(samples)
-    found: Array = np.where(clipped == bias, 1 / clipped.sum() - shares / clipped, 0.0)
-    return found
+    return np.asarray(np.where(clipped == bias, 1 / clipped.sum() - shares / clipped, 0.0))
 
 
 def loss(bias: Array, samples: Array) -> float:
@@ -80,8 +77,7 @@ class Steps:
 
     def epoch_losses(self, num_epochs: int) -> Array:
         """Return the mean loss of each rank's own batches in each epoch, shape (num_ranks, num_epochs)."""
-        found: Array = self.losses().reshape(len(self.bias), num_epochs, -1).mean(axis=2)
-        return found
+        return np.asarray(self.losses().reshape(len(self.bias), num_epochs, -1).mean(axis=2))
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
         """Return rate times gradient of the steps 1 to num_steps - 2, as the updates show it, same shape but shorter.
@@ -90,14 +86,12 @@ class Steps:
         rate of its own step.
         """
         moves = np.diff(self.bias, axis=1)
-        found: Array = momentum * moves[:, :-1] - moves[:, 1:]
-        return found
+        return np.asarray(momentum * moves[:, :-1] - moves[:, 1:])
 
     def rounding(self) -> Array:
         """Return what the rounding of the weights may leave of each pull, shape (num_ranks, num_steps - 2)."""
         sizes = np.abs(self.bias).max(axis=2)
-        found: Array = SMALLEST_GAP * np.maximum.reduce([sizes[:, :-2], sizes[:, 1:-1], sizes[:, 2:]])
-        return found
+        return np.asarray(SMALLEST_GAP * np.maximum.reduce([sizes[:, :-2], sizes[:, 1:-1], sizes[:, 2:]]))
 
 
 def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:

@@ -14,7 +14,6 @@ from coursekit.checks.check import CheckError, describe, require_result
 from coursekit.checks.on_ranks import Left, run_and_look
 from coursekit.checks.private_data import Secrets, check_sent
 from coursekit.checks.steps import Steps, steps_of
-from coursekit.drivers.calls import with_horovod
 from coursekit.drivers.spy import Array
 from coursekit.ranks import RankError
 
@@ -63,29 +62,12 @@ class Trial:
         return steps
 
 
-def try_on_ranks(  # noqa: PLR0913  # the settings of a launch
-    driver: Callable[..., Any],
-    *args: Any,
-    num_ranks: int,
-    ranks_per_node: int = RANKS_PER_NODE,
-    timeout_s: float = TIMEOUT_S,
-    secrets: Secrets,
-    look: bool = False,
-    by: Callable[..., Any] = with_horovod,
-) -> Trial:
-    """Run a driver on real ranks, by Horovod; an error of the answer becomes `Trial.error`, for every property."""
+def try_on_ranks(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets: Secrets, **launch: Any) -> Trial:
+    """Run a driver on real ranks, as `run_and_look` does; the answer's error is `Trial.error`, for every property."""
     changed = remember(*args)
+    launch = {"ranks_per_node": min(num_ranks, RANKS_PER_NODE), "timeout_s": TIMEOUT_S, "look": False, **launch}
     try:
-        found, left = run_and_look(
-            by,
-            driver,
-            *args,
-            num_ranks=num_ranks,
-            ranks_per_node=min(num_ranks, ranks_per_node),
-            timeout_s=timeout_s,
-            private=secrets,
-            look=look,
-        )
+        found, left = run_and_look(driver, *args, num_ranks=num_ranks, private=secrets, **launch)
         return Trial(num_ranks, found, secrets=secrets, left=left, changed=changed)
     except (RankError, CheckError) as error:
         return Trial(num_ranks, error=describe(error), secrets=secrets, changed=changed)
@@ -114,18 +96,16 @@ def remember(*answers: Any) -> Callable[[], str]:
 
     A function is told from another by its code, and by that of the functions of the notebook that it calls.
     """
-    functions = [inspect.unwrap(answer) for answer in answers if isinstance(answer, FunctionType)]
-    then = [(function, _codes(function)) for function in functions]
+    then = {answer: _codes(answer) for answer in map(inspect.unwrap, answers) if isinstance(answer, FunctionType)}
 
     def changed() -> str:
-        for function, codes in then:
-            if _codes(inspect.unwrap(function.__globals__.get(function.__name__, function))) != codes:
-                return str(function.__name__)
-        return ""
+        now = {answer: answer.__globals__.get(answer.__name__, answer) for answer in then}
+        return next((answer.__name__ for answer, codes in then.items() if _codes(now[answer]) != codes), "")
 
     return changed
 
 
-def _codes(function: FunctionType) -> list[CodeType]:
+def _codes(answer: Any) -> list[CodeType]:
+    function = inspect.unwrap(answer)
     used = [function.__globals__.get(name) for name in function.__code__.co_names]
     return [inspect.unwrap(one).__code__ for one in (function, *used) if isinstance(one, FunctionType)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.drivers.calls import Array, require_returned, require_values
+from coursekit.drivers.calls import Array, require_returned, require_values, tf
 
 
 def epochs(
@@ -46,8 +46,6 @@ def tape_steps(
     tape_step: Callable[..., Any], cases: Sequence[tuple[float, float, Array, Array, float]]
 ) -> list[dict[str, Any]]:
     """Make one step in each case: slope, offset, x, y, learning rate; return the variables after it and the loss."""
-    import tensorflow as tf  # only this driver needs it
-
     found = []
     for slope, offset, x, y, learning_rate in cases:
         variables = [tf.Variable(value, dtype=tf.float32) for value in (slope, offset)]

@@ -11,24 +11,22 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Array, eager_fit, require_number, require_numbers, require_values
+from coursekit.drivers.calls import Array, eager_fit, require_number, require_numbers, require_values, tf
 
 
-def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[int] | None:
-    """Call the answer where TensorFlow reports GPUs, and return the numbers of those that it makes visible.
+def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
+    """Call the answer where TensorFlow reports GPUs; return which it makes visible, and which may take memory later.
 
     The one place where the kit pretends: a machine without GPUs cannot show this fault.
     """
-    from unittest import mock  # on ranks only
-
-    import tensorflow as tf  # on ranks only
-
     gpus = [tf.config.PhysicalDevice(f"/physical_device:GPU:{number}", "GPU") for number in range(num_gpus)]
     chosen: list[list[Any]] = []
+    growing: list[int] = []
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)
 
     def list_devices(device_type: str | None = None) -> list[Any]:
@@ -39,29 +37,28 @@ def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> list[i
         # A device is a named tuple, so a tuple alone does not make a list of devices.
         chosen.append([devices] if isinstance(devices, tf.config.PhysicalDevice) else list(devices))
 
-    pretended = {
+    def set_growth(device: Any, enable: bool) -> None:
+        growing.extend(number for number, gpu in enumerate(gpus) if enable and gpu == device)
+
+    pretended: dict[str, Any] = {
         "list_physical_devices": list_devices,
         "set_visible_devices": set_visible,
-        "set_memory_growth": lambda *_, **__: None,
+        "set_memory_growth": set_growth,
     }
     with contextlib.ExitStack() as stack:
-        for name, function in pretended.items():
-            for module in (tf.config, tf.config.experimental):
-                stack.enter_context(mock.patch.object(module, name, function, create=True))
+        for module in (tf.config, tf.config.experimental):
+            stack.enter_context(mock.patch.multiple(module, create=True, **pretended))
         pin_gpu()
+    grown = list(range(num_gpus)) if os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH") == "true" else growing
     if chosen:
-        return [gpus.index(device) for device in chosen[-1]]
+        return [gpus.index(device) for device in chosen[-1]], grown
     by_variable = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return None if by_variable is None else [int(number) for number in by_variable.split(",") if number.strip()]
+    return None if by_variable is None else [int(one) for one in by_variable.split(",") if one.strip()], grown
 
 
 @contextlib.contextmanager
 def watched_pinning(answer: Callable[..., Any]) -> Iterator[Callable[[], bool]]:
     """Give a function that says whether GPUs were asked for since the beginning, or one was pinned otherwise."""
-    from unittest import mock  # on ranks only
-
-    import tensorflow as tf  # on ranks only
-
     before = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     with contextlib.ExitStack() as stack:
@@ -83,8 +80,6 @@ def shard(answer: Callable[..., Any], x: Array, y: Array) -> list[Array]:
 
 def broadcast(broadcast_start: Callable[..., Any]) -> list[float]:
     """Start from this rank's own values; return those after the broadcast."""
-    import tensorflow as tf  # on ranks only
-
     variables = [tf.Variable(value, dtype=tf.float32) for value in places.private()]
     broadcast_start(variables)
     return [float(variable.numpy()) for variable in variables]
@@ -92,8 +87,6 @@ def broadcast(broadcast_start: Callable[..., Any]) -> list[float]:
 
 def average(answer: Callable[..., Any]) -> list[Array]:
     """Hand over this rank's own gradients; return what the answer makes of them."""
-    import tensorflow as tf  # on ranks only
-
     averages = answer([tf.constant(gradient) for gradient in places.private()])
     require_values(answer, averages, "a list of gradients")
     return [np.array(gradient) for gradient in averages]
@@ -136,8 +129,6 @@ def trainings(
 @contextlib.contextmanager
 def variables_that_start_at(values: Array) -> Iterator[None]:
     """Let trainable variables that are made inside start at these numbers, in their order, whatever the answer says."""
-    import tensorflow as tf  # on ranks only
-
     num_used = 0
 
     def create_at(create: Callable[..., Any], **kwargs: Any) -> Any:

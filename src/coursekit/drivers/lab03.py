@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import operator
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -34,23 +32,6 @@ NUM_EPOCHS = 4
 STEPS_PER_EPOCH = 2
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
 EPOCHS_DONE = "the number of completed epochs"
-
-
-def pin_and_grow(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
-    """Return the GPUs that the answer makes visible, and those whose memory it lets grow."""
-    growing = []
-
-    def grow(gpu: Any, enable: bool) -> None:
-        if enable:
-            growing.append(int(gpu.name.rpartition(":")[2]))
-
-    def pin() -> None:
-        with mock.patch.object(tf.config.experimental, "set_memory_growth", grow):
-            pin_gpu()
-
-    visible = lab02.pin_with_pretended_gpus(pin, num_gpus)
-    by_variable = os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH") == "true"
-    return visible, list(range(num_gpus)) if by_variable else growing
 
 
 def all_plans(plan: Answer, cases: Sequence[Sequence[Any]]) -> list[list[float]]:

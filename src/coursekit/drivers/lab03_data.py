@@ -10,17 +10,16 @@ import numpy as np
 
 from coursekit.drivers import places, spy
 from coursekit.drivers.calls import Answer, Array, elements_of, mapped_pairs, require_number, require_returned, tf
+from coursekit.imagenet.records import LabelledImage, read_records, write_images
 
 NUM_ROUNDS = 5  # of loading a file's records by themselves: one in 16 million lets all be flipped alike
 
 
 def load_pictures(load_picture: Answer, pixels: Array, label: int, num_calls: int) -> tuple[float, Array, Array]:
     """Write an image into a file, and load it from there many times for validation and as often for training."""
-    from coursekit import imagenet  # imports what only ranks need
-
     path = places.here().own / "train-00000-of-00001"
-    imagenet.write_images(path, [imagenet.LabelledImage(pixels, label)])
-    records = imagenet.read_records(str(path)).repeat(num_calls)
+    write_images(path, [LabelledImage(pixels, label)])
+    records = read_records(str(path)).repeat(num_calls)
     (validation, labels), (training, _) = (_loaded(load_picture, records, training=way) for way in (False, True))
     return require_number(load_picture, labels[0], part="the label"), validation, training
 
@@ -42,11 +41,9 @@ def read_dataset(
     The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
     them: images that are all cut alike have one tilt. The entry "caches" holds the names of files for caches.
     """
-    from coursekit import imagenet  # imports what only ranks need
-
     files, cache = spy.own_files(), tf.data.Dataset.cache
     # Few images may by chance be cut alike.
-    records = imagenet.read_records(files[0]).repeat(NUM_ROUNDS)
+    records = read_records(files[0]).repeat(NUM_ROUNDS)
     seen: dict[str, Any] = {"spread": {}, "caches": []}
 
     def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Array, require_values
+from coursekit.drivers.calls import Array, require_values, tf
 from coursekit.ranks import channel
 from coursekit.ranks.channel import Channel
 from coursekit.ranks.environ import gloo_environ
@@ -91,8 +91,6 @@ def scales(next_scale: Callable[..., Any], scale: float, growth_steps: int, were
 
 def mean_gradients(answer: Callable[..., Any], scale: float) -> list[list[Array] | None]:
     """Hand over this rank's own gradients in 16 bits, of several steps; return what the answer makes of each."""
-    import tensorflow as tf  # on ranks only
-
     means = [answer([tf.constant(one) for one in gradients], scale) for gradients in places.private()]
     for mean in means:
         if mean is not None:

@@ -85,8 +85,7 @@ def secrets() -> dict[str, Any]:
 
 def own_samples(num_samples: int) -> Array:
     """Return the first of the samples that only this rank has."""
-    mine: Array = np.asarray(secrets()["samples"])[:num_samples]
-    return mine
+    return np.asarray(np.asarray(secrets()["samples"])[:num_samples])
 
 
 def own_files(split: str = "train") -> list[str]:
@@ -115,8 +114,7 @@ def own_files_by_child() -> list[str]:
 def colors(numbers: Sequence[int] | Array) -> Array:
     """Return the colours of samples, shape (num_samples, 3), from 0 to 255."""
     digits = np.asarray(numbers)[:, np.newaxis] // NUM_LEVELS ** np.arange(3) % NUM_LEVELS
-    levels: Array = (LOWEST + STEP * digits).astype(np.uint8)
-    return levels
+    return np.asarray((LOWEST + STEP * digits).astype(np.uint8))
 
 
 def sample_numbers(images: Array) -> Array:
@@ -135,8 +133,7 @@ def tilts(images: Array) -> Array:
     It is the same for all written images that are cut alike, and has another sign where one is mirrored.
     """
     left, right = np.array_split(np.asarray(images, dtype=float).mean(axis=(1, 3)), 2, axis=1)
-    found: Array = 127.5 * (right.mean(axis=1) - left.mean(axis=1))
-    return found
+    return np.asarray(127.5 * (right.mean(axis=1) - left.mean(axis=1)))
 
 
 def write_samples(
