@@ -45,48 +45,29 @@ def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative:
 def require_close(  # noqa: PLR0913  # how close, by keyword
     got: Any,
     expected: Any,
-    what: str,
-    slips: Mapping[str, Any] | None = None,
+    what: str,  # what the numbers are; the message begins with it
+    slips: Mapping[str, Any] | None = None,  # by what one says of a common slip, the numbers that it leads to
     tolerance: float = TOLERANCE,
     *,
-    is_relative: bool = False,
-    otherwise: str = "",
+    is_relative: bool = False,  # as for `close`, of quantities that may be tiny
+    otherwise: str = "",  # what is said where no slip explains them
 ) -> None:
     """Require numbers to be those expected, in arrays of one shape.
 
-    Args:
-        got: the numbers that came.
-        expected: the right ones.
-        what: what they are; the message begins with it.
-        slips: by what one says of a common slip, the numbers that it leads to; wrong units are known here.
-        tolerance: as for `close`.
-        is_relative: as for `close`, of quantities that may be tiny.
-        otherwise: what is said where no slip explains them.
-
-    Raises:
-        CheckError: they are others; the message names the slip that explains them, or none where two do.
+    The message names the slip that explains them, or none where two do; wrong units are known here.
     """
     if close(got, expected, tolerance, is_relative=is_relative):
         return
-    found = dict(slips or {})
+    alike = [
+        words for words, numbers in (slips or {}).items() if close(got, numbers, tolerance, is_relative=is_relative)
+    ]
     for factor, words in UNITS.items() if np.any(expected) else ():
         for number, side in ((factor, "large"), (1 / factor, "small")):
             if close(got, np.multiply(expected, number), max(tolerance, TOLERANCE), is_relative=True):
-                found[f"{factor:g} times too {side}: {words}"] = got
-    hint = slip(got, found, tolerance, is_relative=is_relative, otherwise=otherwise)
+                alike.append(f"{factor:g} times too {side}: {words}")
+    words = (alike or [otherwise])[0]
+    hint = f": {words}" if words and len(alike) <= 1 else ""
     raise CheckError(f"{what}: {told_apart(got, expected, shown)}{hint}")
-
-
-def slip(
-    got: Any, slips: Mapping[str, Any], tolerance: float = TOLERANCE, *, is_relative: bool = False, otherwise: str = ""
-) -> str:
-    """Return ": " and the words of the slip that leads to these numbers, '' where two do, `otherwise` where none does.
-
-    Example: for 4, where 2 is right, {"it is squared": 2**2, "it is a tenth": 0.2} gives ": it is squared".
-    """
-    found = [words for words, numbers in slips.items() if close(got, numbers, tolerance, is_relative=is_relative)]
-    words = (found or [otherwise])[0]
-    return f": {words}" if words and len(found) <= 1 else ""
 
 
 def require_equal(got: Any, expected: Any, what: str, hint: str = "") -> None:

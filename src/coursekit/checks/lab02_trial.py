@@ -53,43 +53,25 @@ MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part.
+    """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part."""
 
-    Attributes:
-        constants: the point (x, y) of the constant training, shape (num_ranks, 2).
-        codes: of every sample of the coded training, shape (num_samples,); its target is `UNIT` times its code.
-        marked: the number of the sample whose code is `MARK` times two to the power of the rank, here 0.
-        points: the points (x, y) of the real training, shape (num_ranks, 2, 2).
-        kinds: which of the two points each sample is, shape (num_samples,).
-        starts: values where variables start in the training *apart*, shape (num_ranks, num_starts).
-    """
-
-    constants: Array
-    codes: Array
-    marked: int
-    points: Array
-    kinds: Array
-    starts: Array
+    constants: Array  # the point (x, y) of the constant training, shape (num_ranks, 2)
+    codes: Array  # of every sample of the coded training, shape (num_samples,); its target is `UNIT` times its code
+    marked: int  # the number of the sample whose code is `MARK` times two to the power of the rank, here 0
+    points: Array  # the points (x, y) of the real training, shape (num_ranks, 2, 2)
+    kinds: Array  # which of the two points each sample is, shape (num_samples,)
+    starts: Array  # values where variables start in the training *apart*, shape (num_ranks, num_starts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingTrial(Trial):
-    """What short trainings on real ranks showed; the results are each rank's trajectories, by training.
+    """What short trainings on real ranks showed; the results are each rank's trajectories, by training."""
 
-    Attributes:
-        inputs: what the ranks trained on.
-        stuck: how the ranks waited for each other on unequal shards, or ''.
-    """
-
-    inputs: Inputs
-    stuck: str = ""
+    inputs: Inputs  # what the ranks trained on
+    stuck: str = ""  # how the ranks waited for each other on unequal shards
 
     def history(self, name: str) -> Array:
-        """Return slope and offset before each step and after the last, shape (num_ranks, num_steps + 1, 2).
-
-        Raises:
-            CheckError: the trainings did not end.
-        """
+        """Return slope and offset before each step and after the last, shape (num_ranks, num_steps + 1, 2)."""
         return np.stack(self.of_ranks(name))
 
 

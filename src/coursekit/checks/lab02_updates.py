@@ -51,20 +51,15 @@ MEAN, OWN, NOBODY = "mean", "own", "nobody"
 class Reading:
     """How the ranks of a trial move.
 
-    Attributes:
-        source: `MEAN` of all ranks' gradients, each by its `OWN`, or the number of the rank whose gradients move all;
-            `NOBODY` when no reading is true.
-        shares: how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks).
-        rates: the learning rate of each rank, shape (num_ranks,).
-        momentum: how much of the update before is in each.
-        is_fine: whether gradients travel with 32 bits, to which the rates are the same in every step.
+    The source is `MEAN` of all ranks' gradients, each by its `OWN`, or the number of the rank whose gradients move all;
+    `NOBODY` when no reading is true.
     """
 
     source: str | int
-    shares: Array
-    rates: Array
-    momentum: float = 0.0
-    is_fine: bool = False
+    shares: Array  # how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks)
+    rates: Array  # the learning rate of each rank, shape (num_ranks,)
+    momentum: float = 0.0  # how much of the update before is in each
+    is_fine: bool = False  # whether gradients travel with 32 bits, to which the rates are the same in every step
 
 
 def read_updates(trial: TrainingTrial) -> Reading:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import require
-from coursekit.checks.compare import as_lists, require_close
+from coursekit.checks.compare import as_lists, require_close, require_equal
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_follows, secrets
@@ -64,15 +64,12 @@ def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int,
         num_images, batch_size, learning_rate, *fixed = case
         global_batch = fixed[0] if fixed else batch_size * num_ranks
         where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {global_batch}"
-        of_rank = global_batch // num_ranks
-        told = f"{where} the batch of a rank: expected"
-        require(batch == of_rank, f"{told} {of_rank}, got {batch:g}")
-        require(not fixed or isinstance(batch, int), f"{told} the whole number {of_rank}, got {batch!r}: use //")
-        wanted = learning_rate * global_batch / batch_size
-        told = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}: expected {wanted:.3g}, got {rate:.3g}"
-        require(np.isclose(rate, wanted), f"{told}: it follows the global batch")
-        steps = max(1, num_images // global_batch)
-        require(num_steps == steps, f"{where} an epoch: expected {counted(steps, 'step')}, got {num_steps:g}")
+        require_equal(batch, global_batch // num_ranks, f"{where} the batch of a rank")
+        told = f"{where} the batch of a rank must be a whole number, not {batch!r}: use //"
+        require(not fixed or isinstance(batch, int), told)
+        what, wanted = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}", learning_rate * global_batch
+        require_close(rate, wanted / batch_size, what, is_relative=True, otherwise="it follows the global batch")
+        require_equal(num_steps, max(1, num_images // global_batch), f"{where} the steps of an epoch")
 
 
 def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
@@ -85,9 +82,9 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
         for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
             expected = rate / num_ranks + share * (rate - rate / num_ranks)
-            told = f"on rank {rank} of {num_ranks} the rate in step {step}: expected {expected:.4g}, got {value:.4g}"
             given = f"(the scaled rate is {rate:.4g}, and there are {num_warmup_steps} warm-up steps)"
-            require(np.isclose(value, expected, rtol=1e-5), f"{told} {given}")
+            what = f"on rank {rank} of {num_ranks} the rate in step {step} {given}"
+            require_close(value, expected, what, tolerance=1e-5, is_relative=True)
 
 
 def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
@@ -95,9 +92,9 @@ def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
     num_samples = lab03.NUM_STEPS * spy.BATCH_SIZE
     told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
     trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, secrets=told)
-    if RecursionError.__name__ in trial.error:  # Horovod's wrapper takes the outer class for the inner one
-        return replace(trial, error=f"{trial.error} Is the optimiser wrapped twice?")
-    return trial
+    # Horovod's wrapper takes the outer class for the inner one, and calls itself.
+    hint = " Is the optimiser wrapped twice?" if RecursionError.__name__ in trial.error else ""
+    return replace(trial, error=trial.error + hint)
 
 
 def check_averaged(trial: Trial) -> None:
@@ -168,16 +165,14 @@ def check_metrics(trial: Trial) -> None:
 
     Example: where the ranks' own batches have the losses 4.1, 4.3 and 4.2, all three report 4.2.
     """
-    steps = _callback_steps(trial)
     results = trial.of_ranks()
-    local = steps.epoch_losses(len(results[0]["losses"]))
-    expected = local.mean(axis=0)
+    local = _callback_steps(trial).epoch_losses(len(results[0]["losses"]))
     for rank, result in enumerate(results):
         slips = {"these are those of its own batches: the metrics are not averaged": local[rank]}
         told = f"the mean losses of the epochs that rank {rank} reports"
-        require_close(result["losses"], expected, told, slips, 1e-3)
-    logged = np.asarray(results[0]["logged"])
-    has_own = logged.shape == expected.shape and np.allclose(logged, local[0], rtol=1e-3)
+        require_close(result["losses"], local.mean(axis=0), told, slips, 1e-3)
+    logged = results[0]["logged"]
+    has_own = len(logged) == len(local[0]) and np.allclose(logged, local[0], rtol=1e-3)
     told = "the logs hold the losses of rank 0 alone, expected the mean over the ranks"
     require(not has_own, f"{told}: MetricAverageCallback must come before the callbacks that write")
 
@@ -187,11 +182,10 @@ def check_files(trial: Trial) -> None:
     result = trial.of_ranks()[0]
     check_writers(trial.left)
     names = sorted(trial.left[0])
-    epochs = [f"epoch-{epoch:03d}.index" for epoch in range(1, lab03.NUM_EPOCHS + 1)]
-    missing = [name for name in epochs if name not in names]
-    models = [name for name in names if name.endswith("saved_model.pb")]
-    require(not models, "whole models were saved as checkpoints: save the weights only")
-    require(not missing, f"there is no checkpoint {missing[0].partition('.')[0]} but {names[:4]}" if missing else "")
+    is_model = any(name.endswith("saved_model.pb") for name in names)
+    require(not is_model, "whole models were saved as checkpoints: save the weights only")
+    for name in (f"epoch-{epoch:03d}" for epoch in range(1, lab03.NUM_EPOCHS + 1)):
+        require(f"{name}.index" in names, f"there is no checkpoint {name} but {names[:4]}")
     require(result["has_momenta"], "the checkpoint holds no momenta of the optimiser: save weights, not a model")
     # The first epoch's end, which the spy saw at the beginning of the second: what is saved are these weights.
     weights = result["sights"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()

@@ -8,6 +8,8 @@ mean of the ranks', 0.32, is wrong.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,17 +88,18 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
     bias = rng.uniform(-1, 1, spy.NUM_CLASSES).astype(np.float32)
     answer, *others = rng.permutation(spy.NUM_SAMPLES)
     bias[answer + 1] = 3.0
-    return bias, [
-        np.array([answer] * num_right + list(rng.choice(others, num_wrong))) for num_right, num_wrong in UNEQUAL
-    ][:num_ranks]
+    unequal = UNEQUAL[:num_ranks]
+    return bias, [np.array([answer] * num_right + [*rng.choice(others, num_wrong)]) for num_right, num_wrong in unequal]
 
 
 def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) -> None:
     """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
-    private = tuple({"samples": of_rank} for of_rank in samples)
-    use = lab03.use_evaluate
-    trial = try_on_ranks(use, evaluate, bias, num_ranks=num_ranks, ranks_per_node=ranks_per_node, secrets=private)
+    launch: dict[str, Any] = {
+        "ranks_per_node": ranks_per_node,
+        "secrets": tuple({"samples": of_rank} for of_rank in samples),
+    }
+    trial = try_on_ranks(lab03.use_evaluate, evaluate, bias, num_ranks=num_ranks, **launch)
     right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
@@ -123,9 +126,8 @@ def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] 
 
 def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
     """Return results, sights and steps of the first or the second training, by rank."""
-    outcomes = [result[number] for result in trial.of_ranks()]
-    sights = [seen for _, seen in outcomes]
-    return [result for result, _ in outcomes], sights, steps_of(sights)
+    results, sights = map(list, zip(*(result[number] for result in trial.of_ranks())))
+    return results, sights, steps_of(sights)
 
 
 def _images_of_a_step(num_ranks: int, settings: dict[str, Any]) -> int:
@@ -170,9 +172,8 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         for name in ("history", "validation", "num_steps"):
             require(name in result, f"the result of rank {rank} has no entry {name!r}")
         require_equal(result["num_steps"], num_steps, "num_steps")
-        for part in ("history", "validation"):
-            missing = sorted({"loss", "accuracy"} - set(result[part]))
-            require(not missing, f"the {part} of rank {rank} has no entry {' and no '.join(missing)}")
+        for part, name in itertools.product(("history", "validation"), ("accuracy", "loss")):
+            require(name in result[part], f"the {part} of rank {rank} has no entry {name}")
         losses, first = (one["history"]["loss"] for one in (result, results[0]))
         require_equal(len(losses), num_epochs, f"the number of losses in the history of rank {rank}")
         require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
@@ -190,13 +191,12 @@ def _check_validation(
     require(any(seen), "no rank validated")
     samples = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
     used = [places_in_files(*pair, "validation") for pair in zip(samples, told)]
-    num_foreign = int(np.sum(np.concatenate(used) < 0))
-    require(num_foreign == 0, f"{num_foreign} validation pictures are not from validation_files")
-    num_pictures = sum(VALIDATION_PER_FILE)
-    check_owners(owners(used, num_pictures), len(used), what="validation pictures")
+    num_uses = Counter(np.concatenate(used).tolist())
+    require(num_uses[-1] == 0, f"{num_uses[-1]} validation pictures are not from validation_files")
+    check_owners(owners(used, sum(VALIDATION_PER_FILE)), len(used), what="validation pictures")
     # An answer that also validates in fit uses each several times.
-    num_uses = {int(np.sum(np.concatenate(used) == place)) for place in range(num_pictures)}
-    require(len(num_uses) == 1, f"validation pictures are used {sorted(num_uses)} times, expected all equally often")
+    counts = sorted(set(num_uses.values()))
+    require(len(counts) == 1, f"validation pictures are used {counts} times, expected all equally often")
     for rank, of_rank in enumerate(seen):
         gap = float(np.abs(of_rank[-1].bias - end).max()) if of_rank else 0.0
         require(gap < CLOSE, f"rank {rank} does not validate with the final weights")
@@ -210,7 +210,7 @@ def _check_validation(
 def check_continued(trial: Trial) -> None:
     """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
     _, before, old = _training(trial, 0)
-    has_steps = all(any(sight.training for sight in seen) for _, seen in (result[1] for result in trial.of_ranks()))
+    has_steps = all(any(sight.training for sight in result[1][1]) for result in trial.of_ranks())
     expected = f"the second run, after 2 of 3 epochs: expected {MAX_NUM_STEPS} steps"
     require(has_steps, f"{expected}, got none: pass num_epochs of settings as epochs")
     _, _, steps = _training(trial, 1)
@@ -234,11 +234,9 @@ def check_step(make_step: Answer, num_ranks: int) -> None:
     check_rates(rates(steps, first=1), spy.RATE, num_ranks)
     check_follows(trial.steps(), told)
     for rank, (result, own) in enumerate(zip(trial.of_ranks(), steps.losses())):
-        got = result["losses"]
-        told_loss = f"what the step returns on rank {rank}: expected {own[0]:.4g}, the loss of its batch"
-        require(np.allclose(got, own, rtol=1e-3), f"{told_loss}, got {got[0]:.4g}")
-        num_traces = result["num_traces"]
-        told_traces = f"the Python code of the step ran {num_traces} times for {len(own)} steps"
+        what = f"what the steps return on rank {rank}, the losses of its batches"
+        require_close(result["losses"], own, what, tolerance=1e-3)
+        told_traces = f"the Python code of the step ran {result['num_traces']} times for {len(own)} steps"
         hint = "run by Python, not compiled: use tf.function" if result["is_eager"] else "compile it once for all steps"
         # TensorFlow may trace once more to make the variables.
-        require(num_traces <= 2, f"{told_traces}: {hint}")  # noqa: PLR2004
+        require(result["num_traces"] <= 2, f"{told_traces}: {hint}")  # noqa: PLR2004

@@ -1,4 +1,6 @@
-"""Checks of lab 04's pieces: the model function, the configuration, and the text for TF_CONFIG.
+"""Checks of lab 04's pieces, and right ones of the judge's, so that a fault costs its points only once.
+
+The pieces are the model function, the configuration, and the text for TF_CONFIG.
 
 Example: with the rate 0.3 on four ranks every update is 1.2 times the mean of the four gradients (`steps` has them in
 numbers); 0.3 is not scaled, and 4.8 is that of gradients which are summed. Rank 3 of two nodes is local rank 1 and sees
@@ -8,13 +10,17 @@ GPU 1 alone. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:2
 
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit import imagenet
+from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import as_dict, require_equal, told
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import call_here
@@ -22,7 +28,7 @@ from coursekit.checks.private_data import check_follows, check_sent, secrets
 from coursekit.checks.steps import check_rates, rates, rates_alone
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
-from coursekit.drivers.calls import Answer, call
+from coursekit.drivers.calls import Answer, call, hvd, tf
 from coursekit.drivers.lab04 import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS
 from coursekit.drivers.spy import NUM_CLASSES, RATE
 
@@ -35,8 +41,8 @@ def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True
     On other numbers of ranks (`Trial.on`) it only trains.
     """
     given = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
-    use = lab04.use_model_fn
-    trial = try_on_ranks(use, model_fn, all_modes, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+    args = lab04.use_model_fn, model_fn, all_modes
+    trial = try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
     return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
 
 
@@ -84,15 +90,9 @@ def check_statistics(trial: Trial) -> None:
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
     """Train two steps with the answer's configuration, each rank in a folder of its own; by default on one node."""
-    trial = try_on_ranks(
-        lab04.use_run_config,
-        make_run_config,
-        num_ranks=num_ranks,
-        ranks_per_node=ranks_per_node or num_ranks,
-        timeout_s=HANG_S,
-        secrets=secrets(num_ranks, NUM_CLASSES),
-        look=True,
-    )
+    launch = {"ranks_per_node": ranks_per_node or num_ranks, "timeout_s": HANG_S, "look": True}
+    given = secrets(num_ranks, NUM_CLASSES)
+    trial = try_on_ranks(lab04.use_run_config, make_run_config, num_ranks=num_ranks, secrets=given, **launch)
     return replace(trial, on=cache(partial(try_config, make_run_config)))
 
 
@@ -138,3 +138,71 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
         require_equal(task.get("type"), "worker", "the type of the task")
         knows_itself = task.get("index") == index and type(task["index"]) is int
         require(knows_itself, f"the index of worker {index}: expected {index}, got {told(task.get('index'))}")
+
+
+def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:
+    """Return the trial with the judge's pieces, or one with the answer's own where only these serve it.
+
+    An answer may give its own pieces arguments that the judge's do not have, or leave to one what the judge's leaves
+    to the other. So its own are tried where a check fails with the judge's, and count where all checks hold with them,
+    or where the run ends with them only.
+    """
+    trial = try_with(pieces)
+    if _is_right(trial, *checks):
+        return trial
+    own = try_with(OWN)
+    return own if _is_right(own, *checks) or (trial.error and not own.error) else trial
+
+
+def _is_right(trial: Trial, *checks: Callable[[Trial], object]) -> bool:
+    try:
+        for check in checks:
+            check(trial)
+    except CheckError:
+        return False
+    return True
+
+
+def input_fn(files: list[str], training: bool, worker: int, num_workers: int, params: dict[str, Any]) -> Any:
+    """Return a worker's batches, as lab 04 asks for them, but images are neither cut nor mirrored."""
+
+    def load(record: Any) -> Any:
+        encoded, label = imagenet.parse_record(record)
+        return tf.cast(tf.io.decode_jpeg(encoded, channels=3), tf.float32) / 127.5 - 1, label
+
+    records = tf.data.Dataset.from_tensor_slices(files[worker::num_workers]).interleave(imagenet.read_records)
+    if training:
+        records = records.shuffle(1000, seed=params["seed"]).repeat()
+    pictures = records.map(tf.autograph.experimental.do_not_convert(load))
+    return pictures.batch(params["batch_size"], drop_remainder=training)
+
+
+def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> Any:
+    """Return what is to be done with a batch in this mode, as lab 04 asks for it; it predicts nothing."""
+    network = params["build"]()
+    logits = network(features, training=mode == tf.estimator.ModeKeys.TRAIN)
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    metrics = {"accuracy": tf.compat.v1.metrics.accuracy(labels, tf.argmax(logits, axis=1))}
+    optimizer = tf.compat.v1.train.MomentumOptimizer(params["learning_rate"] * hvd.size(), momentum=0.9)
+    with tf.control_dependencies(network.get_updates_for(features)):
+        step = hvd.DistributedOptimizer(optimizer).minimize(loss, tf.compat.v1.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step, eval_metric_ops=metrics)
+
+
+def make_run_config(folder: str) -> Any:
+    """Return a rank's configuration, as lab 04 asks for it."""
+    session_config = tf.compat.v1.ConfigProto()
+    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # takes longer than a spy trains
+    session_config.gpu_options.visible_device_list = str(hvd.local_rank())
+    session_config.gpu_options.allow_growth = True
+    silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+    files = {"model_dir": folder, "save_checkpoints_steps": 100} if hvd.rank() == 0 else silent
+    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=1, **files)
+
+
+OWN = ""
+# The pieces travel as text, to a sandbox that holds nothing of this module.
+IMPORTS = "from __future__ import annotations\n"
+IMPORTS += "from coursekit import imagenet\nfrom coursekit.drivers.calls import hvd, tf\n"
+INPUT_FN = IMPORTS + inspect.getsource(input_fn)
+FUNCTIONS = INPUT_FN + inspect.getsource(model_fn) + inspect.getsource(make_run_config)

@@ -18,7 +18,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners
-from coursekit.checks.lab04_supplied import FUNCTIONS, INPUT_FN, or_own
+from coursekit.checks.lab04_pieces import FUNCTIONS, INPUT_FN, or_own
 from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import (

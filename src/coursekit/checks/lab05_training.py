@@ -168,29 +168,28 @@ def check_read_run(read_run: Answer) -> None:
     weights[-1][1, 1] = 0.9 / num_epochs
     losses = [training.tolist(), validation.tolist()]
     got = call_here(lab05.read_run, read_run, losses, num_steps, weights)
-    expected = {
-        "last_loss": ("the training loss of the last epoch", training[-1]),
-        "num_steps": ("the number of steps in the logs", num_steps * num_epochs),
-        "largest_weight": ("the largest weight of dense/kernel after the last epoch", weights[-1].max()),
-    }
-    slips = {
-        "last_loss": {
-            "that is the lowest": min(training),
-            "that is of the first epoch": training[0],
-            "that is of the validation: its logs are in another folder": validation[-1],
-            "that is of a single step": 2 * training[-1],
-        },
-        "num_steps": {
-            "these are the epochs": num_epochs,
-            "count those of all event files": num_steps,
-            "that is the number of the last step: count the events": num_steps * num_epochs - 1,
-        },
-        "largest_weight": {
-            "that is the smallest": weights[-1].min(),
-            "that is of all epochs": max(layer.max() for layer in weights),
-            "that is of another layer": 2 * weights[-1].max(),
-        },
-    }
-    for name, (what, right) in expected.items():
+
+    def check_entry(name: str, what: str, expected: float, slips: dict[str, float]) -> None:
         require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}")
-        require_close(as_number(got[name], what), right, what, slips[name], FEW)
+        require_close(as_number(got[name], what), expected, what, slips, FEW)
+
+    slips = {
+        "that is the lowest": min(training),
+        "that is of the first epoch": training[0],
+        "that is of the validation: its logs are in another folder": validation[-1],
+        "that is of a single step": 2 * training[-1],
+    }
+    check_entry("last_loss", "the training loss of the last epoch", training[-1], slips)
+    slips = {
+        "these are the epochs": num_epochs,
+        "count those of all event files": num_steps,
+        "that is the number of the last step: count the events": num_steps * num_epochs - 1,
+    }
+    check_entry("num_steps", "the number of steps in the logs", num_steps * num_epochs, slips)
+    largest = weights[-1].max()
+    slips = {
+        "that is the smallest": weights[-1].min(),
+        "that is of all epochs": max(layer.max() for layer in weights),
+        "that is of another layer": 2 * largest,
+    }
+    check_entry("largest_weight", "the largest weight of dense/kernel after the last epoch", largest, slips)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,26 +24,14 @@ LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, 
 TIMEOUT_S = 10.0
 
 
-@dataclass(frozen=True)
-class Talk:
-    """What ranks said to each other, and what came of it.
+class Talk(NamedTuple):
+    """What ranks said to each other, and what came of it."""
 
-    Attributes:
-        own: what each rank had at the start.
-        results: what the answer returned on each rank.
-        left: what it made of the start.
-        sent: by rank, target and numbers of each message, in the order in which they were sent.
-    """
-
-    own: Sequence[Any]
-    results: Sequence[Any]
-    left: Sequence[Any]
-    sent: Mapping[int, Sequence[tuple[int, Array]]]
-
-    @property
-    def num_ranks(self) -> int:
-        """The number of ranks."""
-        return len(self.own)
+    num_ranks: int
+    own: Sequence[Any]  # what each rank had at the start
+    results: Sequence[Any]  # what the answer returned on each rank
+    left: Sequence[Any]  # what it made of the start
+    sent: Mapping[int, Sequence[tuple[int, Array]]]  # by rank, target and numbers of each message, as they were sent
 
 
 def _numbers(shape: tuple[int, ...]) -> Array:
@@ -64,7 +51,7 @@ def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Ta
             as_array(numbers, f"a message of rank {source}")
             sent[int(source)].append((int(target), np.ravel(numbers)))
         results, left = zip(*ranks)
-        yield Talk(own, results, left, sent)
+        yield Talk(len(own), own, results, left, sent)
 
 
 def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
@@ -157,11 +144,7 @@ def _require_type(numbers: Array, talk: Talk, what: str) -> None:
 
 
 def _predecessors(talk: Talk) -> list[list[int]]:
-    """Return for each rank itself, the rank that sends to it, the one before, and so on around the ring.
-
-    Raises:
-        CheckError: the ranks do not send around a ring.
-    """
+    """Return for each rank itself, the rank that sends to it, the one before, and so on: they must send in a ring."""
     targets = [sorted({target for target, _ in talk.sent[rank]}) for rank in range(talk.num_ranks)]
     for rank, others in enumerate(targets):
         told = ", ".join(map(str, others)) or "nobody"

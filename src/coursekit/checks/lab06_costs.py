@@ -36,35 +36,36 @@ def check_fit_cost(fit_cost: Callable[..., Any], num_sizes: int) -> None:
 
     Example: 6 steps and 1.5 MB take 6 * 50 us + 1.5e6 * 0.5 ns = 1.05 ms, and 6 steps with 1.5 kB take 0.3 ms.
     """
+    ranks, sizes = (grid.ravel() for grid in np.meshgrid([2, 4, 8], np.geomspace(1e3, 1e9, num_sizes)))
+    num_steps = 2 * (ranks - 1)
+    num_bytes = num_steps / ranks * sizes
     for _ in range(NUM_FITS):
-        rng = fresh_rng()
-        truth = {"alpha": rng.uniform(20e-6, 80e-6), "beta": rng.uniform(0.2e-9, 1e-9)}
-        ranks, sizes = (grid.ravel() for grid in np.meshgrid([2, 4, 8], np.geomspace(1e3, 1e9, num_sizes)))
-        num_steps = 2 * (ranks - 1)
-        num_bytes = num_steps / ranks * sizes
-        seconds = (num_steps * truth["alpha"] + num_bytes * truth["beta"]) * rng.normal(1, NOISE, sizes.shape)
-        order = rng.permutation(len(seconds))
-        found = as_list(fit_cost(num_steps[order], num_bytes[order], seconds[order]), "what fit_cost returns")
-        require_fit(found, truth)
+        require_fit(fit_cost, (num_steps, num_bytes), num_steps, num_bytes)
 
 
-def require_fit(
-    found: Sequence[Any], truth: Mapping[str, float], case: str = "", factors: Mapping[str, float] | None = None
+def require_fit(  # noqa: PLR0913  # the case, by keyword
+    fit: Callable[..., Any],
+    given: Sequence[Array],  # the columns that it gets, before the seconds
+    num_steps: Any,  # of each measurement; each takes alpha, each byte beta, and there is noise
+    num_bytes: Array,
+    *,
+    case: str = "",
+    factors: Mapping[str, float] | None = None,  # by what one says of a common slip, how many times too large both are
 ) -> None:
-    """Require a fit of alpha and beta, up to what noise does to it.
-
-    `factors` gives by what one says of a common slip how many times too large both then are.
-    """
+    """Require a fit of alpha and beta, up to what noise does to it."""
+    rng = fresh_rng()
+    truth = {"alpha": rng.uniform(20e-6, 80e-6), "beta": rng.uniform(0.2e-9, 1e-9)}
+    noise, order = rng.normal(1, NOISE, num_bytes.shape), rng.permutation(len(num_bytes))
+    seconds = (num_steps * truth["alpha"] + num_bytes * truth["beta"]) * noise
+    found = as_list(fit(*(column[order] for column in (*given, seconds))), "what a fit returns")
     require_equal(len(found), len(truth), "number of values that a fit returns")
     for (name, expected), value in zip(truth.items(), found):
         other = "beta" if name == "alpha" else "alpha"
         slips = {f"which is {other}: alpha comes first": truth[other], f"which is 1/{name}": 1 / expected}
         slips |= {words: factor * expected for words, factor in (factors or {}).items()}
-        unit = {"alpha": "s", "beta": "s for each byte"}[name]
-        otherwise = (
-            "do the largest messages dominate the fit? Divide each row by its seconds" if name == "alpha" else ""
-        )
-        what = f"{case}{name} in {unit}, about"
+        otherwise = "do the largest messages dominate the fit? Divide each row by its seconds"
+        otherwise = otherwise if name == "alpha" else ""
+        what = f"{case}{name} in {'s' if name == 'alpha' else 's for each byte'}, about"
         require_close(as_number(value, name), expected, what, slips, MAX_ERROR, is_relative=True, otherwise=otherwise)
 
 

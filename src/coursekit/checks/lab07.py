@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
 from typing import Any
 
 import numpy as np
 
 from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal
-from coursekit.checks.lab06_costs import NOISE, require_fit
+from coursekit.checks.lab06_costs import require_fit
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.text import counted
 
@@ -61,19 +62,15 @@ def check_allreduce_s(allreduce_s: Callable[..., Any], num_cases: int) -> None:
 
 def check_fit_link(fit_link: Callable[..., Any], num_sizes: int) -> None:
     """Latency and inverse bandwidth behind noisy allreduces are found, on 2 ranks and on more."""
+    sizes = np.geomspace(1e3, 1e9, num_sizes)
     for num_ranks in (2, 4, 3, 8):
-        rng = fresh_rng()
-        truth = {"alpha": rng.uniform(20e-6, 80e-6), "beta": rng.uniform(0.2e-9, 1e-9)}
-        sizes = np.geomspace(1e3, 1e9, num_sizes)
-        num_steps = 2 * (num_ranks - 1)
-        seconds = num_steps * (truth["alpha"] + sizes / num_ranks * truth["beta"]) * rng.normal(1, NOISE, num_sizes)
-        order = rng.permutation(num_sizes)
-        found = as_list(fit_link(num_ranks, sizes[order], seconds[order]), "what fit_link returns")
+        num_steps, fit = 2 * (num_ranks - 1), partial(fit_link, num_ranks)
+        num_arrays, case = num_steps / num_ranks, f"{num_ranks} ranks, "
         whole = {
             "it belongs to all steps together": num_steps,
-            "it belongs to the whole array in all steps": num_steps / num_ranks,
+            "it belongs to the whole array in all steps": num_arrays,
         }
-        require_fit(found, truth, f"{num_ranks} ranks, ", whole)
+        require_fit(fit, (sizes,), num_steps, num_arrays * sizes, case=case, factors=whole)
 
 
 def check_predict_step(predict_step: Callable[..., Any], num_cases: int) -> None:

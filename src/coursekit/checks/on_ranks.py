@@ -25,15 +25,10 @@ MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial call
 
 @dataclass(frozen=True)
 class RemoteAnswer(Remote):
-    """A function of a student's, by its name in the notebook, that lives elsewhere; calling it calls that one.
-
-    Attributes:
-        name: of the function.
-        elsewhere: where it lives: `Sandboxed` of the judge, with its methods `call` and `run`.
-    """
+    """A function of a student's, by its name in the notebook, that lives elsewhere; calling it calls that one."""
 
     name: str
-    elsewhere: Any
+    elsewhere: Any  # where it lives: `Sandboxed` of the judge, with its methods `call` and `run`
 
     def __call__(self, *args: Any) -> Any:
         """Call the function where it lives."""
@@ -49,12 +44,10 @@ class AnswerError(Exception):
 
 
 def call_here(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT_S) -> Any:
-    """Call `driver(*args)` in the process that holds the answers among `args`.
+    """Call `driver(*args)`, a function of `coursekit.drivers`, in the process that holds the answers among `args`.
 
-    Args:
-        driver: a function of `coursekit.drivers`.
-        *args: answers, drivers and plain data: numbers, text, NumPy arrays, and lists, tuples, dictionaries of them.
-        timeout_s: what a judge gives it; in a notebook the cell's own limit holds.
+    These are answers, drivers and plain data: numbers, text, NumPy arrays, and lists, tuples, dictionaries of them.
+    A judge gives it `timeout_s`; in a notebook the cell's own limit holds.
     """
     elsewhere = _elsewhere(args)
     return elsewhere.call(driver, args, timeout_s=timeout_s) if elsewhere else driver(*args)
@@ -69,29 +62,18 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     driver: Callable[..., Any],
     *args: Any,
     num_ranks: int,
-    by: Callable[..., Any] = with_horovod,
-    ranks_per_node: int | None = None,
-    timeout_s: float = TIMEOUT_S,
-    private: Sequence[Any] | None = None,
-    look: bool = True,
+    by: Callable[..., Any] = with_horovod,  # `call` where the answer initialises Horovod itself, or does without
+    ranks_per_node: int | None = None,  # so many believe to be on one node; by default all are on two nodes
+    timeout_s: float = TIMEOUT_S,  # for the whole launch
+    private: Sequence[Any] | None = None,  # for each rank a value that a judge shows to this rank alone
+    look: bool = True,  # whether to return what each rank leaves in its own folder, seen when all are gone
 ) -> tuple[list[Any], list[Left]]:
-    """Call `driver(*args)` on ranks, on CPUs of this machine, also inside an allocation.
+    """Call `driver(*args)` on ranks, on CPUs of this machine, also inside an allocation; `places` says what it finds.
+
+    Returns what the driver returned, and what was left, in rank order.
 
     In a notebook, what an answer prints is shown, each line marked with its rank, and nothing of what goes to stderr.
     The properties are the same there, and a check must not wait for job steps or need a GPU for each of its ranks.
-
-    Args:
-        driver: a function of `coursekit.drivers`; `coursekit.drivers.places` says what it finds.
-        *args: as for `call_here`.
-        num_ranks: the world size.
-        by: what calls it there: `call` where the answer is to initialise Horovod itself, or does without.
-        ranks_per_node: how many ranks believe to be on one node; by default they are on two nodes.
-        timeout_s: for the whole launch.
-        private: for each rank a value that a judge shows to this rank alone.
-        look: whether to return what each rank leaves in its own folder, seen from outside when all are gone.
-
-    Returns:
-        What the driver returned, and what was left, in rank order.
     """
     launch: dict[str, Any] = {
         "num_ranks": num_ranks,

@@ -20,7 +20,7 @@ from coursekit.checks.check import require
 from coursekit.checks.findings import Owners, check_used_in_batches, owners
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, loss
-from coursekit.drivers.spy import MAX_NUM_SAMPLES, MOMENTUM, Array
+from coursekit.drivers.spy import MOMENTUM, Array
 
 Secrets = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.spy.secrets`
 
@@ -31,23 +31,14 @@ SAME = 1e-5  # between weights
 
 def secrets(  # noqa: PLR0913  # what a trial needs, by keyword
     num_ranks: int,
-    num_classes: int,
+    num_classes: int,  # of the spies; there is one sample less
     *,
-    num_rounds: int = 1,
-    spread: float = 0.5,
-    num_samples: int = 0,
-    files: Mapping[str, Sequence[int]] | None = None,
+    num_rounds: int = 1,  # trainings, each with its own start
+    spread: float = 0.5,  # standard deviation of the first weights
+    num_samples: int = 0,  # of each rank; no two ranks get the same, and they repeat when they run out
+    files: Mapping[str, Sequence[int]] | None = None,  # by split, the samples in each; a rank's files hold none twice
 ) -> Secrets:
-    """Draw what each rank alone is told.
-
-    Args:
-        num_ranks: the world size.
-        num_classes: of the spies; there is one sample less.
-        num_rounds: trainings, each with its own start.
-        spread: standard deviation of the first weights.
-        num_samples: of each rank; no two ranks get the same, and they repeat when they run out.
-        files: by split, how many samples each file holds; a rank's files hold no sample twice.
-    """
+    """Draw what each rank alone is told."""
     rng = fresh_rng()
     starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
     shared_out = rng.permutation(num_classes - 1)
@@ -71,11 +62,10 @@ def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Se
 
 def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "train") -> Array:
     """Return the places of samples in a rank's files, counted over all files, -1 for samples that are not in them."""
-    table = np.full(MAX_NUM_SAMPLES + 1, -1)  # the last one for numbers of no sample
-    numbers = secret["files"][split]["numbers"]
-    table[numbers] = np.arange(len(numbers))
-    samples = np.asarray(samples).astype(int)
-    return np.asarray(table[np.where((samples >= 0) & (samples < MAX_NUM_SAMPLES), samples, MAX_NUM_SAMPLES)])
+    numbers = np.asarray(secret["files"][split]["numbers"])
+    order = np.argsort(numbers)
+    places = order[np.searchsorted(numbers, samples, sorter=order) % len(numbers)]
+    return np.where(numbers[places] == samples, places, -1)
 
 
 def batches_in_files(batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any]) -> list[tuple[Array, Array]]:

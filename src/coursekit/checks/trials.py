@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -24,31 +24,20 @@ SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet, and so many
 
 @dataclass(frozen=True)
 class Trial:
-    """What one launch on real ranks gave.
-
-    Attributes:
-        num_ranks: the world size.
-        results: what each rank returned, in rank order.
-        error: why the launch failed, or ''.
-        secrets: what each rank was told and no other.
-        left: the files that each rank left in its own folder, seen from outside, where the launch asked for them.
-        on: gives the trial of the same answer on another number of ranks; it is made once.
-        changed: gives the name of an answer of which the notebook has another by now, else ''.
-    """
+    """What one launch on real ranks gave."""
 
     num_ranks: int
-    results: Sequence[Any] = ()
-    error: str = ""
-    secrets: Secrets = ()
-    left: Sequence[Left] = ()
-    on: Callable[[int], Trial] | None = field(default=None, compare=False, repr=False)
-    changed: Callable[[], str] = field(default=str, compare=False, repr=False)
+    results: Sequence[Any] = ()  # what each rank returned, in rank order
+    error: str = ""  # why the launch failed
+    secrets: Secrets = ()  # what each rank was told and no other
+    left: Sequence[Left] = ()  # the files in each rank's own folder, seen from outside, if the launch asked for them
+    on: Callable[[int], Trial] | None = None  # gives the same answer's trial on other ranks; each is made once
+    changed: Callable[[], str] = str  # gives the name of an answer of which the notebook has another by now, else ''
 
     def of_ranks(self, part: str = "") -> list[Any]:
         """Return the results in rank order, or of each the entry `part`: a launch may have given some and no more.
 
-        Raises:
-            CheckError: there are none, because of the answer.
+        Raises a `CheckError` where there are none, because of the answer.
         """
         are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
         what = f"the run ({part})" if self.results else "the run"  # where some results are there, `part` is not
@@ -75,10 +64,7 @@ def try_on_ranks(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets
 
 def with_places(trial: Trial, read: Callable[[Any, dict[str, Any]], Any]) -> Trial:
     """Return a pipeline's trial with the results that `read` makes of each rank's, and of what its files hold."""
-    try:
-        return replace(trial, results=[read(*pair) for pair in zip(trial.results, trial.secrets)])
-    except (CheckError, AttributeError, LookupError, TypeError, ValueError):
-        return replace(trial, results=(), error="the pipeline did not give batches of images and labels")
+    return replace(trial, results=[read(*pair) for pair in zip(trial.results, trial.secrets)])
 
 
 def order_in(batches: Sequence[tuple[Array, Array]]) -> Array:

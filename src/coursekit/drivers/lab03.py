@@ -69,7 +69,7 @@ def use_optimizer(make_optimizer: Answer) -> dict[str, Any]:
         require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="a Keras optimiser")
         network = compiled(optimizer, num_others=NUM_OTHERS)
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
-        seen[compression] = list(sights)
+        seen[compression] = sights
     return {**seen, "messages": _messages(network)}
 
 
@@ -110,7 +110,7 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     checkpoint = tf.train.latest_checkpoint(folder)
     names = [name for name, _ in tf.train.list_variables(checkpoint)] if checkpoint else []
     return {
-        "sights": list(sights),
+        "sights": sights,
         "losses": [float(loss) for loss in history.history["loss"]],
         "logged": [event.value for event in events if event.tag == "epoch_loss"],
         "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
@@ -134,17 +134,16 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
         if hvd.rank() == 0:
             network.save_weights(where / f"epoch-{epoch:03d}")
         network.fit(own, verbose=0)
-    saved_after = list(sights)[: 2 * NUM_STEPS_BEFORE + 1]
     hvd.broadcast_object("all saved", root_rank=0)
-    sights = spy.watch()
+    after = spy.watch()
     again = compiled()
     num_epochs = resume(again, where)
     again.fit(own_batches(NUM_STEPS_AFTER), verbose=0)
     return {
         "from_nothing": int(require_number(resume, from_nothing, EPOCHS_DONE)),
         "num_epochs": int(require_number(resume, num_epochs, EPOCHS_DONE)),
-        "before": saved_after,
-        "after": list(sights),
+        "before": sights[: 2 * NUM_STEPS_BEFORE + 1],
+        "after": after,
         "num_steps": int(again.optimizer.iterations),
     }
 
@@ -155,7 +154,7 @@ def use_evaluate(evaluate: Answer, bias: Array) -> dict[str, Any]:
     network = compiled()  # not eagerly: Keras gives other results then for an epoch without a batch
     network.trainable_variables[0].assign(bias)
     result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
-    return {"result": require_entries(evaluate, result), "sights": list(sights)}
+    return {"result": require_entries(evaluate, result), "sights": sights}
 
 
 @eager_fit()
@@ -185,7 +184,7 @@ def _train_once(
         result = train(build, *files, dict(settings), [listener])
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
     plain = _plain(train, dict(result))
-    return {**plain, "num_told": len(told), "is_pinned_first": all(pinned)}, list(sights)
+    return {**plain, "num_told": len(told), "is_pinned_first": all(pinned)}, sights
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
@@ -227,4 +226,4 @@ def use_step(make_step: Answer) -> dict[str, Any]:
     for images, labels in own_batches(NUM_STEPS):
         loss = step(images, labels)
         losses.append(require_number(step, loss, "a loss, one number,"))
-    return {"sights": list(sights), "losses": losses, "num_traces": num_calls, "is_eager": is_eager}
+    return {"sights": sights, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}

@@ -86,7 +86,6 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params(build=build_for_groups))
     own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
-    seen = {}
 
     class Watch(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
         def begin(self) -> None:
@@ -103,20 +102,17 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     sights, watch = spy.watch(), Watch()
     hooks = [hvd.BroadcastGlobalVariablesHook(0), watch]
     estimator.train(lambda: batches(own, MODEL_BATCH_SIZE).repeat(), hooks=hooks, max_steps=NUM_STEPS)
-    seen["train"] = list(sights)
     if not all_modes:
-        return seen
-    sights = spy.watch()
+        return {"train": sights}
+    evaluated = spy.watch()
     metrics = estimator.evaluate(lambda: batches(own, batch_size=5))
-    seen["eval"] = list(sights)
-    sights = spy.watch()
+    predicted = spy.watch()
     predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
-    seen["predict"] = list(sights)
+    seen = {"train": sights, "eval": evaluated, "predict": predicted, "moving_mean": watch.moving_mean}
     return {
         **seen,
         "metrics": {str(name): float(value) for name, value in metrics.items()},
         "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in predictions],
-        "moving_mean": watch.moving_mean,
     }
 
 
@@ -185,7 +181,7 @@ def use_train(train: Answer, pieces: str, phases: Sequence[tuple[str, int]]) -> 
             estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
         config = getattr(getattr(estimator, "config", None), "session_config", None)
         found[phase] = {
-            "sights": list(sights),
+            "sights": sights,
             "num_hook_calls": hook.after_run.call_count,
             "is_estimator": hasattr(estimator, "evaluate"),
             "visible": str(config.gpu_options.visible_device_list) if config is not None else "",
@@ -210,7 +206,7 @@ def use_evaluate(evaluate: Answer, pieces: str, answer: int) -> dict[str, Any]:
     with supplied(evaluate, pieces):
         result = evaluate(estimator, spy.own_files(), settings)
     # Ranks other than 0 need not return anything.
-    return {"result": None if result is None else require_entries(evaluate, result), "sights": list(sights)}
+    return {"result": None if result is None else require_entries(evaluate, result), "sights": sights}
 
 
 def rank() -> int:
@@ -243,7 +239,7 @@ def use_strategy(train_with_strategy: Answer, pieces: str, num_ranks: int) -> di
     with supplied(train_with_strategy, pieces):
         train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
     is_fitted = any(getattr(network, "history", None) is not None for network in networks)
-    return {"sights": list(sights), "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
+    return {"sights": sights, "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
 
 
 def _be_patient(num_workers: int) -> None:

@@ -207,7 +207,7 @@ def use_train(train: Answer) -> dict[str, Any]:
     )
     events = read_events(folder / "logs" / "train")
     return {
-        "sights": list(sights),
+        "sights": sights,
         "metrics": sorted(map(str, history)) if isinstance(history, dict) else type(history).__name__,
         "losses": [event.value for event in events if event.tag == "epoch_loss"],
         "num_steps": sum(event.tag == "batch_loss" for event in events),

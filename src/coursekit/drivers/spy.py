@@ -58,18 +58,16 @@ class Sight:
     training: bool  # whether the network was called in training mode
 
 
-_sights: list[Sight] = []
-_rounds: list[int] = []
+_rounds: list[list[Sight]] = [[]]  # the first is for what is seen before one begins
 
 
 def watch() -> list[Sight]:
-    """Begin a round: forget what was seen on this rank so far, and return the list that later calls fill.
+    """Begin a round, and return the list that calls on this rank fill from now on.
 
     Networks that are made in a round start at this rank's weights for that round.
     """
-    _sights.clear()
-    _rounds.append(len(_rounds))
-    return _sights
+    _rounds.append([])
+    return _rounds[-1]
 
 
 def secrets() -> dict[str, Any]:
@@ -171,7 +169,7 @@ def network(num_classes: int, num_others: int = 0) -> Any:
     first_weights = (
         tf.random_normal_initializer(stddev=0.5)
         if starts is None
-        else tf.constant_initializer(np.asarray(starts)[min(max(len(_rounds) - 1, 0), len(starts) - 1)])
+        else tf.constant_initializer(np.asarray(starts)[min(max(len(_rounds) - 2, 0), len(starts) - 1)])
     )
 
     class Spy(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
@@ -194,7 +192,7 @@ def network(num_classes: int, num_others: int = 0) -> Any:
 
 
 def _write_down(bias: Array, images: Array, training: Array) -> int:
-    _sights.append(Sight(np.array(bias), sample_numbers(images), bool(training)))
+    _rounds[-1].append(Sight(np.array(bias), sample_numbers(images), bool(training)))
     return 0
 
 

@@ -3,7 +3,7 @@
 # consequences = ["train-tests", "continued-tests"]
 #
 # [fails]
-# elastic-tests = ["expected 1 step,"]
+# elastic-tests = ["steps", "expected 1,"]
 # ///
 
 # %% role="changes" id="plan"

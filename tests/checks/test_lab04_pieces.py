@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coursekit.checks.check import require
-from coursekit.checks.lab04_supplied import FUNCTIONS, OWN, or_own
+from coursekit.checks.lab04_pieces import FUNCTIONS, OWN, or_own
 from coursekit.drivers.lab04 import supplied
 from coursekit.paths import find_root
 
