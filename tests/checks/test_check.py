@@ -14,10 +14,11 @@ from IPython.utils.capture import capture_output
 
 from coursekit import ranks
 from coursekit.checks import CheckError, check, hand_in_report, require
-from coursekit.checks.check import describe, require_result, start_over
+from coursekit.checks.check import describe, start_over
 from coursekit.checks.compare import explained
 from coursekit.checks.on_ranks import AnswerError, call_here
 from coursekit.checks.random_inputs import fresh_rng, repeatable
+from coursekit.checks.trials import Trial
 from coursekit.drivers import lab01, lab02, lab05
 from coursekit.drivers.calls import WrongReturnError, call
 from coursekit.drivers.places import Place
@@ -267,11 +268,11 @@ def test_a_run_that_failed_is_told_with_its_cause():
     told = []
     for error in ("rank 0 raised ValueError: words", "not answered yet"):
         with pytest.raises(CheckError) as caught, check("start", section="1"):
-            require_result(error, "the training")
+            Trial(1, error=error).of_ranks()
         told.append(str(caught.value))
 
     assert told == [
-        "start: the training failed: rank 0 raised ValueError: words → section 1",
+        "start: the run failed: rank 0 raised ValueError: words → section 1",
         "start: not answered yet → section 1",
     ]
 

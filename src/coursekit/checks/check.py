@@ -134,12 +134,6 @@ def require(condition: object, message: str) -> None:
         raise CheckError(message)
 
 
-def require_result(error: str, what: str, changed: str = "") -> None:
-    """Raise a `CheckError` where `what` failed with `error`, or was of an answer that has `changed`."""
-    require(not changed, f"{changed} has changed since its trial: run the cell of the trial again, then this one")
-    require(not error, error if error.startswith(NOT_ANSWERED) else f"{what} failed: {error}")
-
-
 def hand_in_report(points: Mapping[str, float], texts: Mapping[str, float] | None = None) -> None:
     """Print for a last look before handing in which checks passed in this notebook, and which did not run.
 

@@ -125,15 +125,13 @@ def check_new_order(order: Any) -> None:
 
     Two epochs of few samples may be alike by chance, one in 24 with four samples; so all epochs are asked.
     """
-    first = order[: len(set(order.tolist()))]
-    is_same = np.array_equal(order, np.resize(first, len(order)))
+    is_same = np.array_equal(order, np.resize(order[: len(set(order.tolist()))], len(order)))
     require(not is_same, "every epoch comes in the same order: shuffle, and then repeat")
 
 
 def check_pairs(labels: Any, expected: Any, where: str) -> None:
     """The labels of a batch are those of its images."""
-    right = np.array_equal(np.ravel(labels), expected)
-    require(right, f"{where} images and labels do not belong together")
+    require(np.array_equal(np.ravel(labels), expected), f"{where} images and labels do not belong together")
 
 
 def check_batches(batches: Iterable[Collection[Any]], batch_size: int, what: str, hint: str = "") -> None:

@@ -41,8 +41,7 @@ def check_is_stable(is_stable: Callable[..., Any], step: Callable[..., Any], see
     One that is right for the student's own `step` is right: a wrong step costs its points once.
     """
     rng = fresh_rng(seed)
-    sets = [rng.uniform(low, high, 200) for low, high in INTERVALS]
-    valleys = [(x, data_in_a_valley(rng, x)) for x in sets]
+    valleys = [(x, data_in_a_valley(rng, x)) for x in [rng.uniform(low, high, 200) for low, high in INTERVALS]]
     tried = [(factor, (factor * reference_limit(x), x, y)) for x, y in valleys for factor in FACTORS]
     for number in rng.permutation(len(tried)):
         factor, case = tried[number]
@@ -56,8 +55,7 @@ def check_is_stable(is_stable: Callable[..., Any], step: Callable[..., Any], see
 
 def _verdict(is_stable: Callable[..., Any], case: Case) -> bool:
     got = as_number(is_stable(*case), "the result of is_stable")
-    is_verdict = got in {0, 1}
-    require(is_verdict, f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start")
+    require(got in {0, 1}, f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start")
     return bool(got)
 
 

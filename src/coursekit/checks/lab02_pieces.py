@@ -27,13 +27,11 @@ def check_rank_facts(rank_facts: Callable[[], Any], num_ranks: int, ranks_per_no
     Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
     """
     hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
-    got = run_here(rank_facts, by=call, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    for rank, returned in enumerate(got):
+    for rank, returned in enumerate(run_here(rank_facts, by=call, num_ranks=num_ranks, ranks_per_node=ranks_per_node)):
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
-            found = as_number(facts[name], f"on rank {rank}, {name!r}")
-            require_equal(found, value, f"{name!r} on rank {rank}", hint)
+            require_equal(as_number(facts[name], f"on rank {rank}, {name!r}"), value, f"{name!r} on rank {rank}", hint)
 
 
 def check_pin_gpu(pin_gpu: Callable[[], Any], ranks_per_node: int = 2, num_ranks: int = 4) -> None:
@@ -124,8 +122,7 @@ def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_p
     Example: 0.25 on 4 ranks becomes 1; 0.5 counts the 2 ranks of one node, 4 is scaled twice.
     """
     base = float(fresh_rng().integers(1, 64)) / 256  # so that every power and multiple is exact
-    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    results = run_here(drivers.scaled, scale_rate, base, **launch)
+    results = run_here(drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = [as_number(rate, f"the rate on rank {rank}") for rank, rate in enumerate(results)]
     require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
     slips = {

@@ -43,11 +43,9 @@ def check_same_start(trial: TrainingTrial) -> None:
     """
     gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
     luck = "the ranks start equal by chance or by a seed; put apart, " if _gaps(trial, "real")[0] == 0 else ""
-    require(
-        min(gaps) < SAME_PLACE,
-        f"{luck}expected all ranks to start at one point, got points up to {gaps[0]:.3g} apart, and still "
-        f"{gaps[-1]:.3g} apart after {counted(len(gaps) - 1, 'step')}: the start is not broadcast",
-    )
+    apart = f"up to {gaps[0]:.3g} apart, and still {gaps[-1]:.3g} apart after {counted(len(gaps) - 1, 'step')}"
+    told = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
+    require(min(gaps) < SAME_PLACE, told)
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
     require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
 
@@ -135,8 +133,7 @@ def check_epochs(trial: TrainingTrial) -> None:
     num_ranks, num_samples = trial.num_ranks, num_constant_samples(trial.num_ranks)
     expected = f"in batches of {BATCH_SIZE} from {num_samples} samples on {num_ranks} ranks, expected {STEPS_PER_EPOCH}"
     histories = {name: trial.history(name) for name in ("constant", "coded", "real")}
-    in_step = not trial.stuck
-    require(in_step, f"{expected} steps in each epoch on every rank, got ranks that hang: {trial.stuck}")
+    require(not trial.stuck, f"{expected} steps in each epoch on every rank, got ranks that hang: {trial.stuck}")
     for name, history in histories.items():
         num_steps, num_epochs = history.shape[1] - 1, NUM_EPOCHS[name]
         hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import batches_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import check_colors
-from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks, with_places
+from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab03_data as drivers
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
@@ -52,12 +52,10 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image")
     require_equal(images.dtype.name, "float32", "the type of an image")
     low, high = float(images.min()), float(images.max())
-    in_range = -LARGEST <= low < 0 and high <= LARGEST
-    require(in_range, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")
+    require(-LARGEST <= low < 0 and high <= LARGEST, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")
     # A random window can be the middle by chance, so the worst of many is asked for.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
-    rest = validation - middle
-    has_colors = float(np.ptp(rest.mean(axis=(0, 1, 2)))) < SMALL
+    has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL
     require(has_colors, "the colours are not those of the record: expected its three channels, red, green and blue")
     candidates = (middle, middle[:, ::-1], whole)
     right, mirrored, squeezed = (np.abs(validation - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
@@ -92,11 +90,8 @@ def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) 
     told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     args = drivers.read_dataset, make_dataset, load_picture, BATCH_SIZE, WAYS
     trial = try_on_ranks(*args, num_ranks=num_ranks, secrets=told)
-
-    def read(result: Any, secret: dict[str, Any]) -> dict[str, Any]:
-        return {**result, **{way: batches_in_files(result[way], secret) for way in WAYS}}
-
-    return with_places(trial, read)
+    read = [{way: batches_in_files(one[way], secret) for way in WAYS} for one, secret in zip(trial.results, told)]
+    return replace(trial, results=[result | batches for result, batches in zip(trial.results, read)])
 
 
 def _samples(trial: Trial, way: str) -> list[Array]:

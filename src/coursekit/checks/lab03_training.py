@@ -104,8 +104,7 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
     for rank, result in enumerate(trial.of_ranks()):
-        trained = any(sight.training for sight in result["sights"])
-        require(not trained, "the network was called in training mode")
+        require(not any(sight.training for sight in result["sights"]), "the network was called in training mode")
         slips = {
             "that is the accuracy of this rank alone": np.mean(right[rank]),
             "the plain mean of the ranks' accuracies is wrong when their numbers of images differ": biased,
@@ -119,8 +118,7 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
 def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
     """Train two epochs of tiny files with the whole answer, and then in the same folder some steps of a third."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
-    num_classes = NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1
-    told = secrets(num_ranks, num_classes, num_rounds=2, files=files)
+    told = secrets(num_ranks, NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1, num_rounds=2, files=files)
     return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, secrets=told)
 
 

@@ -19,7 +19,7 @@ from coursekit.checks.check import require
 from coursekit.checks.compare import as_list, as_lists, told
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import batches_in_files, secrets
-from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks, with_places
+from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab04 import BATCH_SIZE, NUM_BATCHES
@@ -28,9 +28,9 @@ from coursekit.text import counted
 
 SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and shards have no whole batches
 LEAST_LEAD = 4  # by so many places some record comes early when all are shuffled; with a buffer of two by one
-# Whether to read for training, and params["seed"]; all workers read in both modes, and the first with these seeds.
-MODES = {"evaluation": (False, 3), "training": (True, 3)}
-SEEDS = {"again": (True, 3), "other seed": (True, 4)}
+MODES = ("evaluation", "training")
+# Whether to read for training, and params["seed"].
+WAYS = {"evaluation": (False, 3), "training": (True, 3), "again": (True, 3), "other seed": (True, 4)}
 
 
 def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> None:
@@ -63,20 +63,14 @@ def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
     The results are of the workers.
     """
     given = secrets(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    ways = [(worker, way) for worker in range(num_workers) for way in (MODES if worker else MODES | SEEDS)]
-    jobs = [(worker, *(MODES | SEEDS)[way]) for worker, way in ways]
-
-    def of_workers(replies: Any, secret: dict[str, Any]) -> list[dict[str, Any]]:
-        results: list[dict[str, Any]] = [{"mirrored": {}} for _ in range(num_workers)]
-        (found,) = as_lists([replies], len(jobs), "what the workers read")
-        for (worker, way), (pairs, tilts) in zip(ways, found):
-            results[worker][way] = batches_in_files(pairs, secret)
-            results[worker]["mirrored"][way] = np.concatenate([[], *tilts]) < 0
-        return results
-
-    trial = try_on_ranks(lab04.read, input_fn, num_workers, jobs, num_ranks=1, secrets=given)
-    trial = with_places(trial, of_workers)
-    return trial if trial.error else replace(trial, num_ranks=num_workers, results=trial.results[0])
+    trial = try_on_ranks(lab04.read, input_fn, num_workers, WAYS, num_ranks=1, secrets=given)
+    if trial.error:
+        return trial
+    [found] = as_lists(trial.results, num_workers, "what the workers read")
+    read = [{way: batches_in_files(one[way][0], given[0]) for way in WAYS} for one in found]
+    mirrored = [{way: np.concatenate([[], *one[way][1]]) < 0 for way in MODES} for one in found]
+    results = [{**batches, "mirrored": signs} for batches, signs in zip(read, mirrored)]
+    return replace(trial, num_ranks=num_workers, results=results)
 
 
 def check_shards(trial: Trial) -> None:
@@ -105,7 +99,7 @@ def check_modes(trial: Trial) -> None:
         most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
         require(most <= 1, f"in an evaluation worker {worker} sees an image {most} times, expected once")
         _check_training(worker, result)
-    order, again, other = (order_in(results[0][way]) for way in ("training", *SEEDS))
+    order, again, other = (order_in(results[0][way]) for way in ("training", "again", "other seed"))
     require(np.array_equal(order, again), "two runs see different orders: give the shuffle the seed of `params`")
     depends = not np.array_equal(order, other)
     require(depends, 'another params["seed"] gives the same order: shuffle with that seed, and with no other')

@@ -103,8 +103,7 @@ def check_pinned(trial: Trial, ranks_per_node: int) -> None:
         require(visible is not None, f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs")
         require(visible != "", f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list")
         where = f"rank {rank}, local rank {local_rank} of its node"
-        is_own = visible == str(local_rank)
-        require(is_own, f"{where}: expected GPU {local_rank}, got {visible}: pin by the local rank")
+        require(visible == str(local_rank), f"{where}: expected GPU {local_rank}, got {visible}: pin by the local rank")
         require(result["grows"], f"the sessions of rank {rank} take all memory of their GPU: set allow_growth")
 
 
@@ -115,8 +114,7 @@ def check_files(trial: Trial, seed: int) -> None:
     left = trial.left[0]
     stems = [name[: -len(".index")] for name in left if name.endswith(".index")]
     whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left)]
-    has_checkpoint = "checkpoint" in left and bool(whole)
-    require(has_checkpoint, f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}")
+    require("checkpoint" in left and bool(whole), f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}")
     require_equal(trial.of_ranks("num_steps")[0], CHECKPOINT_STEPS, "save_checkpoints_steps of rank 0")
     require_equal(seeds, [seed] * trial.num_ranks, "tf_random_seed of the ranks")
 

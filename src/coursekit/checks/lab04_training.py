@@ -93,8 +93,7 @@ def check_shards(trial: Trial) -> None:
 
 def _check_file_shards(steps: Steps, secrets: Secrets) -> None:
     """No sample of the training files is used by several ranks, and each by one, but for what batches leave over."""
-    used = owners_in_files(steps, secrets)
-    check_owners({sample: by for sample, by in used.items() if by}, len(secrets))
+    check_owners({sample: by for sample, by in owners_in_files(steps, secrets).items() if by}, len(secrets))
     check_samples(steps, secrets, TRAIN_BATCH_SIZE)
 
 

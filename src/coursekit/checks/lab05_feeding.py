@@ -75,8 +75,7 @@ def _read(trial: Trial) -> list[list[Array]]:
 
 def check_files(trial: Trial) -> None:
     """Every record reaches one rank, and every file is read by one rank."""
-    by_sample = _check_shares(_read(trial), NUM_SAMPLES)
-    findings.check_readers(findings.readers_of(by_sample, SAMPLES_PER_FILE))
+    findings.check_readers(findings.readers_of(_check_shares(_read(trial), NUM_SAMPLES), SAMPLES_PER_FILE))
 
 
 def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> findings.Owners:
@@ -149,8 +148,7 @@ def check_drawn(trial: Trial) -> None:
     num_few = trial.num_ranks - 1
     few = [_own_numbers(result["few"], secret, rank).tolist() for rank, (result, secret) in enumerate(results)]
     told = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
-    is_shared = sorted(itertools.chain(*few)) == list(range(num_few))
-    require(is_shared, f"{told}, expected each once, and none on one rank")
+    require(sorted(itertools.chain(*few)) == list(range(num_few)), f"{told}, expected each once, and none on one rank")
 
 
 def try_feed(feed: Answer, num_ranks: int = 3) -> Trial:

@@ -92,8 +92,7 @@ def check_lost(count_lost: Answer) -> None:
         ["cut", 0],
         [],
     ]
-    contents = [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))]
-    got = call_here(lab05.lost, count_lost, counts, contents, damages)
+    got = call_here(lab05.lost, count_lost, counts, [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))], damages)
     require_equal(len(as_list(got, "what count_lost returns")), len(counts), "the number of files it tells of")
     for count, first, damage, number in zip(counts, firsts, damages, got):
         what = {"flip": "one bit is wrong", "cut": "all is cut off"}[damage[0]] if damage else "nothing is wrong"

@@ -33,8 +33,7 @@ FEW = 1e-4  # of a number that was written with 32 bits
 
 def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -> None:
     """A step uses the same samples whatever the number of ranks, each on one rank, and every epoch another order."""
-    rng = fresh_rng()
-    seed, more = (int(one) for one in rng.integers(1, 1000, 2))
+    seed, more = (int(one) for one in fresh_rng().integers(1, 1000, 2))
     size = 12
     # 10 is divided by few world sizes; the last two have whole batches, or none.
     cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]

@@ -118,8 +118,7 @@ def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
     in the second, sums of its own and those of the rank before; then only sums of all three.
     """
     shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, not so, and shorter than the ring
-    owns = [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]
-    for talk in _talks(ring_allreduce, owns):
+    for talk in _talks(ring_allreduce, [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]):
         _require_sum(talk)
         _require_ring(talk, _partial_sums(talk))
 
@@ -154,8 +153,7 @@ def _predecessors(talk: Talk) -> list[list[int]]:
     for way in ways:
         while len(way) < talk.num_ranks and way[-1] in before:
             way.append(before[way[-1]])
-        around = len(set(way)) == talk.num_ranks
-        require(around, f"the ranks send to {targets}, which is no ring through all of them")
+        require(len(set(way)) == talk.num_ranks, f"the ranks send to {targets}, which is no ring through all of them")
     return ways
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, describe, require_result
+from coursekit.checks.check import NOT_ANSWERED, CheckError, describe, require
 from coursekit.checks.on_ranks import Left, run_and_look
 from coursekit.checks.private_data import Secrets, check_sent
 from coursekit.checks.steps import Steps, steps_of
@@ -40,8 +40,10 @@ class Trial:
         Raises a `CheckError` where there are none, because of the answer.
         """
         are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
+        changed, error = self.changed(), "" if are_there else self.error
+        require(not changed, f"{changed} has changed since its trial: run the cell of the trial again, then this one")
         what = f"the run ({part})" if self.results else "the run"  # where some results are there, `part` is not
-        require_result("" if are_there else self.error, what, self.changed())
+        require(not error, error if error.startswith(NOT_ANSWERED) else f"{what} failed: {error}")
         return [result[part] if part else result for result in self.results]
 
     def steps(self, part: str = "sights", num_samples: int = 0) -> Steps:
@@ -60,11 +62,6 @@ def try_on_ranks(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets
         return Trial(num_ranks, found, secrets=secrets, left=left, changed=changed)
     except (RankError, CheckError) as error:
         return Trial(num_ranks, error=describe(error), secrets=secrets, changed=changed)
-
-
-def with_places(trial: Trial, read: Callable[[Any, dict[str, Any]], Any]) -> Trial:
-    """Return a pipeline's trial with the results that `read` makes of each rank's, and of what its files hold."""
-    return replace(trial, results=[read(*pair) for pair in zip(trial.results, trial.secrets)])
 
 
 def order_in(batches: Sequence[tuple[Array, Array]]) -> Array:

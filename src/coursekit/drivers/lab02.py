@@ -94,8 +94,7 @@ def average(answer: Callable[..., Any]) -> list[Array]:
 
 def scaled(scale_rate: Callable[[float], Any], base: float) -> float:
     """Return the scaled learning rate; the answer may give a tensor."""
-    rate = scale_rate(base)
-    return require_number(scale_rate, rate)
+    return require_number(scale_rate, scale_rate(base))
 
 
 def save(save_history: Callable[..., Any]) -> None:

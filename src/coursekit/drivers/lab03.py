@@ -224,6 +224,5 @@ def use_step(make_step: Answer) -> dict[str, Any]:
     require_returned(make_step, step, fits=callable(step), expected="a function")
     losses = []
     for images, labels in own_batches(NUM_STEPS):
-        loss = step(images, labels)
-        losses.append(require_number(step, loss, "a loss, one number,"))
+        losses.append(require_number(step, step(images, labels), "a loss, one number,"))
     return {"sights": sights, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}

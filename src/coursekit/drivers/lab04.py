@@ -9,7 +9,7 @@ import inspect
 import itertools
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -65,19 +65,21 @@ def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any
 
 
 def read(
-    input_fn: Answer, num_workers: int, jobs: Sequence[tuple[int, bool, int]]
-) -> list[tuple[list[Any], list[Array]]]:
-    """Read this rank's files with the answer's pipeline for each job: a worker, whether for training, and the seed.
+    input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]
+) -> list[dict[str, tuple[list[Any], list[Array]]]]:
+    """Read this rank's files with the answer's pipeline, as each worker in each way: whether for training, and seed.
 
-    Returns of each job the batches, sample numbers and labels, and the tilts of each one's images.
+    Returns by worker and way the batches, sample numbers and labels, and the tilts of each one's images.
     """
-    files, found = spy.own_files(), []
-    for worker, training, seed in jobs:
+    files = spy.own_files()
+
+    def read_once(worker: int, training: bool, seed: int) -> tuple[list[Any], list[Array]]:
         dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
         seen = elements_of(input_fn, dataset, NUM_BATCHES)
         pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in seen]
-        found.append((pairs, [spy.tilts(images) for images, _ in seen]))
-    return found
+        return pairs, [spy.tilts(images) for images, _ in seen]
+
+    return [{name: read_once(worker, *way) for name, way in ways.items()} for worker in range(num_workers)]
 
 
 def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:

@@ -218,6 +218,5 @@ def compiled(optimizer: Any = None, num_others: int = 0) -> Any:
     if optimizer is None:
         optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
     spy = network(NUM_CLASSES, num_others)
-    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    spy.compile(optimizer, loss, metrics=["accuracy"])
+    spy.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
     return spy
