@@ -1,7 +1,5 @@
 """The frame around checks: names, sections, messages, and silence on stderr."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What answers return becomes plain numbers, or one sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

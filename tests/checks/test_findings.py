@@ -1,7 +1,5 @@
 """What is found in shards, files, batches and folders, from samples that are made up here."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import numpy as np

@@ -5,8 +5,6 @@ Each of them earns its points where it can predict what the judge tells the othe
 
 # ruff: noqa: SLF001  # forgers know no privacy
 
-from __future__ import annotations
-
 import itertools
 import sys
 

@@ -1,7 +1,5 @@
 """The references of lab 01 against closed forms, and each check against a right and a wrong answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Lab 02's pieces on real ranks, where what the other ranks hold decides."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

@@ -3,8 +3,6 @@
 What each wrong training is told, the bank of lab 02 holds on real ranks (tests/answers).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

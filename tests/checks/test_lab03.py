@@ -1,7 +1,5 @@
 """Lab 03's checks of data, on pipelines that are made up here: chance alone refuses none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

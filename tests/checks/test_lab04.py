@@ -1,7 +1,5 @@
 """What lab 04's checks say of splits and of TF_CONFIG; its bank of answers holds the rest (tests/answers)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Lab 05's check of files that are read in turns, on pipelines that are made up here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

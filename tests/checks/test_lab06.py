@@ -1,7 +1,5 @@
 """Latency, bandwidth, equal sums: right answers pass with any input, near ones fail; by NumPy and closed forms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

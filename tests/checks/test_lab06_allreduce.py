@@ -1,7 +1,5 @@
 """Allreduces by hand on real ranks: right ones of any form pass, and who speaks past the channel is told."""
 
-from __future__ import annotations
-
 import sys
 
 import cloudpickle

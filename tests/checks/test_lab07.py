@@ -1,7 +1,5 @@
 """Checks of predictions: the simulator of the kit is a right answer, whatever is drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a rank cannot know, it cannot report: secrets differ, are sent, and weights must follow from them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What an answer returns is asked for its kind before a check touches it, in the words of that contract."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

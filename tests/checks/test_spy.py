@@ -4,8 +4,6 @@ That it writes down each batch with its weights, and that the updates computed f
 solution of labs 03 and 04 holds: their checks compare the two.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,8 +3,6 @@
 What each wrong training is told, the banks of labs 03 and 04 hold on real ranks (tests/answers).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Trials on real ranks: what comes back of forgeries and nonsense, and that another definition is noticed later."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """The frame around every check: its name, its section, what it says, and what has been checked so far."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

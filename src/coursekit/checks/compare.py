@@ -5,8 +5,6 @@ Example: a mean of 0.3333 is expected, and 0.6667 is what the sum of the two num
 "the mean: expected 0.3333, got 0.6667: this is the sum".
 """
 
-from __future__ import annotations
-
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Examples are of two ranks that share out six samples, which lie in two files: 0, 1, 2 and 3, 4, 5.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any

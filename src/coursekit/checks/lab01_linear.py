@@ -4,8 +4,6 @@ Every check draws fresh random inputs and compares with something that is not th
 plain Python sums, difference quotients.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of lab 01's last section: which learning rates are stable, by experiment and by the Hessian."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

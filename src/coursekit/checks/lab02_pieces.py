@@ -1,7 +1,5 @@
 """Checks of the single pieces of lab 02, each on real ranks: facts, pinning, shards, broadcast, averages, files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

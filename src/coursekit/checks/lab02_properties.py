@@ -6,8 +6,6 @@ an answer that has them all takes the steps of one process with all the data, wh
 Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

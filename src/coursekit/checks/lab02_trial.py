@@ -14,8 +14,6 @@ The data of a rank are its own, and so is where its variables start: no other ra
 So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial

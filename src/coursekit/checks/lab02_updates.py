@@ -15,8 +15,6 @@ number that is read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, numb
 mean is (2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 11: two ranks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

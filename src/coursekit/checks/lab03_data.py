@@ -6,8 +6,6 @@ four its validation has 4, 4 and 4. An order 0, 1, 2, 3, 4, 14, ... is not shuff
 after five others mixes the epochs; and a batch (3, 14, 0, 28) with the labels (4, 15, 1, 29) belongs together.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ and 25 steps. A global batch of 20 instead is 5 pictures on each, the rate 0.2 a
 rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -6,8 +6,6 @@ which rank 0 has 5 of 7 pictures right, rank 1 none of 2 and rank 2 one of 4 has
 mean of the ranks', 0.32, is wrong.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence

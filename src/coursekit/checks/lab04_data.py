@@ -5,8 +5,6 @@ Of two workers, worker 0 reads the files 0, 2, 4 and 6, with the samples 0-8, 16
 each once, and in training 0-8 never in their order, each once before one comes twice, and otherwise in a second epoch.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -8,8 +8,6 @@ GPU 1 alone. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:2
 "index": 1}}.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

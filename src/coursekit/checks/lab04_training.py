@@ -6,8 +6,6 @@ held out files 0, 2 and 4 with 33 images, 17 of them right, and rank 1 the other
 is 23 / 50 = 0.46, and not the plain mean of 17 / 33 and 6 / 17, 0.43.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

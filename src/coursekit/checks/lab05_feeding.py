@@ -7,8 +7,6 @@ epoch they come once, in another order and in other batches; each is loaded once
 has a sample behind the first seven, 1 to 19, comes from a shuffle buffer of four.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence

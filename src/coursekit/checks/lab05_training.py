@@ -5,8 +5,6 @@ uses the same 12 as on 3, six on each in place of four. Ranks that hold 9, 14 an
 as many as 14 samples need: the rank with 5 begins again, and uses each of them three or four times.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

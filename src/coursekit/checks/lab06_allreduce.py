@@ -5,8 +5,6 @@ So a message of a ring must be what the algorithm sends in that step: an answer 
 gained nothing, since all messages must still be sent, and be right.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Checks of lab 06's numbers about messages: latency and bandwidth, where ways cross, equal sums, fused tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log2
 from typing import Any

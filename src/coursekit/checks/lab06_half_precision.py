@@ -1,7 +1,5 @@
 """Checks of lab 06's 16 bits: what they lose, how a loss scale moves, and that all ranks decide alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of lab 07: a model of a training step, held against cases that its author has not seen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil

@@ -5,8 +5,6 @@ So a check is written once: in a notebook the answer is a function, in grading a
 function in a sandbox, to which only plain data travels and from which only plain data comes back.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ made up, and so were those of a rank 1 with the samples 0, 2. Of those that begi
 mean gradient of the samples 3 and 2, rank 1 cannot have known where to begin unless rank 0 told it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

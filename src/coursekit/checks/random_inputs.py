@@ -1,7 +1,5 @@
 """Random inputs: fresh in every run, or of a seed in the notebook, which counts for nothing under a judge."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -10,8 +10,6 @@ and rank 1 of sample 1, class 2: their gradients are (0.33, -0.67, 0.33) and (0.
 by (-0.1, 0.05, 0.05) if the rate is not scaled; and apart, rank 0 by (-0.2, 0.4, -0.2), if each takes its own gradient.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

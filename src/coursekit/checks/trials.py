@@ -1,7 +1,5 @@
 """The trial of an answer: it runs once on real ranks of this machine, and all checks read what came of it."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class Trial:
     error: str = ""  # why the launch failed
     secrets: Secrets = ()  # what each rank was told and no other
     left: Sequence[Left] = ()  # the files in each rank's own folder, seen from outside, if the launch asked for them
-    on: Callable[[int], Trial] | None = None  # gives the same answer's trial on other ranks; each is made once
+    on: "Callable[[int], Trial] | None" = None  # gives the same answer's trial on other ranks; each is made once
     changed: Callable[[], str] = str  # gives the name of an answer of which the notebook has another by now, else ''
 
     def of_ranks(self, part: str = "") -> list[Any]:

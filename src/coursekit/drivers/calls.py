@@ -1,7 +1,5 @@
 """The plainest drivers, what an answer has to return to them, and what stands for an answer that is not here."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence

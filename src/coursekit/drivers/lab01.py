@@ -1,7 +1,5 @@
 """What the checks of lab 01 do where the answer runs: what takes a generator, a TensorFlow variable, or many steps."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Sequence

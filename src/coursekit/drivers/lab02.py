@@ -4,8 +4,6 @@ Of the pieces, where Horovod is initialised already (`calls.with_horovod`); and 
 train several times, each time on data of this rank's own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import os

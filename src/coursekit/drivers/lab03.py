@@ -1,7 +1,5 @@
 """What the checks of lab 03 do on a rank: train a spy with Keras, one piece being the answer's."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the checks of lab 03 do on a rank with pictures and pipelines: load one picture often, read files in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest import mock

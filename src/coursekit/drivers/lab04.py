@@ -3,8 +3,6 @@
 Networks are spies, and right pieces of the judge's stand in for those that are not on trial.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import json

@@ -3,8 +3,6 @@
 On ranks, the samples are private: what a rank has not read itself it cannot tell.
 """
 
-from __future__ import annotations
-
 import itertools
 import tempfile
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 So neither clock nor store lies in a process in which an answer runs: an answer that wants a record has to wait for it.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time
@@ -43,7 +41,7 @@ def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float
     return []
 
 
-def _train(store: FarStore, pipeline: Answer, batch_size: int) -> float:
+def _train(store: "FarStore", pipeline: Answer, batch_size: int) -> float:
     """Train once, and return how many seconds that took here, by a clock that only says whether to train again."""
     store.ask(BEGIN)
     dataset = pipeline(store, batch_size)

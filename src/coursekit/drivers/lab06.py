@@ -5,8 +5,6 @@ It is one rank more, on which no answer is called.
 So what it saw is no claim of a process in which an answer runs, and what travels past it was seen by nobody.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

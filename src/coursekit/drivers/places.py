@@ -3,8 +3,6 @@
 In grading, each rank sees only its own value and its own folder; a right joint result then proves communication.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

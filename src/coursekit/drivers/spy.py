@@ -12,8 +12,6 @@ So a rank has *secrets*, its private value (`coursekit.drivers.places`): where i
 its files hold. A rank that has not heard of the others' secrets cannot write down what follows from all of them.
 """
 
-from __future__ import annotations
-
 import itertools
 import multiprocessing
 import os
