@@ -93,11 +93,9 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
 def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) -> None:
     """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
-    launch: dict[str, Any] = {
-        "ranks_per_node": ranks_per_node,
-        "secrets": tuple({"samples": of_rank} for of_rank in samples),
-    }
-    trial = try_on_ranks(lab03.use_evaluate, evaluate, bias, num_ranks=num_ranks, **launch)
+    given = tuple({"samples": of_rank, "starts": [bias]} for of_rank in samples)
+    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
+    trial = try_on_ranks(lab03.use_evaluate, evaluate, secrets=given, **launch)
     right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))

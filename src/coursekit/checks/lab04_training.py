@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -49,12 +50,12 @@ def try_train(train: Answer, num_ranks: int = 4, num_phases: int = len(PHASES)) 
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
     given = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
-    use = lab04.use_train
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": HANG_S, "secrets": given}
 
     def tried(pieces: str) -> Trial:
         phases, error = PHASES[:num_phases], ""
         while True:
-            trial = try_on_ranks(use, train, pieces, phases, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+            trial = try_on_ranks(lab04.use_train, train, phases, pieces, **launch)
             error = error or trial.error
             if not (pieces and trial.error and len(phases) > 1):
                 return replace(trial, error=error)
@@ -143,12 +144,9 @@ def check_continued(trial: Trial) -> None:
 
 def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
-    use, given = lab04.use_evaluate, labelled_secrets(num_ranks)
-
-    def tried(pieces: str) -> Trial:
-        return try_on_ranks(use, evaluate, pieces, ANSWER, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
-
-    return or_own(tried, INPUT_FN, check_once, check_accuracy)
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": HANG_S, "secrets": labelled_secrets(num_ranks)}
+    args = lab04.use_evaluate, evaluate, ANSWER
+    return or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_once, check_accuracy)
 
 
 def labelled_secrets(num_ranks: int) -> Secrets:
@@ -235,12 +233,9 @@ def check_accuracy(trial: Trial) -> None:
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
     given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-
-    def tried(pieces: str) -> Trial:
-        args = lab04.use_strategy, train_with_strategy, pieces, num_ranks
-        return try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
-
-    trial = or_own(tried, INPUT_FN, check_together, check_plan)
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": HANG_S, "secrets": given}
+    args = lab04.use_strategy, train_with_strategy, num_ranks
+    trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
     hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""
     return replace(trial, error=trial.error + hint)
 

@@ -93,7 +93,7 @@ def check_equal_steps(equal_steps: Answer, num_ranks: int) -> None:
         _require_equal_steps(batches_of_ranks, shares)
 
 
-def _require_equal_steps(by_rank: Sequence[Sequence[Sequence[int]]], shares: Sequence[Array]) -> None:
+def _require_equal_steps(by_rank: Sequence[Sequence[Array]], shares: Sequence[Array]) -> None:
     counts = [len(share) for share in shares]
     expected = -(-max(counts) // BATCH_SIZE)
     for rank, (batches, share) in enumerate(zip(by_rank, shares)):

@@ -10,7 +10,6 @@ import numpy as np
 from coursekit.drivers import lab02, places, spy
 from coursekit.drivers.calls import (
     Answer,
-    Array,
     eager_fit,
     hvd,
     hvd_keras,
@@ -146,12 +145,11 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     }
 
 
-def use_evaluate(evaluate: Answer, bias: Array) -> dict[str, Any]:
-    """Evaluate a spy with known weights on this rank's samples."""
+def use_evaluate(evaluate: Answer) -> dict[str, Any]:
+    """Evaluate a spy on this rank's samples."""
     sights = spy.watch()
-    network = compiled()  # not eagerly: Keras gives other results then for an epoch without a batch
-    network.trainable_variables[0].assign(bias)
-    result = evaluate(network, batches(spy.secrets()["samples"], batch_size=3))
+    # Not eagerly: Keras gives other results then for an epoch without a batch.
+    result = evaluate(compiled(), batches(spy.secrets()["samples"], batch_size=3))
     return {"result": require_entries(evaluate, result), "sights": sights}
 
 

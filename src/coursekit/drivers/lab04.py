@@ -163,7 +163,7 @@ def supplied(answer: Answer, source: str) -> Iterator[None]:
         yield
 
 
-def use_train(train: Answer, pieces: str, phases: Sequence[tuple[str, int]]) -> dict[str, dict[str, Any]]:
+def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> dict[str, dict[str, Any]]:
     """Train with these pieces, and go on in the same folder in every further phase; return what each gave.
 
     Each of `phases` is a name and the steps of a rank up to its end.
@@ -189,7 +189,7 @@ def use_train(train: Answer, pieces: str, phases: Sequence[tuple[str, int]]) -> 
     return found
 
 
-def use_evaluate(evaluate: Answer, pieces: str, answer: int) -> dict[str, Any]:
+def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
     """Evaluate a spy that always says `answer`, trained on rank 0 alone, with these pieces.
 
     Returns the result and what the spies saw.
@@ -214,7 +214,7 @@ def rank() -> int:
     return int(os.environ["HOROVOD_RANK"])
 
 
-def use_strategy(train_with_strategy: Answer, pieces: str, num_ranks: int) -> dict[str, Any]:
+def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
     """Train with the answer's strategy and these pieces on this worker, without Horovod.
 
     Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.

@@ -102,14 +102,11 @@ def _epochs(
 def read_files(from_files: Answer, batch_size: int) -> list[Batch]:
     """Write this rank's own samples into files whose names are alike on all ranks; return the answer's batches."""
     mine, folder = places.private(), places.here().own
-    files, first = [], 0
-    for number, count in enumerate(mine["counts"]):
-        files.append(str(folder / f"digits-{number:05d}"))
-        held = slice(first, first + count)
-        write_file(Path(files[-1]), mine["images"][held], mine["labels"][held])
-        first += count
-    batches = elements_of(from_files, from_files(files, batch_size), MOST_BATCHES)
-    return [(np.asarray(images), np.asarray(labels)) for images, labels in batches]
+    files = [str(folder / f"digits-{number:05d}") for number in range(len(mine["counts"]))]
+    images, labels = (np.split(mine[name], np.cumsum(mine["counts"])[:-1]) for name in ("images", "labels"))
+    for file, *held in zip(files, images, labels):
+        write_file(Path(file), *held)
+    return elements_of(from_files, from_files(files, batch_size), MOST_BATCHES)
 
 
 def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[str, Any]:
@@ -125,13 +122,12 @@ def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[
         return (mine["images"][number] / 255).astype(np.float32), int(mine["labels"][number])
 
     dataset = from_generator(draw, len(mine["labels"]))
-    found = _epochs(from_generator, dataset, num_epochs, 2, batched=False)
+    epochs = _epochs(from_generator, dataset, num_epochs, 2, batched=False)
     shapes = [list(part.shape) if part.shape.rank is not None else None for part in dataset.element_spec]
     spec = [(part.dtype.name, shape) for part, shape in zip(dataset.element_spec, shapes)]
-    epochs = [[(np.asarray(image), int(label)) for image, label in epoch] for epoch in found]
     of_epochs = list(drawn)
     few = elements_of(from_generator, from_generator(draw, num_few), MOST_BATCHES, batched=False)
-    return {"epochs": epochs, "drawn": of_epochs, "spec": spec, "few": [np.asarray(image) for image, _ in few]}
+    return {"epochs": epochs, "drawn": of_epochs, "spec": spec, "few": [image for image, _ in few]}
 
 
 def feed_epochs(feed: Answer, batch_size: int, num_epochs: int) -> dict[str, Any]:
@@ -139,16 +135,12 @@ def feed_epochs(feed: Answer, batch_size: int, num_epochs: int) -> dict[str, Any
     images = places.private()["images"]
     load, loaded = _noted(lambda number: np.asarray(images[number], np.float32), tf.float32, images.shape[1:])
     dataset = feed(tf.data.Dataset.range(len(images)), load, batch_size)
-    epochs = [[np.asarray(batch) for batch in epoch] for epoch in _epochs(feed, dataset, num_epochs)]
-    return {"epochs": epochs, "loaded": loaded}
+    return {"epochs": _epochs(feed, dataset, num_epochs), "loaded": loaded}
 
 
-def share_batches(
-    global_batches: Answer, cases: Sequence[Sequence[int]], num_epochs: int
-) -> list[list[list[list[int]]]]:
+def share_batches(global_batches: Answer, cases: Sequence[Sequence[int]], num_epochs: int) -> list[list[list[Array]]]:
     """Return for each case this rank's sample numbers, by epoch and step."""
-    found = [_epochs(global_batches, global_batches(*case), num_epochs) for case in cases]
-    return [[[np.asarray(batch).tolist() for batch in epoch] for epoch in of_case] for of_case in found]
+    return [_epochs(global_batches, global_batches(*case), num_epochs) for case in cases]
 
 
 def _numbers(own: Any) -> Any:
@@ -173,12 +165,10 @@ def _noted(
     return noted, numbers
 
 
-def step_together(equal_steps: Answer, batch_size: int) -> list[list[list[int]]]:
+def step_together(equal_steps: Answer, batch_size: int) -> list[list[Array]]:
     """Return for each case the batches that the answer makes of this rank's own numbers."""
-    found = [
-        elements_of(equal_steps, equal_steps(_numbers(own), batch_size), MOST_BATCHES, 1) for own in places.private()
-    ]
-    return [[np.asarray(batch).tolist() for batch in batches] for batches in found]
+    datasets = (equal_steps(_numbers(own), batch_size) for own in places.private())
+    return [elements_of(equal_steps, dataset, MOST_BATCHES, 1) for dataset in datasets]
 
 
 def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
@@ -187,11 +177,9 @@ def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     note, read = _noted(lambda number: number, tf.int64, ())
     dataset = cached(_numbers(places.private()["numbers"]).map(note), folder)
-    epochs: list[list[int]] = []
     for rank in range(hvd.size()):
         if rank == hvd.rank():
-            found = _epochs(cached, dataset, num_epochs, batched=False)
-            epochs = [[np.asarray(number).tolist() for number in epoch] for epoch in found]
+            epochs = _epochs(cached, dataset, num_epochs, batched=False)
         hvd.broadcast_object("next", root_rank=rank)
     return {"epochs": epochs, "num_read": len(read), "files": sorted(path.name for path in folder.iterdir())}
 

@@ -85,7 +85,7 @@ def own_samples(num_samples: int) -> Array:
 
 
 def own_files(split: str = "train") -> list[str]:
-    """Write this rank's secret samples into files, and make their folder the current one.
+    """Write this rank's secret samples into TFRecord files in ImageNet's form, and make their folder the current one.
 
     The names are alike on all ranks, so that ranks may send them to each other; what the files hold is not.
     """
@@ -93,7 +93,15 @@ def own_files(split: str = "train") -> list[str]:
     folder.mkdir(exist_ok=True)
     os.chdir(folder)
     content = secrets()["files"][split]
-    return write_samples(Path(), content["counts"], split, content["numbers"], content["labels"])
+    tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
+    tilted = colors(content["numbers"])[:, np.newaxis, np.newaxis] + tilt
+    images = np.broadcast_to(tilted, (len(tilted), 24, 32, 3)).astype(np.uint8)
+    samples = map(_of_equal_size, images, map(int, content["labels"]))
+    num_files = len(content["counts"])
+    files = [f"{split}-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
+    for file, count in zip(files, content["counts"]):
+        write_images(Path(file), itertools.islice(samples, count), JPEG_QUALITY)
+    return files
 
 
 def own_files_by_child() -> list[str]:
@@ -132,24 +140,6 @@ def tilts(images: Array) -> Array:
     return np.asarray(127.5 * (right.mean(axis=1) - left.mean(axis=1)))
 
 
-def write_samples(
-    folder: Path, counts: Sequence[int], split: str, numbers: Sequence[int] | Array, labels: Sequence[int] | Array
-) -> list[str]:
-    """Write TFRecord files in ImageNet's form, of so many samples each, and return their names.
-
-    The images have the colours of the samples `numbers`; `split` is the first word of the names.
-    """
-    tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
-    tilted = colors(numbers)[:, np.newaxis, np.newaxis] + tilt
-    images = np.broadcast_to(tilted, (len(numbers), 24, 32, 3)).astype(np.uint8)
-    samples = map(_of_equal_size, images, map(int, labels))
-    files = []
-    for number, count in enumerate(counts):
-        files.append(str(folder / f"{split}-{number:05d}-of-{len(counts):05d}"))
-        write_images(Path(files[-1]), itertools.islice(samples, count), JPEG_QUALITY)
-    return files
-
-
 def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
     """Return an image whose record has `RECORD_BYTES`, whatever its colour and label."""
     image = LabelledImage(pixels, label, f"n{label:08d}", 200 * " ", "image.JPEG")
@@ -162,13 +152,9 @@ def network(num_classes: int, num_others: int = 0) -> Any:
 
     It has so many other weights, each of which makes the graph of a training larger.
     """
-    starts = secrets().get("starts")
+    starts = np.asarray(secrets()["starts"])
     # Every rank starts elsewhere, as long as nobody broadcasts.
-    first_weights = (
-        tf.random_normal_initializer(stddev=0.5)
-        if starts is None
-        else tf.constant_initializer(np.asarray(starts)[min(max(len(_rounds) - 2, 0), len(starts) - 1)])
-    )
+    first_weights = tf.constant_initializer(starts[min(max(len(_rounds) - 2, 0), len(starts) - 1)])
 
     class Spy(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
         def build(self, input_shape: Any) -> None:
