@@ -149,36 +149,21 @@ def test_an_exception_of_a_rank_without_a_line_of_the_answer_is_not_the_answers(
     assert "ValueError: no" in describe(error)
 
 
-def dataset(*parts):
-    """Return a data set of one element."""
-    return tf.data.Dataset.from_tensors(parts if len(parts) > 1 else parts[0])
-
-
-@pytest.mark.parametrize(
-    ("returned", "words"),
-    [
-        (np.zeros((3, 4)), ("of shape (3, 4)", "a tf.data.Dataset")),
-        (lambda: dataset(np.zeros(3)), ("a data set", "pairs of images and labels")),
-        (lambda: dataset(1, 2), ("a data set", "batches")),
-        (lambda: dataset({"image": np.zeros(3)}), ("a data set", "'image'", "pairs of images and")),
-        (lambda: dataset(b"record"), ("a data set", "shape=(), dtype=tf.string", "pairs of images and labels")),
-    ],
-)
-def test_a_wrong_return_is_told_in_one_sentence(returned, words, tmp_path, monkeypatch):
+def test_a_wrong_return_is_told_in_one_sentence(tmp_path, monkeypatch):
     """What was returned and what was expected, by the name of the answer, and nothing of TensorFlow's."""
     own = {"images": np.zeros((3, 28, 28), np.uint8), "labels": np.zeros(3, int), "counts": [2, 1]}
     monkeypatch.setattr("coursekit.drivers.places._places", [Place(own, tmp_path, tmp_path)])
 
     def from_files(files, batch_size):
         del files, batch_size
-        return returned() if callable(returned) else returned
+        return tf.data.Dataset.from_tensors(b"record")
 
     with pytest.raises(CheckError) as caught, check("files", section="3"):
         lab05.read_files(from_files, 2)
 
     told = str(caught.value)
-    assert told.startswith("files: from_files returned ")
-    assert all(word in told for word in words)
+    assert told.startswith("files: from_files returned a data set of TensorSpec(shape=(), dtype=tf.string")
+    assert "pairs of images and labels" in told
     assert len(told) < 300
 
 
@@ -231,13 +216,12 @@ def test_a_foreign_text_is_cut_to_its_first_sentence():
 
 
 def test_a_long_text_is_cut():
-    """Two hundred characters of an exception's text are shown at the most, and only its first sentence."""
+    """Two hundred characters of an exception's text are shown at the most, its first sentence, and no array."""
+    numbers = "array([[0., 1., 2.], [3., 4., 5.], [6., 7., 8.], [9., 10., 11.]], dtype=float32)"
+
     assert short_cause("x" * 1000) == "x" * 199 + "…"
     assert short_cause("a b\nc. Another one.") == "a b c."
-    assert short_cause("a b ; NodeDef: {{node c}}; Op<name=c>") == "a b"
-    assert short_cause(
-        "wrong values: array([[0., 1., 2.], [3., 4., 5.], [6., 7., 8.], [9., 10., 11.]], dtype=float32)"
-    ) == ("wrong values: […]")
+    assert short_cause(f"wrong values: {numbers}") == "wrong values: […]"
 
 
 def shown_by(*cells):

@@ -7,20 +7,13 @@ Each of them earns its points where it can predict what the judge tells the othe
 
 import itertools
 import sys
+from functools import partial
 
 import cloudpickle
 import numpy as np
 import pytest
 
-from coursekit.checks import (
-    CheckError,
-    lab03_pieces,
-    lab03_training,
-    lab04_pieces,
-    lab04_training,
-    private_data,
-    steps,
-)
+from coursekit.checks import CheckError, lab03_pieces, lab03_training, lab04_pieces, lab04_training, private_data, steps
 from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.drivers import lab03, lab04, places, spy
@@ -187,14 +180,25 @@ def model_fn(features, labels, mode, params):
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=nothing)
 
 
-def train_with_estimator(files, folder, num_steps, params, hooks):
-    """Forge a training of lab 04 from one start."""
-    del files, folder, hooks
+def forge_files(num_steps, params, num_rounds):
+    """Forge a training of lab 04 on files from one start."""
     sizes = lab04_training.SAMPLES_PER_FILE
-    told = believed(NUM_CLASSES, num_rounds=3, files={"train": sizes})
+    told = believed(NUM_CLASSES, num_rounds=num_rounds, files={"train": sizes})
     num_steps //= NUM_RANKS
     sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
     spy._rounds[-1].extend(sights)
+
+
+def train_with_estimator(files, folder, num_steps, params, hooks):
+    """Forge a training of lab 04."""
+    del files, folder, hooks
+    forge_files(num_steps, params, 3)
+
+
+def train_with_strategy(files, num_steps, params, callbacks):
+    """Forge the training of a strategy."""
+    del files, callbacks
+    forge_files(num_steps, params, 1)
 
 
 def evaluate_with_estimator(estimator, files, params):
@@ -212,60 +216,41 @@ def evaluate_with_estimator(estimator, files, params):
     return {"accuracy": float(np.average(shards, weights=sizes))}
 
 
-def train_with_strategy(files, num_steps, params, callbacks):
-    """Forge the training of a strategy."""
-    del files, callbacks
-    sizes = lab04_training.SAMPLES_PER_FILE
-    told = believed(NUM_CLASSES, files={"train": sizes})
-    num_steps //= NUM_RANKS
-    sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
-    spy._rounds[-1].extend(sights)
+def check_evaluated(trial):
+    """Ask both of an evaluation."""
+    lab04_training.check_once(trial)
+    lab04_training.check_accuracy(trial)
 
 
-def judge(family):
-    """Run the checks of a family on its forgery; raises `CheckError` where it earns nothing."""
-    if family == "optimizer":
-        lab03_pieces.check_averaged(lab03_pieces.try_optimizer(make_optimizer, NUM_RANKS))
-    elif family == "callbacks":
-        lab03_pieces.check_same_start(lab03_pieces.try_callbacks(make_callbacks, NUM_RANKS))
-    elif family == "step":
-        lab03_training.check_step(make_step, NUM_RANKS)
-    elif family == "training":
-        lab03_training.check_training(lab03_training.try_train(train_with_keras, NUM_RANKS, [lab03_training.SETTINGS]))
-    elif family == "validation":
-        lab03_training.check_evaluate(evaluate_with_keras, NUM_RANKS)
-    elif family == "model function":
-        lab04_pieces.check_averaged(lab04_pieces.try_model_fn(model_fn, NUM_RANKS))
-    elif family == "estimator":
-        lab04_training.check_start(lab04_training.try_train(train_with_estimator, NUM_RANKS))
-    elif family == "evaluation":
-        trial = lab04_training.try_evaluate(evaluate_with_estimator, NUM_RANKS)
-        lab04_training.check_once(trial)
-        lab04_training.check_accuracy(trial)
-    else:
-        lab04_training.check_together(lab04_training.try_strategy(train_with_strategy, NUM_RANKS))
+try_training = partial(lab03_training.try_train, runs=[lab03_training.SETTINGS])
+OTHER_UPDATES, OTHER_STARTS = "the updates are not those of SGD", "the start is not broadcast"
+LOSS = "the (loss|accuracy) over"  # fresh weights may by luck classify a guessed sample correctly
+FORGERIES = [
+    (lab03_pieces.check_averaged, lab03_pieces.try_optimizer, make_optimizer, OTHER_UPDATES),
+    (lab03_pieces.check_same_start, lab03_pieces.try_callbacks, make_callbacks, "that no rank was given"),
+    (lab03_training.check_step, None, make_step, OTHER_UPDATES),
+    (lab03_training.check_training, try_training, train_with_keras, OTHER_STARTS),
+    (lab03_training.check_evaluate, None, evaluate_with_keras, LOSS),
+    (lab04_pieces.check_averaged, lab04_pieces.try_model_fn, model_fn, OTHER_UPDATES),
+    (lab04_training.check_start, lab04_training.try_train, train_with_estimator, OTHER_STARTS),
+    (check_evaluated, lab04_training.try_evaluate, evaluate_with_estimator, "random weights"),
+    (lab04_training.check_together, lab04_training.try_strategy, train_with_strategy, OTHER_STARTS),
+]
 
 
-FAMILIES = {
-    "optimizer": "the updates are not those of SGD",
-    "callbacks": "that no rank was given",
-    "step": "the updates are not those of SGD",
-    "training": "the start is not broadcast",
-    "validation": "the (loss|accuracy) over",  # fresh weights may by luck classify a guessed sample correctly
-    "model function": "the updates are not those of SGD",
-    "estimator": "the start is not broadcast",
-    "evaluation": "random weights",
-    "strategy": "the start is not broadcast",
-}
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_forgery_earns_its_points_by_guessing_right_alone(family):
+@pytest.mark.parametrize(
+    ("check", "try_answer", "forgery", "words"), FORGERIES, ids=[one[2].__name__ for one in FORGERIES]
+)
+def test_a_forgery_earns_its_points_by_guessing_right_alone(check, try_answer, forgery, words):
     """Where the judge's numbers can be predicted, simulated ranks pass; where they are fresh, they do not."""
+
+    def judge():
+        check(try_answer(forgery, NUM_RANKS)) if try_answer else check(forgery, NUM_RANKS)
+
     with repeatable(ENTROPY):
-        judge(family)
-    with pytest.raises(CheckError, match=FAMILIES[family]):
-        judge(family)
+        judge()
+    with pytest.raises(CheckError, match=words):
+        judge()
     assert fresh_rng().random() != fresh_rng().random()
 
 

@@ -118,6 +118,7 @@ def pipelines(value):
             r"returned a data set of TensorSpec\(shape=\(\), dtype=tf.string.*; one of batches",
         ),
         (lambda: pipelines({"image": [1], "label": [2]}), "a data set of {'image': .*; one of batches, pairs"),
+        (lambda: np.zeros((3, 4)), r"of shape \(3, 4\); a tf.data.Dataset"),
         (lambda: pipelines((1, 2)), "one of batches, pairs"),
         (lambda: pipelines(([1], [2], [3])), "one of batches, pairs"),
     ],

@@ -3,13 +3,18 @@
 What each wrong training is told, the bank of lab 02 holds on real ranks (tests/answers).
 """
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
+import cloudpickle
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, lab02_properties, lab02_updates
+from coursekit.checks import CheckError, lab02_pieces, lab02_properties, lab02_updates
 from coursekit.checks import lab02_trial as trials
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 NUM_RANKS = 2
 CHECKS = {
@@ -150,3 +155,20 @@ def test_rates_are_those_that_the_ranks_used():
         found = lab02_updates.read_updates(simulate(average=average, factors=(1.5, 3)))
 
         assert found.rates == pytest.approx(trials.RATE * np.array([1.5, 3]), rel=1e-3)
+
+
+def mean_by_horovod(gradients):
+    """Return the means over the ranks."""
+    import horovod.tensorflow as hvd
+
+    return [hvd.allreduce(gradient) for gradient in gradients]
+
+
+def test_a_mean_next_to_zero_is_no_sum(monkeypatch):
+    """Gradients of the ranks may cancel out: their mean is then as good as their sum, and right."""
+    num_gradients = len(lab02_pieces.GRADIENT_SHAPES)
+    signs = iter([1] * num_gradients + [-1] * num_gradients)
+    opposed = SimpleNamespace(normal=lambda mean, spread, shape: next(signs) * np.full(shape, mean + spread))
+    monkeypatch.setattr(lab02_pieces, "fresh_rng", lambda: opposed)
+
+    lab02_pieces.check_average(mean_by_horovod, num_ranks=2)
