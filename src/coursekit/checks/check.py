@@ -81,9 +81,8 @@ def _kept_environment() -> Iterator[None]:
         if changed:
             os.environ.clear()
             os.environ.update(before)
-            print(
-                f"The answer changed {', '.join(changed)} in os.environ: later cells would see that, so it was undone."
-            )
+            names = ", ".join(changed)
+            print(f"The answer changed {names} in os.environ: later cells would see that, so it was undone.")
 
 
 def describe(error: Exception, place: str = "") -> str:

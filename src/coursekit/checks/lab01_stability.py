@@ -43,12 +43,10 @@ def check_is_stable(is_stable: Callable[..., Any], step: Callable[..., Any], see
     tried = [(factor, (factor * reference_limit(x), x, y)) for x, y in valleys for factor in FACTORS]
     for number in rng.permutation(len(tried)):
         factor, case = tried[number]
-        says = _verdict(is_stable, case)
-        require(
-            says == (factor < 1) or _is_right_for_own_step(is_stable, step, [case for _, case in tried]),
-            f"with a learning rate of {factor:g} times the limit of this data set training is "
-            f"{'stable' if factor < 1 else 'unstable'}, but is_stable says {says}",
-        )
+        says, verdict = _verdict(is_stable, case), "stable" if factor < 1 else "unstable"
+        is_right = says == (factor < 1) or _is_right_for_own_step(is_stable, step, [case for _, case in tried])
+        told = f"with a learning rate of {factor:g} times the limit of this data set training is {verdict}"
+        require(is_right, f"{told}, but is_stable says {says}")
 
 
 def _verdict(is_stable: Callable[..., Any], case: Case) -> bool:

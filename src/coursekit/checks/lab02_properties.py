@@ -12,17 +12,9 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import Array, require_close
-from coursekit.checks.lab02_trial import (
-    BATCH_SIZE,
-    FIRST_STEP,
-    NUM_EPOCHS,
-    RATE,
-    START,
-    STEPS_PER_EPOCH,
-    TrainingTrial,
-    num_constant_samples,
-)
+from coursekit.checks.lab02_trial import BATCH_SIZE, NUM_EPOCHS, RATE, START, STEPS_PER_EPOCH, TrainingTrial
 from coursekit.checks.lab02_updates import OWN, gradients, is_averaged, read_updates, require_motion, uses_of_samples
+from coursekit.checks.steps import FIRST_STEP
 from coursekit.text import counted
 
 SAME_PLACE = 1e-5  # float32 rounding
@@ -128,7 +120,7 @@ def check_epochs(trial: TrainingTrial) -> None:
     Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
     smaller batch, or takes the share as a whole.
     """
-    num_ranks, num_samples = trial.num_ranks, num_constant_samples(trial.num_ranks)
+    num_ranks, num_samples = trial.num_ranks, trial.inputs.num_constant_samples()
     expected = f"in batches of {BATCH_SIZE} from {num_samples} samples on {num_ranks} ranks, expected {STEPS_PER_EPOCH}"
     histories = {name: trial.history(name) for name in ("constant", "coded", "real")}
     require(not trial.stuck, f"{expected} steps in each epoch on every rank, got ranks that hang: {trial.stuck}")

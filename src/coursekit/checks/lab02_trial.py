@@ -25,6 +25,7 @@ from coursekit.checks.check import CheckError, describe, require
 from coursekit.checks.compare import Array, as_array
 from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.random_inputs import fresh_rng
+from coursekit.checks.steps import FIRST_STEP
 from coursekit.checks.trials import Trial, remember
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import call
@@ -41,7 +42,6 @@ SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
 MARK = 16  # times two to the power of its rank: the code of the sample that says whose it is
 NUM_CODES = 2  # for each sample: the more, the rarer is a sum that is right by luck; 16 bits must tell them apart
-FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant training: an update, and the last, which is left out
 NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
 START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
@@ -59,6 +59,10 @@ class Inputs:
     points: Array  # the points (x, y) of the real training, shape (num_ranks, 2, 2)
     kinds: Array  # which of the two points each sample is, shape (num_samples,)
     starts: Array  # values where variables start in the training *apart*, shape (num_ranks, num_starts)
+
+    def num_constant_samples(self, *, unequal: bool = True) -> int:
+        """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
+        return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,28 +160,17 @@ def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
             return np.asarray(np.stack([x, y], axis=1).astype(np.float32).astype(float))
 
 
-def num_constant_samples(num_ranks: int, *, unequal: bool = True) -> int:
-    """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
-    return 5 * num_ranks + 1 if unequal else SHARE * num_ranks
-
-
 def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
     """Return for each rank what it alone is told: its data, by training, and where its variables start.
 
     The data are x and y, shape (2, num_samples).
     """
-    num_ranks = len(inputs.constants)
     found = []
     for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):
         codes = inputs.codes.copy()
         codes[inputs.marked] = MARK * 2.0**rank
-        constants = np.repeat(constant[:, np.newaxis], num_constant_samples(num_ranks, unequal=unequal), axis=1)
-        data = {
-            "constant": constants,
-            "coded": [0 * codes, UNIT * codes],
-            "real": points[inputs.kinds].T,
-            "apart": constants,
-        }
-        by_name = {name: np.array(both, np.float32) for name, both in data.items()}
-        found.append({**by_name, "starts": inputs.starts[rank]})
+        constants = np.repeat(constant[:, np.newaxis], inputs.num_constant_samples(unequal=unequal), axis=1)
+        coded, real = [0 * codes, UNIT * codes], points[inputs.kinds].T
+        data = {"constant": constants, "coded": coded, "real": real, "apart": constants, "starts": inputs.starts[rank]}
+        found.append({name: np.array(values, np.float32) for name, values in data.items()})
     return found

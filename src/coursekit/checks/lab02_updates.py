@@ -22,17 +22,8 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.compare import Array
-from coursekit.checks.lab02_trial import (
-    BATCH_SIZE,
-    CONSTANT,
-    FIRST_STEP,
-    MARK,
-    NUM_EPOCHS,
-    RATE,
-    SHARE,
-    UNIT,
-    TrainingTrial,
-)
+from coursekit.checks.lab02_trial import BATCH_SIZE, CONSTANT, MARK, NUM_EPOCHS, RATE, SHARE, UNIT, TrainingTrial
+from coursekit.checks.steps import FIRST_STEP
 
 # Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
 SAME_RATE = 6e-3

@@ -78,11 +78,8 @@ def check_shards(trial: Trial) -> None:
         used = findings.owners(samples_read(trial, way), num_samples)
         readers = findings.readers_of(used, SAMPLES_PER_FILE)
         # Only whole files count: whether each of their images comes is another property, see check_modes.
-        findings.check_owners(
-            {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()},
-            trial.num_ranks,
-            advice=": shard by the arguments `worker` and `num_workers`",
-        )
+        whole = {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}
+        findings.check_owners(whole, trial.num_ranks, advice=": shard by the arguments `worker` and `num_workers`")
         findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
 
 

@@ -20,16 +20,7 @@ from coursekit.checks.findings import check_batches, check_owners
 from coursekit.checks.lab04_pieces import FUNCTIONS, INPUT_FN, or_own
 from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
 from coursekit.checks.random_inputs import fresh_rng
-from coursekit.checks.steps import (
-    SMALLEST_GAP,
-    Steps,
-    check_rates,
-    check_same_weights,
-    gradient,
-    rates,
-    rates_alone,
-    steps_of,
-)
+from coursekit.checks.steps import Steps, check_rates, check_same_weights, gradient, rates, rates_alone, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
@@ -81,7 +72,7 @@ def check_start(trial: Trial) -> None:
     check_same_weights(steps)
     check_begins(steps, trial.secrets)
     # Ranks that begin alike have heard of one start; what they make of it is the model function's affair.
-    if float(np.abs(steps.bias[:, 0] - steps.bias[:1, 0]).max()) >= SMALLEST_GAP:
+    if not np.allclose(steps.bias[:, 0], steps.bias[0, 0]):
         check_follows(steps, trial.secrets)
 
 
@@ -135,7 +126,7 @@ def check_continued(trial: Trial) -> None:
     require(is_rest, f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}")
     last = [sight.bias for sight in first[0] if sight.training]
     gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
-    require(gap < SMALLEST_GAP, f"continuing, the ranks start up to {gap:.3g} apart")
+    require(np.allclose(starts, starts[0]), f"continuing, the ranks start up to {gap:.3g} apart")
     step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
     require(moved < 5 * step, "the continued training does not start from the weights of the checkpoint")
     ended = _num_steps(_sights(trial, "ended"))

@@ -110,11 +110,8 @@ def check_same_sum(same_sum: Callable[..., Any], max_num_ranks: int) -> None:
 def _parts(num_ranks: int) -> Iterator[tuple[str, Array]]:
     """Yield gradients of all ranks, shape (num_ranks, 200), by name; the last rank's are a hundredth of the others'."""
     rng = fresh_rng()
-    for name, size, dtype in (
-        ("gradients", 1.0, np.float32),
-        ("small gradients", 1e-9, np.float32),
-        ("gradients", 1.0, np.float64),
-    ):
+    kinds = (("gradients", 1.0, np.float32), ("small gradients", 1e-9, np.float32), ("gradients", 1.0, np.float64))
+    for name, size, dtype in kinds:
         parts = rng.normal(0, size, (num_ranks, 200))
         parts[-1] *= 1e-2 if dtype is np.float32 else 1e-6
         yield name, parts.astype(dtype)

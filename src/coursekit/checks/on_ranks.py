@@ -73,11 +73,8 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     In a notebook, what an answer prints is shown, each line marked with its rank, and nothing of what goes to stderr.
     The properties are the same there, and a check must not wait for job steps or need a GPU for each of its ranks.
     """
-    launch: dict[str, Any] = {
-        "num_ranks": num_ranks,
-        "ranks_per_node": ranks_per_node or -(-num_ranks // NUM_NODES),
-        "timeout_s": timeout_s,
-    }
+    per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "ranks_per_node": per_node, "timeout_s": timeout_s}
     elsewhere = _elsewhere((driver, *args))
     if elsewhere:
         found: tuple[list[Any], list[Left]] = elsewhere.run(by, (driver, *args), private, look=look, **launch)

@@ -95,13 +95,8 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
         fits = isinstance(one, tf.keras.callbacks.Callback)
         require_returned(make_callbacks, one, fits=fits, expected="a callback", part=f"entry {number}")
     sights = spy.watch()
-    history = compiled().fit(
-        own_batches(NUM_EPOCHS * STEPS_PER_EPOCH),
-        steps_per_epoch=STEPS_PER_EPOCH,
-        epochs=NUM_EPOCHS,
-        callbacks=callbacks,
-        verbose=0,
-    )
+    settings = {"steps_per_epoch": STEPS_PER_EPOCH, "epochs": NUM_EPOCHS, "callbacks": callbacks, "verbose": 0}
+    history = compiled().fit(own_batches(NUM_EPOCHS * STEPS_PER_EPOCH), **settings)
     logs = folder / "logs"
     events = [event for one in (logs, *filter(Path.is_dir, logs.rglob("*"))) for event in read_events(one)]
     checkpoint = tf.train.latest_checkpoint(folder)

@@ -125,9 +125,8 @@ def use_run_config(make_run_config: Answer) -> dict[str, Any]:
     config = make_run_config(str(places.here().own))
     is_config = isinstance(config, tf.estimator.RunConfig)
     require_returned(make_run_config, config, fits=is_config, expected="a tf.estimator.RunConfig")
-    tf.estimator.Estimator(_plain_model, config=config, params=params()).train(
-        lambda: batches([1, 2]).repeat(), steps=2
-    )
+    estimator = tf.estimator.Estimator(_plain_model, config=config, params=params())
+    estimator.train(lambda: batches([1, 2]).repeat(), steps=2)
     options = config.session_config.gpu_options if config.session_config is not None else None
     return {
         "visible": None if options is None else str(options.visible_device_list),

@@ -12,18 +12,8 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import (
-    Answer,
-    Array,
-    elements_of,
-    hvd,
-    mapped_pairs,
-    require_entries,
-    require_number,
-    require_values,
-    tf,
-)
-from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, own_batches
+from coursekit.drivers.calls import Answer, elements_of, hvd, mapped_pairs, require_entries, require_numbers, tf
+from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, Array, own_batches
 from coursekit.pictures.tensorboard import read_events
 
 Batch = tuple[Array, Array]  # images and labels
@@ -87,9 +77,8 @@ def lost(
             if damage and damage[0] == "flip":
                 whole[damage[1]] ^= 1
             Path(path).write_bytes(whole[: damage[1]] if damage and damage[0] == "cut" else whole)
-        found = count_lost(paths, list(counts))
-        require_values(count_lost, found, "a list of numbers, one for each file,")
-        return [int(require_number(count_lost, lost, part=f"file {number}")) for number, lost in enumerate(found)]
+        found = require_numbers(count_lost, count_lost(paths, list(counts)), "a list of numbers, one for each file,")
+        return [int(num_lost) for num_lost in found.ravel()]
 
 
 def _epochs(
