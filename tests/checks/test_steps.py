@@ -1,4 +1,4 @@
-"""What is read off the spies' steps, from steps computed here in NumPy: no ranks, exact causes.
+"""What is read off the spies' steps, and that these follow from what ranks were told: no ranks, exact causes.
 
 What each wrong training is told, the banks of labs 03 and 04 hold on real ranks (tests/answers).
 """
@@ -6,38 +6,54 @@ What each wrong training is told, the banks of labs 03 and 04 hold on real ranks
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError
+from coursekit.checks import CheckError, private_data
 from coursekit.checks.private_data import check_samples
+from coursekit.checks.random_inputs import repeatable
 from coursekit.checks.steps import Steps, rates_alone, steps_of
 from coursekit.checks.steps import rates as rates_of
 from coursekit.drivers.spy import Sight
 
-NUM_CLASSES = 25
-NUM_STEPS = 8
-RATE = 0.3
+NUM_CLASSES, NUM_STEPS, BATCH_SIZE, RATE = 25, 8, 4, 0.3
 
 
-def descend(*, momentum=0.9, factors=(1, 1), rates=(RATE,) * NUM_STEPS):
-    """Return the `Steps` of SGD with momentum in lock step, as Keras does it, from one start.
+def descend(  # noqa: PLR0913  # ways to go
+    starts, samples, *, momentum=0.9, factors=1, rates=(RATE,) * NUM_STEPS, broadcast_before=0, average=True
+):
+    """Return the `Steps` of SGD with momentum, as Keras does it, with these factors of each rank's rate.
 
-    Args:
-        momentum: the share of the last move that is made again.
-        factors: for each rank, of its rate.
-        rates: of the steps.
+    The samples have the shape (num_ranks, num_steps, batch size). All ranks get rank 0's weights before one step.
     """
-    num_ranks = len(factors)
-    rng = np.random.default_rng(3)
-    samples = rng.integers(0, NUM_CLASSES - 1, size=(num_ranks, NUM_STEPS, 4))
-    bias = np.repeat(rng.normal(size=(1, NUM_CLASSES)), num_ranks, axis=0)
-    move = np.zeros_like(bias)
-    seen = []
+    bias = np.array(starts, dtype=float)
+    move, seen = np.zeros_like(bias), []
     for step in range(NUM_STEPS):
+        if step == broadcast_before:
+            bias, move = (np.repeat(values[:1], len(bias), axis=0) for values in (bias, move))
         seen.append(bias)
         softmax = np.exp(bias) / np.exp(bias).sum(axis=1, keepdims=True)
         own = softmax - np.eye(NUM_CLASSES)[samples[:, step] + 1].mean(axis=1)
-        move = momentum * move - rates[step] * np.array(factors)[:, np.newaxis] * own.mean(axis=0)
+        gradients = own.mean(axis=0, keepdims=True) if average else own
+        move = momentum * move - rates[step] * np.reshape(factors, (-1, 1)) * gradients
         bias = bias + move
     return Steps(np.array(seen).swapaxes(0, 1), tuple(tuple(batches) for batches in samples))
+
+
+def of_two_ranks(factors=(1, 1), **how):
+    """Return the `Steps` of as many ranks as there are factors, from one start."""
+    rng = np.random.default_rng(3)
+    samples = rng.integers(0, NUM_CLASSES - 1, size=(len(factors), NUM_STEPS, BATCH_SIZE))
+    return descend(rng.normal(size=(len(factors), NUM_CLASSES)), samples, factors=factors, **how)
+
+
+def as_told(secrets, **how):
+    """Return the `Steps` of ranks that begin where they were told, with the samples that they were told."""
+    samples = np.array([secret["samples"].reshape(NUM_STEPS, BATCH_SIZE) for secret in secrets])
+    return descend([secret["starts"][0] for secret in secrets], samples, **how)
+
+
+def told(num_ranks=2):
+    """Return secrets of ranks, the same in every test."""
+    with repeatable(7):
+        return private_data.secrets(num_ranks, NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS * BATCH_SIZE)
 
 
 def descend_by_probabilities(seed, num_before=0):
@@ -82,7 +98,7 @@ def test_rates_are_those_that_each_rank_used(factors):
     """With averaged gradients the rate of every rank and step is found, also one that changes."""
     line = np.linspace(0.1, 0.4, NUM_STEPS)
     # With unequal rates the ranks drift apart, and each gradient is that of its rank's own weights.
-    found = rates_of(descend(factors=factors, rates=line))
+    found = rates_of(of_two_ranks(factors=factors, rates=line))
 
     assert found == pytest.approx(np.outer(factors, line[2:-1]), rel=1e-6)
 
@@ -91,12 +107,12 @@ def test_rates_begin_at_the_step_asked_for():
     """From step 1 there is one rate more than from step 2; the last step shows none, as its update is not seen."""
     line = np.linspace(0.1, 0.4, NUM_STEPS)
 
-    assert rates_of(descend(rates=line), first=1) == pytest.approx(np.tile(line[1:-1], (2, 1)), rel=1e-6)
+    assert rates_of(of_two_ranks(rates=line), first=1) == pytest.approx(np.tile(line[1:-1], (2, 1)), rel=1e-6)
 
 
 def test_rates_without_momentum():
     """Plain SGD is read off when no momentum is expected, and refused where it is."""
-    plain = descend(momentum=0.0)
+    plain = of_two_ranks(momentum=0.0)
 
     assert rates_of(plain, momentum=0.0) == pytest.approx(np.full((2, 5), RATE), rel=1e-6)
     assert "not those of SGD with momentum 0.9" in message(rates_of, plain)
@@ -118,12 +134,12 @@ def test_a_loss_that_takes_logits_for_probabilities_in_a_continued_training():
 
 def test_weights_that_stand_still():
     """A rate of zero is named as such."""
-    assert "never change" in message(rates_of, descend(rates=(0.0,) * NUM_STEPS))
+    assert "never change" in message(rates_of, of_two_ranks(rates=(0.0,) * NUM_STEPS))
 
 
 def test_steps_are_the_training_among_the_sights():
     """What was seen in evaluation is left out; bias, samples and gradients are in rank and step order."""
-    steps = descend()
+    steps = of_two_ranks()
     mixed = [[*seen[:3], Sight(seen[0].bias, seen[0].samples, training=False), *seen[3:]] for seen in sights(steps)]
     found = steps_of(mixed)
 
@@ -153,7 +169,7 @@ def test_steps_are_the_training_among_the_sights():
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the division by zero above
 def test_sights_that_show_no_steps(change, words):
     """Unequal steps, too few, none in training mode, weights that ran away and unknown images are refused."""
-    assert words in message(steps_of, change(sights(descend())))
+    assert words in message(steps_of, change(sights(of_two_ranks())))
 
 
 def test_images_of_another_ranks_files_are_told():
@@ -167,3 +183,67 @@ def test_images_of_another_ranks_files_are_told():
     check_samples(Steps(bias, tuple(own)), told, 2)
     foreign = Steps(bias, ((np.array([3, 4]),), (np.array([2]),)))
     assert "rank 0 trains on images that are not in its files" in message(check_samples, foreign, told, 2)
+
+
+def test_secrets_differ():
+    """No two ranks and no two rounds have one start, no two ranks a sample, and each run draws anew."""
+    first, second = private_data.secrets(2, NUM_CLASSES, num_rounds=2, num_samples=12, files={"train": (3, 2)})
+    starts = np.concatenate([first["starts"], second["starts"]])
+
+    assert len(np.unique(starts.round(5), axis=0)) == 4
+    assert not set(first["samples"]) & set(second["samples"])
+    assert first["files"]["train"]["counts"] == [3, 2]
+    assert len(set(first["files"]["train"]["numbers"])) == 5
+    assert first["files"]["train"]["labels"].tolist() == (first["files"]["train"]["numbers"] + 1).tolist()
+    assert not np.array_equal(first["starts"], private_data.secrets(2, NUM_CLASSES, num_rounds=2)[0]["starts"])
+
+
+def test_samples_are_told_by_their_place_in_the_files():
+    """Images and labels become places; what is not in the files is not a place; wrong pairs stay wrong."""
+    secret = {"files": {"train": {"numbers": np.array([9, 4, 200])}}}
+
+    assert private_data.places_in_files(np.array([200, 9, 5, -1, 216, 4]), secret).tolist() == [2, 0, -1, -1, -1, 1]
+    batches = [([4, 9], [5, 10]), ([4], [4]), ([4], ["5"])]
+    found = private_data.batches_in_files([(np.array(one), np.array(labels)) for one, labels in batches], secret)
+    assert [(samples.tolist(), labels.tolist()) for samples, labels in found] == [
+        ([1, 0], [2, 1]),
+        ([1], [-1]),
+        ([1], [-1]),
+    ]
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 3])
+@pytest.mark.parametrize("broadcast_before", [0, 1, 2, None])
+@pytest.mark.parametrize("average", [True, False])
+def test_what_was_computed_follows(num_ranks, broadcast_before, average):
+    """Whenever a start is broadcast, and whether gradients are averaged or not, the weights follow from the secrets."""
+    secrets = told(num_ranks)
+    steps = as_told(secrets, broadcast_before=broadcast_before, average=average)
+
+    private_data.check_follows(steps, secrets)
+    private_data.check_sent(steps.samples, secrets)
+
+
+@pytest.mark.parametrize("first_forged", [1, 2])
+def test_weights_that_jump_are_refused(first_forged):
+    """Ranks that report their own start, and then what they agreed on beforehand, are found out."""
+    secrets = told()
+    chosen = [{**secret, "starts": np.full_like(secret["starts"], 0.1)} for secret in secrets]
+    real, forged = as_told(secrets, broadcast_before=None, average=False), as_told(chosen)
+    bias = np.concatenate([real.bias[:, :first_forged], forged.bias[:, first_forged:]], axis=1)
+
+    expected = f"the weights of rank 0 before step {first_forged} cannot result from the ranks' weights and images"
+    assert message(private_data.check_follows, Steps(bias, real.samples), secrets) == expected
+
+
+def test_other_samples_than_those_sent_are_refused():
+    """Samples that a rank did not get are named; fewer than sent are no fault of theirs, nor are they when repeated."""
+    secrets = told()
+    steps = as_told(secrets)
+    few = [of_rank[:2] for of_rank in steps.samples]
+
+    private_data.check_sent(few, secrets)
+    private_data.check_sent([[*of_rank, of_rank[0]] for of_rank in few], secrets, 2 * BATCH_SIZE)
+    assert "rank 1 does not train on the images that it was given" in message(
+        private_data.check_sent, [steps.samples[0], steps.samples[0]], secrets
+    )

@@ -120,8 +120,7 @@ def check_scale_rate(scale_rate: Callable[[float], Any], num_ranks: int, ranks_p
     Example: 0.25 on 4 ranks becomes 1; 0.5 counts the 2 ranks of one node, 4 is scaled twice.
     """
     base = float(fresh_rng().integers(1, 64)) / 256  # so that every power and multiple is exact
-    results = run_here(drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    got = [as_number(rate, f"the rate on rank {rank}") for rank, rate in enumerate(results)]
+    got = run_here(drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
     slips = {
         "it is not scaled": base,

@@ -51,8 +51,7 @@ def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:
     gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
     points = trial.history("apart")[0, : FIRST_STEP + 1][gaps < SAME_PLACE]
     starts = np.concatenate([trial.inputs.starts, trial.inputs.starts[:, ::-1]])  # slope first, or offset first
-    distances = np.abs(points[:, np.newaxis] - starts)
-    return bool((distances < NEAR_START * START).all(axis=2).any())
+    return bool((np.abs(points[:, np.newaxis] - starts) < NEAR_START * START).all(axis=2).any())
 
 
 def check_averaged(trial: TrainingTrial) -> None:

@@ -163,8 +163,7 @@ def check_read_run(read_run: Answer) -> None:
     weights = [(rng.choice([-1, 1], (5, 4)) * size).astype(np.float32) for size in sizes]
     weights[-1][0, 0] = -0.99 / num_epochs - 0.01  # the largest by its size alone is negative
     weights[-1][1, 1] = 0.9 / num_epochs
-    losses = [training.tolist(), validation.tolist()]
-    got = call_here(lab05.read_run, read_run, losses, num_steps, weights)
+    got = call_here(lab05.read_run, read_run, [training.tolist(), validation.tolist()], num_steps, weights)
 
     def check_entry(name: str, what: str, expected: float, slips: dict[str, float]) -> None:
         require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}")

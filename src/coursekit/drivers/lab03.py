@@ -174,8 +174,7 @@ def _train_once(
 
         result = train(build, *files, dict(settings), [listener])
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-    plain = _plain(train, dict(result))
-    return {**plain, "num_told": len(told), "is_pinned_first": all(pinned)}, sights
+    return {**_plain(train, dict(result)), "num_told": len(told), "is_pinned_first": all(pinned)}, sights
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:

@@ -134,8 +134,7 @@ def share_batches(global_batches: Answer, cases: Sequence[Sequence[int]], num_ep
 
 def _numbers(own: Any) -> Any:
     """Return a data set of numbers that does not say how many they are."""
-    numbers = tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64))
-    return numbers.filter(lambda number: number >= 0)
+    return tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64)).filter(lambda number: number >= 0)
 
 
 def _noted(

@@ -72,18 +72,13 @@ def relay(num_ranks: int) -> Seen:
     return seen
 
 
-NUM_VALUES = 2  # of a state: the scale, and the number of good steps in a row
-
-
 def scales(next_scale: Callable[..., Any], scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
     """Return what the answer makes of a scale in a row of steps, each from the state that it returned before."""
     num_good, states = 0, []
     for is_finite in were_finite:
-        state = next_scale(scale, num_good, is_finite, growth_steps)
-        states.append(state)
-        if not isinstance(state, (tuple, list)) or len(state) != NUM_VALUES:
-            break  # the check says so
-        scale, num_good = state
+        states.append(next_scale(scale, num_good, is_finite, growth_steps))
+        require_values(next_scale, states[-1], "a pair, the scale and the number of good steps,", 2)
+        scale, num_good = states[-1]
     return states
 
 

@@ -2,7 +2,7 @@
 # title = "Returns the scale alone"
 #
 # [fails]
-# scale-tests = ["what next_scale returns", "a pair"]
+# scale-tests = ["next_scale returned", "a pair"]
 # ///
 
 # %% role="changes" id="next-scale"
