@@ -12,10 +12,9 @@ from IPython.utils.capture import capture_output
 
 from coursekit import ranks
 from coursekit.checks import CheckError, check, hand_in_report, require
-from coursekit.checks.check import describe, start_over
+from coursekit.checks.check import describe, fresh_rng, repeatable, start_over
 from coursekit.checks.compare import explained
 from coursekit.checks.on_ranks import AnswerError, call_here
-from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.checks.trials import Trial
 from coursekit.drivers import lab01, lab02, lab05
 from coursekit.drivers.calls import WrongReturnError, call

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, lab03_pieces, lab03_training, lab04_pieces, lab04_training, private_data, steps
+from coursekit.checks.check import fresh_rng, repeatable
 from coursekit.checks.on_ranks import RemoteAnswer
-from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.drivers import lab03, lab04, places, spy
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, lab06_costs
+from coursekit.checks.check import repeatable
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.random_inputs import repeatable
 from coursekit.drivers import lab06
 from coursekit.drivers.calls import call
 

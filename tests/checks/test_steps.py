@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError, private_data
+from coursekit.checks.check import repeatable
 from coursekit.checks.private_data import check_samples
-from coursekit.checks.random_inputs import repeatable
 from coursekit.checks.steps import Steps, rates_alone, steps_of
 from coursekit.checks.steps import rates as rates_of
 from coursekit.drivers.spy import Sight

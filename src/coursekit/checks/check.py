@@ -1,11 +1,15 @@
-"""The frame around every check: its name, its section, what it says, and what has been checked so far."""
+"""The frame around every check: its name, section and random inputs, what it says, and what was checked so far."""
 
+import itertools
 import os
 import re
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
+from contextvars import ContextVar
+
+import numpy as np
 
 from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
@@ -27,6 +31,7 @@ class CheckError(ShownAsMessage, AssertionError):
 
 _results: dict[str, str | None] = {}  # of each check in this notebook, what it said last; None where it passed
 _taken: set[str] = set()  # checks of pieces that the hand-in which is judged takes from the solution
+_source: ContextVar[Iterator[np.random.Generator] | None] = ContextVar("source", default=None)
 
 
 def start_over(taken: Collection[str] = ()) -> None:
@@ -34,6 +39,25 @@ def start_over(taken: Collection[str] = ()) -> None:
     _results.clear()
     _taken.clear()
     _taken.update(taken)
+
+
+def fresh_rng(seed: int | None = None) -> np.random.Generator:
+    """Return a generator for a check's inputs: seeded if asked for, else new.
+
+    Under a judge a seed that can be read in the notebook counts for nothing.
+    """
+    source = _source.get()
+    return np.random.default_rng(seed) if source is None else next(source)
+
+
+@contextmanager
+def repeatable(entropy: int) -> Iterator[None]:
+    """Let all random inputs inside follow from `entropy`, which only the judge knows."""
+    token = _source.set(np.random.default_rng([entropy, number]) for number in itertools.count())
+    try:
+        yield
+    finally:
+        _source.reset(token)
 
 
 @contextmanager

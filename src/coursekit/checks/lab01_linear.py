@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_array, as_list, as_number, close, explained, require_close, require_equal, told
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab01 as drivers
 from coursekit.drivers.calls import Array
 from coursekit.text import counted

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, as_number, close, require_close
 from coursekit.checks.lab01_linear import reference_hessian, reference_limit
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab01 as drivers
 
 Case = tuple[float, Array, Array]  # learning rate, x, y

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, require
+from coursekit.checks.check import CheckError, fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_dict, as_number, explained, require_close, require_equal, told
 from coursekit.checks.findings import check_owners, check_writers, owners
 from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import call
 

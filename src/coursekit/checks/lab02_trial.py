@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, describe, require
+from coursekit.checks.check import CheckError, describe, fresh_rng, require
 from coursekit.checks.compare import Array, as_array
 from coursekit.checks.on_ranks import AnswerError, run_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import FIRST_STEP
 from coursekit.checks.trials import Trial, remember
 from coursekit.drivers import lab02 as drivers

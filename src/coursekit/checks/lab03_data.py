@@ -13,11 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from coursekit.checks import findings
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import batches_in_files, secrets
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import check_colors
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab03_data as drivers

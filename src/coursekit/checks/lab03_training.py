@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners, owners
 from coursekit.checks.private_data import check_follows, check_samples, loss_of_all, places_in_files, secrets
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import SMALLEST_GAP, Steps, check_bits, check_rates, check_same_weights, rates, steps_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, spy

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners
 from coursekit.checks.lab04_pieces import FUNCTIONS, INPUT_FN, or_own
 from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, check_rates, check_same_weights, gradient, rates, rates_alone, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks import findings
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_equal
 from coursekit.checks.lab05_records import draw_images
 from coursekit.checks.private_data import Secrets
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer

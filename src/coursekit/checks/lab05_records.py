@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_list, require_equal
 from coursekit.checks.on_ranks import TIMEOUT_S, call_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05, lab05_store
 from coursekit.drivers.calls import Answer, call

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_list, as_number, require_close, require_equal
 from coursekit.checks.findings import check_batches, check_writers
 from coursekit.checks.on_ranks import call_here, run_here
 from coursekit.checks.private_data import check_follows, secrets
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, check_rates, check_same_weights, rates
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05

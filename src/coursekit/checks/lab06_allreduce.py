@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, require_equal
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab06
 from coursekit.drivers.calls import call
 

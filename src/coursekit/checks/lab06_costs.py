@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal, told
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.text import counted
 
 NOISE = 0.05  # of each measurement, relative

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, as_lists, as_number, require_close, require_equal
 from coursekit.checks.on_ranks import call_here, run_here
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.drivers import lab06 as drivers
 
 SHAPES = ((5,), (), (2, 3))

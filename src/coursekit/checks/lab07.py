@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.checks.check import fresh_rng
 from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal
 from coursekit.checks.lab06_costs import require_fit
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.text import counted
 
 PARTS = ("computing", "sharing", "predicted communication", "the unexplained")

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.findings import Owners, check_used_in_batches, owners
-from coursekit.checks.random_inputs import fresh_rng
 from coursekit.checks.steps import Steps, loss
 from coursekit.drivers.spy import MOMENTUM, Array
 

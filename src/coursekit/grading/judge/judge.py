@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
-from coursekit.checks.check import start_over
+from coursekit.checks.check import fresh_rng, repeatable, start_over
 from coursekit.checks.on_ranks import AnswerError, Left, RemoteAnswer
-from coursekit.checks.random_inputs import fresh_rng, repeatable
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.running import Running
 from coursekit.grading.submission.work import Part, Program
