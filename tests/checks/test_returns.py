@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from coursekit.checks import CheckError, lab06_costs, lab06_half_precision
-from coursekit.drivers import lab03, lab03_data
+from coursekit.drivers import lab01, lab02, lab03, lab03_data, lab05, lab06
 from coursekit.drivers.calls import WrongReturnError, elements_of, require_entries, require_number
 from coursekit.drivers.places import Place
 
@@ -155,17 +154,33 @@ def test_pictures(load, words, tmp_path, monkeypatch):
         lab03_data.load_pictures(load, np.zeros((8, 8, 3), np.uint8), 3, 5)
 
 
+@pytest.mark.parametrize("value", [None, {"a": 1}, (1, 2, 3), 5, np.zeros(3)], ids=str)
 @pytest.mark.parametrize(
-    ("value", "words"), [(None, "got None"), ("yes", "got 'yes'"), (3.5, "got 3.5"), ({}, "got {}")]
+    ("use", "args"),
+    [
+        (lab05.parsed, (np.zeros((2, 28, 28), np.uint8), np.arange(2))),
+        (lab02.shard, (1, 2)),
+        (lab01.walks, ([(1, 2, 3)], 1)),
+        (lab06.scales, (8.0, 2, [True])),
+    ],
 )
-def test_verdicts(value, words):
-    """Whatever is neither true nor false is told so, and not as a verdict."""
-    with pytest.raises(CheckError, match=f"what same_sum returns: expected .*{words}"):
-        lab06_costs.check_same_sum(returning(value), 4)
+def test_pairs(use, args, value):
+    """An answer that should return a pair is told so, whatever else it returns."""
+    with pytest.raises(WrongReturnError, match=r"^answer returned .*; a pair.* was expected$"):
+        use(returning(value), *args)
 
 
-@pytest.mark.parametrize(("value", "words"), [(None, "None"), (3.5, "a float"), ({"a": 1}, "a dict")])
-def test_scales(value, words):
-    """A state of the loss scale that is no pair is told as what it is."""
-    with pytest.raises(WrongReturnError, match=f"answer returned {words}; a pair, .*, was expected"):
-        lab06_half_precision.check_next_scale(returning(value), 3)
+@pytest.mark.parametrize("value", [None, "a history", {"a": 1}, [[1, 2], [3]]], ids=str)
+def test_histories(value, tmp_path, monkeypatch):
+    """What a training in lab 02 must return is told by the name of the answer."""
+    own = {"constant": np.zeros((2, 4)), "starts": np.zeros(2)}
+    monkeypatch.setattr("coursekit.drivers.places._places", [Place(own, tmp_path, tmp_path)])
+    with pytest.raises(WrongReturnError, match=r"^answer returned .*; an array of slope and offset .* was expected$"):
+        lab02.trainings(returning(value), {"constant": 1}, 2, 0.1)
+
+
+@pytest.mark.parametrize("value", [None, 5])
+def test_epochs(value):
+    """What does not yield batches is told, too."""
+    with pytest.raises(WrongReturnError, match=r"^answer returned .*; a generator.* was expected$"):
+        lab01.epochs(returning(value), np.zeros((2, 4)), 2, 1, 1)

@@ -62,16 +62,10 @@ def repeatable(entropy: int) -> Iterator[None]:
 
 @contextmanager
 def check(name: str, section: str) -> Iterator[None]:
-    """Run checks under a name that every message carries.
+    """Run checks of a property, such as ``shards``, with the number of the lab's section that explains it.
 
-    Args:
-        name: the property, as the lab calls it, for example ``shards``.
-        section: the number of the lab's section that explains it.
-
-    Raises:
-        CheckError: on leaving, when a property does not hold or the answer raised an exception.
-        MachineTooSlowError: as it came, since it says nothing about the answer.
-        Interrupted: the stop button or Ctrl-C; the message says where.
+    On leaving it raises a `CheckError` when the property does not hold or the answer raised an exception.
+    A `MachineTooSlowError` says nothing about the answer and passes; that the user stopped is told with the place.
     """
     try:
         require(not (name in _taken or is_taken(name)), TAKEN)
@@ -158,9 +152,7 @@ def require(condition: object, message: str) -> None:
 def hand_in_report(points: Mapping[str, float], texts: Mapping[str, float] | None = None) -> None:
     """Print for a last look before handing in which checks passed in this notebook, and which did not run.
 
-    Args:
-        points: of each check of the lab, in the order to print them.
-        texts: points of each text that no check can judge, by the name of its cell.
+    The points are those of each check of the lab, in the order to print them, and of texts that no check can judge.
     """
     passed = [name for name in points if _results.get(name, NOT_RUN) is None]
     for name, worth in points.items():

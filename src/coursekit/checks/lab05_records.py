@@ -58,9 +58,7 @@ def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
     require_equal(np.shape(found), images.shape, "the shape of a batch of images")
     require(found.dtype == np.float32, f"the type of the images: expected float32, got {found.dtype}")
     require(float(np.max(found)) <= 1, f"pixels go up to {float(np.max(found)):.4g}, expected 1: divide by 255")
-    wrong = np.argwhere(~np.isclose(found, images / 255, atol=1e-3))
-    if len(wrong):
-        place = tuple(int(one) for one in wrong[0])
+    for place in map(tuple, np.argwhere(~np.isclose(found, images / 255, atol=1e-3))[:1]):
         told = f"image {place[0]} in row {place[1]}, column {place[2]}"
         require_equal(float(found[place]), float(images[place] / 255), f"the pixel of {told}")
     is_whole = np.issubdtype(numbers.dtype, np.integer)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng
-from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal
+from coursekit.checks.compare import as_list, as_number, require_close, require_equal
 from coursekit.checks.lab06_costs import require_fit
 from coursekit.text import counted
 
@@ -145,7 +145,8 @@ def check_overlapped_s(overlapped_s: Callable[..., Any], num_tensors: int) -> No
         ready = np.append(np.sort(rng.uniform(0.3, last, num_tensors - 1)), last) * compute_s
         travel = rng.uniform(0.2, 1.8, num_tensors) * load * compute_s / num_tensors
         got = as_number(overlapped_s(compute_s, ready.tolist(), travel.tolist()), "the seconds of a step")
-        arrival_s = _last_arrival(ready, travel)
+        # By the longest chain: one gradient waits for nothing, and all later ones for it.
+        arrival_s = float(np.max(ready + np.cumsum(travel[::-1])[::-1]))
         hints = {
             "that is computing, and then all gradients": compute_s + travel.sum(),
             "that is computing alone": compute_s,
@@ -156,12 +157,6 @@ def check_overlapped_s(overlapped_s: Callable[..., Any], num_tensors: int) -> No
         }
         case = f"{num_tensors} gradients that travel for {travel.sum() / compute_s:.0%} of computing: seconds"
         require_close(got, max(compute_s, arrival_s), case, hints, is_relative=True)
-
-
-def _last_arrival(ready: Array, travel: Array) -> float:
-    """Return when the last gradient is there, by the longest chain: one gradient waits for nothing, others for it."""
-    after = np.cumsum(travel[::-1])[::-1]  # how long a gradient and all later ones travel
-    return float(np.max(ready + after))
 
 
 def check_strong_limit(strong_limit: Callable[..., Any], num_tables: int) -> None:

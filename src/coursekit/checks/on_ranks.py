@@ -8,11 +8,12 @@ function in a sandbox, to which only plain data travels and from which only plai
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from coursekit import ranks
 from coursekit.drivers.calls import Remote, call, with_horovod
-from coursekit.drivers.places import left_in, own_folder, settle_and_call
+from coursekit.drivers.places import OWN, left_in, settle_and_call
 
 Left = dict[str, "bytes | None"]  # by path, what a rank left in its own folder; None for what is too long
 
@@ -82,7 +83,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     with tempfile.TemporaryDirectory(prefix="check-") as parent:
         launch |= {"use_gpus": False, "show_output": MAX_SHOWN_BYTES}
         results = ranks.run(settle_and_call, parent, private, by, driver, *args, **launch)
-        return results, [left_in(own_folder(parent, rank)) for rank in range(num_ranks)] if look else []
+        return results, [left_in(Path(parent, OWN.format(rank))) for rank in range(num_ranks)] if look else []
 
 
 def _elsewhere(args: tuple[Any, ...]) -> Any:

@@ -93,11 +93,7 @@ class Steps:
 
 
 def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
-    """Return the training steps among what the spies saw, by rank.
-
-    Raises:
-        CheckError: no step was made, or the ranks made different numbers of steps.
-    """
+    """Return the training steps among what the spies saw, by rank; they must be some, and as many on each."""
     training = [[sight for sight in of_rank if sight.training] for of_rank in sights]
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode")
@@ -148,8 +144,7 @@ def _explains(pulls: Array, rest: Array, rounding: Array) -> bool:
 def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> Array:
     """Return the rate of each rank in the steps `first` to num_steps - 2, shape (num_ranks, num_steps - 1 - first).
 
-    Raises:
-        CheckError: the updates are not made of the mean of all ranks' gradients.
+    The updates must be made of the mean of all ranks' gradients.
     """
     pulls, own = steps.pulls(momentum)[:, first - 1 :], steps.gradients()[:, first:-1]
     rounding = steps.rounding()[:, first - 1 :]

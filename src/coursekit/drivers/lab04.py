@@ -21,7 +21,6 @@ from coursekit.drivers.spy import NUM_CLASSES, NUM_OTHERS, RATE, batches
 from coursekit.ranks import channel
 
 BATCH_SIZE = 2
-IMAGE_SIZE = 8
 HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
 MOST_STEPS = 2 * NUM_STEPS  # without the global step, training never ends
@@ -48,8 +47,7 @@ build_for_groups = partial(build, NUM_OTHERS)  # for a model function that may p
 
 def params(**changes: Any) -> dict[str, Any]:
     """Return what answers get as `params`."""
-    common = {"build": build, "learning_rate": RATE, "batch_size": BATCH_SIZE, "image_size": IMAGE_SIZE, "seed": 3}
-    return {**common, **changes}
+    return {"build": build, "learning_rate": RATE, "batch_size": BATCH_SIZE, "image_size": 8, "seed": 3, **changes}
 
 
 def quiet() -> None:

@@ -167,7 +167,8 @@ def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
     dataset = cached(_numbers(places.private()["numbers"]).map(note), folder)
     for rank in range(hvd.size()):
         if rank == hvd.rank():
-            epochs = _epochs(cached, dataset, num_epochs, batched=False)
+            found = _epochs(cached, dataset, num_epochs, batched=False)
+            epochs = [[np.asarray(number).tolist() for number in epoch] for epoch in found]
         hvd.broadcast_object("next", root_rank=rank)
     return {"epochs": epochs, "num_read": len(read), "files": sorted(path.name for path in folder.iterdir())}
 

@@ -85,7 +85,6 @@ class ServedStore(SlowStore):
     """The store itself for one training; `batches` are those of its steps."""
 
     def __init__(self, images: Array) -> None:
-        """Put the images into files."""
         super().__init__(images)
         self.batches: list[Array] = []
         self._in_step = Lock()  # one step at a time

@@ -23,6 +23,7 @@ class Place:
     shared: Path  # a folder that is the same for all ranks of this launch
 
 
+OWN = "rank-{}"  # a rank's own folder in that of a notebook
 MAX_NUM_FILES = 200
 MAX_FILE_BYTES, MAX_BYTES = 1 << 20, 4 << 20  # of one file, and of all, whose content is read
 
@@ -55,11 +56,6 @@ def private() -> Any:
     return here().private if _places else None
 
 
-def own_folder(parent: str, rank: int) -> Path:
-    """Return the folder of a rank of a notebook."""
-    return Path(parent) / f"rank-{rank}"
-
-
 def left_in(folder: Path) -> dict[str, bytes | None]:
     """Return what was left in a rank's own folder, by any process: by path the content, None where it is too long.
 
@@ -87,7 +83,7 @@ def settle_and_call(parent: str, private: Sequence[Any] | None, driver: Callable
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 2)
     rank = int(os.environ["HOROVOD_RANK"])
-    own, shared = own_folder(parent, rank), Path(parent) / "shared"
+    own, shared = Path(parent, OWN.format(rank)), Path(parent, "shared")
     for folder in (own, shared):
         folder.mkdir(exist_ok=True)
     settle(Place(None if private is None else private[rank], own, shared))
