@@ -111,8 +111,7 @@ def describe(error: Exception, place: str = "") -> str:
     if isinstance(error, CheckError):
         return text_of(error)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
-    place = error.place if isinstance(error, RankError) else place
-    text = error.error_text if isinstance(error, RankError) else text_of(error)
+    place, text = (error.place, error.error_text) if isinstance(error, RankError) else (place, text_of(error))
     # TensorFlow raises the stub's type as well, with words of its own.
     if kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}:
         function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked

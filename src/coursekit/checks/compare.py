@@ -7,7 +7,7 @@ Example: a mean of 0.3333 is expected, and 0.6667 is what the sum of the two num
 
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import isroutine
 from typing import Any
 
@@ -127,11 +127,9 @@ def explained(hints: Mapping[str, str]) -> Iterator[None]:
 
 def as_array(value: Any, what: str) -> Array:
     """Return a number, array, tensor, or sequence of them as an array of double precision, or raise a `CheckError`."""
-    try:
+    with suppress(TypeError, ValueError):
         if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
             return np.array(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        pass
     raise CheckError(f"{what}: expected numbers, got {told(value)}")
 
 

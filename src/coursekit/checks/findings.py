@@ -132,10 +132,10 @@ def check_pairs(labels: Any, expected: Any, where: str) -> None:
     require(np.array_equal(np.ravel(labels), expected), f"{where} images and labels do not belong together")
 
 
-def check_batches(batches: Iterable[Collection[Any]], batch_size: int, what: str, hint: str = "") -> None:
+def check_batches(batches: Iterable[Collection[Any]], batch_size: int, what: str) -> None:
     """All batches are full: with a size of 2, batches of 2, 2 and 2 samples are right, and 2, 2 and 1 are not."""
     sizes = sorted({len(batch) for batch in batches})
-    require(sizes == [batch_size], f"{what}: expected {batch_size}, got {sizes}{hint}")
+    require(sizes == [batch_size], f"{what}: expected {batch_size}, got {sizes}")
 
 
 def check_last_batch(batches: Iterable[Collection[Any]], batch_size: int, where: str) -> None:

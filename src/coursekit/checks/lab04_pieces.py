@@ -11,6 +11,7 @@ GPU 1 alone. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:2
 import inspect
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -123,10 +124,9 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     for index in range(num_workers):
         text = call_here(call, tf_config, list(hosts), index)
         require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {told(text)}")
-        try:
+        found: Any = None
+        with suppress(ValueError):
             found = json.loads(text)
-        except ValueError:
-            found = None
         require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it")
         cluster, task = (as_dict(found.get(part), f"the part {part!r} of TF_CONFIG") for part in ("cluster", "task"))
         workers = cluster.get("worker")
@@ -151,12 +151,11 @@ def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Tri
 
 
 def _is_right(trial: Trial, *checks: Callable[[Trial], object]) -> bool:
-    try:
+    with suppress(CheckError):
         for check in checks:
             check(trial)
-    except CheckError:
-        return False
-    return True
+        return True
+    return False
 
 
 def input_fn(files: list[str], training: bool, worker: int, num_workers: int, params: dict[str, Any]) -> Any:

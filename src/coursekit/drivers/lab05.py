@@ -60,23 +60,23 @@ def parsed(parse_batch: Answer, images: Array, labels: Array) -> Batch:
 
 
 def lost(
-    count_lost: Answer, counts: Sequence[int], contents: Sequence[bytes], damages: Sequence[Sequence[Any]]
+    count_lost: Answer, counts: Sequence[int], contents: Sequence[bytes], damages: Sequence[tuple[str, int]]
 ) -> list[int]:
     """Write files of records, do damage to each, and return how many records the answer misses in each file.
 
-    A damage is ["flip", place], ["cut", number of bytes that are left], or [].
+    A damage is ("flip", place), ("cut", number of bytes that are left), or of no kind, "".
     """
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / f"part-{number:02d}") for number in range(len(counts))]
         rest = iter(contents)
-        for path, count, damage in zip(paths, counts, damages):
+        for path, count, (kind, place) in zip(paths, counts, damages):
             with tf.io.TFRecordWriter(path) as writer:
                 for content in itertools.islice(rest, count):
                     writer.write(content)
             whole = bytearray(Path(path).read_bytes())
-            if damage and damage[0] == "flip":
-                whole[damage[1]] ^= 1
-            Path(path).write_bytes(whole[: damage[1]] if damage and damage[0] == "cut" else whole)
+            if kind == "flip":
+                whole[place] ^= 1
+            Path(path).write_bytes(whole[:place] if kind == "cut" else whole)
         found = require_numbers(count_lost, count_lost(paths, list(counts)), "a list of numbers, one for each file,")
         return [int(num_lost) for num_lost in found.ravel()]
 
