@@ -151,30 +151,23 @@ def train(x):
 """
 
 
-@pytest.fixture
-def notebook():
-    """Return a shell in which the first cell has run."""
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("def train(x):\n    return 2 * step(x)", "train"),
+        ("def step(x):\n    return x", "train"),
+        (FIRST, ""),
+        ("other = 4", ""),
+    ],
+)
+def test_another_definition_is_noticed(cell, expected):
+    """Of the function, or of one that it calls; a cell that runs again, and names that are not used, change nothing."""
     shell = InteractiveShell()
     shell.run_cell(FIRST)
-    return shell
+    changed = remember(shell.user_ns["train"], 3, "text")
+    shell.run_cell(cell)
 
-
-@pytest.mark.parametrize("cell", ["def train(x):\n    return 2 * step(x)", "def step(x):\n    return x"])
-def test_another_definition_is_noticed(notebook, cell):
-    """Of the function, or of one that it calls."""
-    changed = remember(notebook.user_ns["train"], 3, "text")
-    notebook.run_cell(cell)
-
-    assert changed() == "train"
-
-
-@pytest.mark.parametrize("cell", [FIRST, "other = 4"])
-def test_the_same_again_is_no_change(notebook, cell):
-    """A cell that runs again, and names that are not used, change nothing."""
-    changed = remember(notebook.user_ns["train"])
-    notebook.run_cell(cell)
-
-    assert changed() == ""
+    assert changed() == expected
 
 
 def test_a_check_of_a_trial_says_that_the_function_is_another_one_now():
