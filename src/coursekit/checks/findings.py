@@ -26,9 +26,7 @@ def owners(samples: Sequence[Any], num_samples: int) -> Owners:
     return {sample: [rank for rank, mine in enumerate(used) if sample in mine] for sample in range(num_samples)}
 
 
-def check_owners(
-    owners: Owners, num_ranks: int, tolerated_missing: int = 0, advice: str = "", what: str = "samples"
-) -> None:
+def check_owners(owners: Owners, num_ranks: int, tolerated: int = 0, advice: str = "", what: str = "samples") -> None:
     """Every sample belongs to exactly one rank, but for a tolerated number that belongs to none.
 
     Example: shares of 0, 2, 4 and 1, 3, 5 are right. With 0, 1, 2 and 2, 3, 4 the sample 2 is used by several ranks and
@@ -42,7 +40,7 @@ def check_owners(
     require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all {what}{advice}")
     told = f"the shards are not disjoint: {len(shared)} of {len(owners)} {what} are used by several ranks"
     require(not shared, f"{told}{advice}")
-    is_complete = len(unused) <= tolerated_missing
+    is_complete = len(unused) <= tolerated
     require(is_complete, f"the shards are not complete: {len(unused)} of {len(owners)} {what} are used by no rank")
 
 

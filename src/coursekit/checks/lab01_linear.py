@@ -5,7 +5,6 @@ plain Python sums, difference quotients.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_array, as_list, as_number, close, explained, require_close, require_equal, told
 from coursekit.checks.on_ranks import call_here
 from coursekit.drivers import lab01 as drivers
-from coursekit.drivers.calls import Array
+from coursekit.drivers.calls import Answer, Array
 from coursekit.text import counted
 
 Point = tuple[float, float]
@@ -70,7 +69,7 @@ def _two_numbers(value: Any, what: str) -> Point:
     return float(numbers[0]), float(numbers[1])
 
 
-def check_loss(loss: Callable[..., Any], seed: int | None = None) -> None:
+def check_loss(loss: Answer, seed: int | None = None) -> None:
     """The loss is the mean of the squared errors over the samples given.
 
     Example: slope 1 and offset 0 at x = (1, 2) with y = (2, 4) have the errors -1 and -2, so the loss 2.5; 5 is the
@@ -88,7 +87,7 @@ def check_loss(loss: Callable[..., Any], seed: int | None = None) -> None:
         require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", slips)
 
 
-def check_gradient(gradient: Callable[..., Any], seed: int | None = None) -> None:
+def check_gradient(gradient: Answer, seed: int | None = None) -> None:
     """The gradient equals the difference quotients of the loss.
 
     Example: there it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is the sum.
@@ -131,14 +130,13 @@ def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[str, Any]]:
     }
 
 
-def check_step(step: Callable[..., Any], gradient: Callable[..., Any], seed: int | None = None) -> None:
+def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
     """One update goes down the gradient by the learning rate.
 
     A step that is right for the student's own gradient is right: a wrong gradient costs its points once.
     It is asked first, or it could be made from what the step returned, and counts if it is another for other data.
     """
-    rng = fresh_rng(seed)
-    rates = (0.0, 0.1, 0.7)
+    rng, rates = fresh_rng(seed), (0.0, 0.1, 0.7)
     cases = [random_case(rng) for _ in rates]
     gradients = [as_array(gradient(*case), "the gradient") for case in cases]
     depends_on_data = len({own.tobytes() for own in gradients}) == len(cases)
@@ -158,7 +156,7 @@ def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool
     return close(got.T, there) and not (learning_rate and close(there, start))
 
 
-def check_batches(batches: Callable[..., Any], seed: int | None = None) -> None:
+def check_batches(batches: Answer, seed: int | None = None) -> None:
     """One epoch of batches holds every sample exactly once, pairs kept, in an order that changes and comes from rng.
 
     Example: 9 samples in batches of 4 are batches of 4, 4 and 1; without the last, one sample is missing.
@@ -200,7 +198,7 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
     require(together, "x and y no longer belong together: draw one order, and pick from both by it")
 
 
-def _epochs(batches: Callable[..., Any], data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
+def _epochs(batches: Answer, data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
     """Return the batches of each epoch, every one a pair of arrays with one axis."""
     reply = call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs)
     for name, values, given in zip("xy", reply["data"], data):
@@ -219,7 +217,7 @@ def _pair(batch: Any) -> Batch:
     return x, y
 
 
-def check_num_updates(num_updates: Callable[..., Any], seed: int | None = None) -> None:
+def check_num_updates(num_updates: Answer, seed: int | None = None) -> None:
     """The number of updates counts the last, smaller batch of every epoch.
 
     Example: 9 samples in batches of 4, for 2 epochs: 3 in each, 6 in all, and not 2 * 9 // 4 = 4.
@@ -234,7 +232,7 @@ def check_num_updates(num_updates: Callable[..., Any], seed: int | None = None) 
         require_equal(got, float(expected), f"{words}: number of updates")
 
 
-def check_tape_step(tape_step: Callable[..., Any], seed: int | None = None) -> None:
+def check_tape_step(tape_step: Answer, seed: int | None = None) -> None:
     """The step with a gradient tape changes the variables as the formula does, and returns the loss before it."""
     rng = fresh_rng(seed)
     cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]

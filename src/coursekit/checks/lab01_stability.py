@@ -1,8 +1,7 @@
 """Checks of lab 01's last section: which learning rates are stable, by experiment and by the Hessian."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from coursekit.checks.compare import Array, as_array, as_list, as_number, close,
 from coursekit.checks.lab01_linear import reference_hessian, reference_limit
 from coursekit.checks.on_ranks import call_here
 from coursekit.drivers import lab01 as drivers
+from coursekit.drivers.calls import Answer
 
 Case = tuple[float, Array, Array]  # learning rate, x, y
 
@@ -32,7 +32,7 @@ def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
     return np.asarray(slope * x + offset + rng.uniform(-0.5, 0.5, len(x)))
 
 
-def check_is_stable(is_stable: Callable[..., Any], step: Callable[..., Any], seed: int | None = None) -> None:
+def check_is_stable(is_stable: Answer, step: Answer, seed: int | None = None) -> None:
     """The experiment tells stable from unstable learning rates on data sets with different limits.
 
     One that is right for the student's own `step` is right: a wrong step costs its points once.
@@ -48,13 +48,13 @@ def check_is_stable(is_stable: Callable[..., Any], step: Callable[..., Any], see
         require(is_right, f"{told}, but is_stable says {says}")
 
 
-def _verdict(is_stable: Callable[..., Any], case: Case) -> bool:
+def _verdict(is_stable: Answer, case: Case) -> bool:
     got = as_number(is_stable(*case), "the result of is_stable")
     require(got in {0, 1}, f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start")
     return bool(got)
 
 
-def _is_right_for_own_step(is_stable: Callable[..., Any], step: Callable[..., Any], tried: Sequence[Case]) -> bool:
+def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case]) -> bool:
     """Return whether `is_stable` says what the student's own step does, which settles at some rates, not at all."""
     rng, cases = fresh_rng(), list(tried)
     for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
@@ -72,7 +72,7 @@ def _settles(end: Array, case: Case) -> bool:
     return bool(after <= before)
 
 
-def check_hessian(hessian: Callable[..., Any], seed: int | None = None) -> None:
+def check_hessian(hessian: Answer, seed: int | None = None) -> None:
     """The Hessian equals the second difference quotients of the loss.
 
     Example: for x = (1, 2) it is ((5, 3), (3, 2)), with the eigenvalues 6.85 and 0.15: rates up to 2 / 6.85 = 0.29
@@ -101,9 +101,7 @@ def _limit_of(hessian: Array) -> float:
     return 2 / largest if largest > 0 else math.nan
 
 
-def check_largest_stable_rate(
-    largest_stable_rate: Callable[..., Any], hessian: Callable[..., Any], seed: int | None = None
-) -> None:
+def check_largest_stable_rate(largest_stable_rate: Answer, hessian: Answer, seed: int | None = None) -> None:
     """The limit is two over the largest eigenvalue of the Hessian, or of the student's own Hessian.
 
     That is asked first, and counts if it is another for other data, as in `check_step`.

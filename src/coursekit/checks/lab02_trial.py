@@ -14,7 +14,6 @@ The data of a rank are its own, and so is where its variables start: no other ra
 So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -27,7 +26,7 @@ from coursekit.checks.on_ranks import AnswerError, run_here
 from coursekit.checks.steps import FIRST_STEP
 from coursekit.checks.trials import Trial, remember
 from coursekit.drivers import lab02 as drivers
-from coursekit.drivers.calls import call
+from coursekit.drivers.calls import Answer, call
 from coursekit.ranks import RankError, RankTimeoutError
 
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
@@ -76,9 +75,7 @@ class TrainingTrial(Trial):
         return np.stack(self.of_ranks(name))
 
 
-def try_training(
-    train: Callable[..., Any], num_ranks: int = 2, timeout_s: float = 15.0, ranks_per_node: int = 2
-) -> TrainingTrial:
+def try_training(train: Answer, num_ranks: int = 2, timeout_s: float = 15.0, ranks_per_node: int = 2) -> TrainingTrial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
     With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
@@ -87,25 +84,23 @@ def try_training(
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
     inputs = draw_inputs(num_ranks, fresh_rng())
     tried = partial(TrainingTrial, num_ranks, inputs=inputs, on=on, changed=remember(train))
-    per_node = min(ranks_per_node, num_ranks)
+    launch = {"ranks_per_node": min(ranks_per_node, num_ranks), "timeout_s": timeout_s}
     stuck = ""
     try:
         try:
-            return tried(_launch(train, secrets(inputs), BATCH_SIZE, per_node, timeout_s))
+            return tried(_launch(train, secrets(inputs), BATCH_SIZE, **launch))
         except RankTimeoutError as error:
             stuck = describe(error)
         one_batch = SHARE * num_ranks  # so that each epoch is one step on every rank
-        return tried(_launch(train, secrets(inputs, unequal=False), one_batch, per_node, timeout_s), stuck=stuck)
+        return tried(_launch(train, secrets(inputs, unequal=False), one_batch, **launch), stuck=stuck)
     except (RankError, AnswerError, CheckError, TypeError) as error:
         return tried(error=stuck or describe(error))
 
 
-def _launch(
-    train: Callable[..., Any], private: list[dict[str, Array]], batch_size: int, ranks_per_node: int, timeout_s: float
-) -> list[dict[str, Array]]:
+def _launch(train: Answer, private: list[dict[str, Array]], batch_size: int, **launch: Any) -> list[dict[str, Array]]:
     """Return each rank's trajectories in one launch, by training."""
-    launch = {"by": call, "ranks_per_node": ranks_per_node, "timeout_s": timeout_s, "private": private}
-    results = run_here(drivers.trainings, train, NUM_EPOCHS, batch_size, RATE, num_ranks=len(private), **launch)
+    args = drivers.trainings, train, NUM_EPOCHS, batch_size, RATE
+    results = run_here(*args, by=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for name in NUM_EPOCHS:
         lengths = [len(histories[name]) - 1 for histories in found]

@@ -5,7 +5,7 @@ and 25 steps. A global batch of 20 instead is 5 pictures on each, the rate 0.2 a
 rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ COMPRESSIONS = ("none", "fp16")  # in the order of the trial
 SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
 
 
-def check_memory_growth(pin_gpu: Callable[[], Any], num_ranks: int = 2) -> None:
+def check_memory_growth(pin_gpu: Answer, num_ranks: int = 2) -> None:
     """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
     launch = {"num_ranks": num_ranks, "ranks_per_node": num_ranks}
     for rank, (visible, growing) in enumerate(run_here(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):

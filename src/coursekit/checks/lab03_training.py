@@ -21,7 +21,6 @@ from coursekit.checks.steps import SMALLEST_GAP, Steps, check_bits, check_rates,
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, spy
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.lab03 import NUM_STEPS_AFTER, NUM_STEPS_BEFORE
 from coursekit.drivers.spy import MOMENTUM, Array, Sight
 
 VALIDATION_PER_FILE = (3, 1, 4, 2)
@@ -47,10 +46,10 @@ CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses
 
 def check_resume(resume: Answer, num_ranks: int) -> None:
     """All ranks continue from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
-    told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS_BEFORE * spy.BATCH_SIZE)
+    told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS_BEFORE * spy.BATCH_SIZE)
     last_epoch = int(fresh_rng().integers(3, 90))
     trial = try_on_ranks(lab03.use_resume, resume, last_epoch, num_ranks=num_ranks, secrets=told)
-    before, after = trial.steps("before"), trial.steps("after", NUM_STEPS_AFTER * spy.BATCH_SIZE)
+    before, after = trial.steps("before"), trial.steps("after", lab03.NUM_STEPS_AFTER * spy.BATCH_SIZE)
     check_follows(before, told)
     for rank, result in enumerate(trial.of_ranks()):
         what = f"the completed epochs that resume returned on rank {rank}"
@@ -63,7 +62,7 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
         require(gap < SMALL, f"rank {rank} continues without the momenta of the optimiser: restore them, too")
         what = f"the number of steps in the optimiser of rank {rank}"
-        require_equal(num_steps, 2 * NUM_STEPS_BEFORE + NUM_STEPS_AFTER, what, ": restore it, too")
+        require_equal(num_steps, 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER, what, ": restore it, too")
 
 
 def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:

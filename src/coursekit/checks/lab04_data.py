@@ -20,7 +20,6 @@ from coursekit.checks.private_data import batches_in_files, secrets
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.lab04 import BATCH_SIZE, NUM_BATCHES
 from coursekit.drivers.spy import NUM_CLASSES
 from coursekit.text import counted
 
@@ -90,7 +89,7 @@ def check_modes(trial: Trial) -> None:
         for way in MODES:
             for numbers, labels in result[way]:
                 findings.check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
-        findings.check_end(result["evaluation"], NUM_BATCHES, f"for evaluation of worker {worker}")
+        findings.check_end(result["evaluation"], lab04.NUM_BATCHES, f"for evaluation of worker {worker}")
         most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
         require(most <= 1, f"in an evaluation worker {worker} sees an image {most} times, expected once")
         _check_training(worker, result)
@@ -114,9 +113,9 @@ def check_modes(trial: Trial) -> None:
 
 
 def _check_training(worker: int, result: dict[str, Any]) -> None:
-    findings.check_endless(result["training"], NUM_BATCHES, f"for training of worker {worker}")
+    findings.check_endless(result["training"], lab04.NUM_BATCHES, f"for training of worker {worker}")
     batches = [numbers for numbers, _ in result["training"]]
-    findings.check_batches(batches, BATCH_SIZE, "the images in the batches for training")
+    findings.check_batches(batches, lab04.BATCH_SIZE, "the images in the batches for training")
     order = order_in(result["training"])
     first = order[: len(set(order.tolist()))]
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours

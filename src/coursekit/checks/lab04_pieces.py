@@ -28,7 +28,6 @@ from coursekit.checks.steps import check_rates, rates, rates_alone
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer, call, hvd, tf
-from coursekit.drivers.lab04 import HANG_S, MODEL_BATCH_SIZE, NUM_STEPS
 from coursekit.drivers.spy import NUM_CLASSES, RATE
 
 CHECKPOINT_STEPS = 100  # as the exercise asks for
@@ -39,9 +38,9 @@ def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True
 
     On other numbers of ranks (`Trial.on`) it only trains.
     """
-    given = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=NUM_STEPS * MODEL_BATCH_SIZE)
+    given = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=lab04.NUM_STEPS * lab04.MODEL_BATCH_SIZE)
     args = lab04.use_model_fn, model_fn, all_modes
-    trial = try_on_ranks(*args, num_ranks=num_ranks, timeout_s=HANG_S, secrets=given)
+    trial = try_on_ranks(*args, num_ranks=num_ranks, timeout_s=lab04.HANG_S, secrets=given)
     return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
 
 
@@ -49,8 +48,8 @@ def check_modes(trial: Trial) -> None:
     """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
     check_sent([[sight.samples for sight in of_rank] for of_rank in trial.of_ranks("eval")], trial.secrets)
     for result in trial.of_ranks():
-        what, hint = f"the steps up to the global step {NUM_STEPS}", ": count each once, in `minimize` with that step"
-        require_equal(len(result["train"]), NUM_STEPS, what, hint)
+        hint = ": count each once, in `minimize` with that step"
+        require_equal(len(result["train"]), lab04.NUM_STEPS, f"the steps up to the global step {lab04.NUM_STEPS}", hint)
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
             require(result[mode], f"in the mode {mode!r} the network is never called")
             found = {sight.training for sight in result[mode]}
@@ -89,7 +88,7 @@ def check_statistics(trial: Trial) -> None:
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
     """Train two steps with the answer's configuration, each rank in a folder of its own; by default on one node."""
-    launch = {"ranks_per_node": ranks_per_node or num_ranks, "timeout_s": HANG_S, "look": True}
+    launch = {"ranks_per_node": ranks_per_node or num_ranks, "timeout_s": lab04.HANG_S, "look": True}
     given = secrets(num_ranks, NUM_CLASSES)
     trial = try_on_ranks(lab04.use_run_config, make_run_config, num_ranks=num_ranks, secrets=given, **launch)
     return replace(trial, on=cache(partial(try_config, make_run_config)))

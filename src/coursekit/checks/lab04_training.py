@@ -23,7 +23,6 @@ from coursekit.checks.steps import Steps, check_rates, check_same_weights, gradi
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.lab04 import HANG_S, NUM_STEPS_OF_ANSWER, RATE_OF_ANSWER, TRAIN_BATCH_SIZE
 from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, Sight
 
 SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard has whole batches
@@ -40,7 +39,7 @@ def try_train(train: Answer, num_ranks: int = 4, num_phases: int = len(PHASES)) 
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
     given = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
-    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": HANG_S, "secrets": given}
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "secrets": given}
 
     def tried(pieces: str) -> Trial:
         phases, error = PHASES[:num_phases], ""
@@ -83,7 +82,7 @@ def check_shards(trial: Trial) -> None:
 def _check_file_shards(steps: Steps, secrets: Secrets) -> None:
     """No sample of the training files is used by several ranks, and each by one, but for what batches leave over."""
     check_owners({sample: by for sample, by in owners_in_files(steps, secrets).items() if by}, len(secrets))
-    check_samples(steps, secrets, TRAIN_BATCH_SIZE)
+    check_samples(steps, secrets, lab04.TRAIN_BATCH_SIZE)
 
 
 def check_steps(trial: Trial) -> None:
@@ -98,7 +97,7 @@ def _check_divided(sights: Sequence[Sequence[Sight]], expected: int) -> Steps:
     hint = ": the steps are not divided by the number of ranks" if found[0] == total else ""
     require_equal(found[0], expected, f"of {total} steps of one process each of {len(sights)} ranks", hint)
     steps = steps_of(sights)
-    check_batches(steps.batches, TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
+    check_batches(steps.batches, lab04.TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
     return steps
 
 
@@ -134,7 +133,7 @@ def check_continued(trial: Trial) -> None:
 
 def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
-    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": HANG_S, "secrets": labelled_secrets(num_ranks)}
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "secrets": labelled_secrets(num_ranks)}
     args = lab04.use_evaluate, evaluate, ANSWER
     return or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_once, check_accuracy)
 
@@ -169,8 +168,8 @@ def accuracies_of_shards(told: Secrets) -> tuple[list[float], list[int]]:
 def weights_of_checkpoint(told: Secrets) -> Array:
     """Return rank 0's start after its steps of plain descent."""
     bias = np.asarray(told[0]["starts"][0], dtype=float)
-    for _ in range(NUM_STEPS_OF_ANSWER):
-        bias = bias - RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
+    for _ in range(lab04.NUM_STEPS_OF_ANSWER):
+        bias = bias - lab04.RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
     return bias
 
 
@@ -223,7 +222,7 @@ def check_accuracy(trial: Trial) -> None:
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
     given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": HANG_S, "secrets": given}
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "secrets": given}
     args = lab04.use_strategy, train_with_strategy, num_ranks
     trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
     hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""

@@ -6,7 +6,7 @@ gained nothing, since all messages must still be sent, and be right.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.drivers import lab06
-from coursekit.drivers.calls import call
+from coursekit.drivers.calls import Answer, call
 
 LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
 TIMEOUT_S = 10.0
@@ -35,7 +35,7 @@ def _numbers(shape: tuple[int, ...]) -> Array:
     return fresh_rng().integers(-LARGEST, LARGEST, shape).astype(np.float32)
 
 
-def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Talk]:
+def _talks(answer: Answer, owns: Sequence[list[Any]]) -> Iterator[Talk]:
     """Let ranks talk, once for each of `owns`, which hold what each rank starts with.
 
     Each talk is a launch of its own: chunks of equal length are judged before those of unequal length may raise errors.
@@ -50,7 +50,7 @@ def _talks(answer: Callable[..., Any], owns: Sequence[list[Any]]) -> Iterator[Ta
         yield Talk(len(own), own, results, left, sent)
 
 
-def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
+def check_naive(naive_allreduce: Answer, num_ranks: int) -> None:
     """Every rank sends its array to rank 0, and rank 0 sends the sum to every rank; no other message.
 
     Example: of (1, 2), (3, 4) and (5, 6), ranks 1 and 2 send theirs, and rank 0 sends (9, 12) twice.
@@ -71,7 +71,7 @@ def check_naive(naive_allreduce: Callable[..., Any], num_ranks: int) -> None:
                 _require_type(numbers, talk, f"a message of rank {rank}")
 
 
-def check_reduce_scatter(reduce_scatter: Callable[..., Any], num_ranks: int) -> None:
+def check_reduce_scatter(reduce_scatter: Answer, num_ranks: int) -> None:
     """After N - 1 steps on a ring, chunk (rank + 1) modulo N is the sum over all ranks, in place."""
     for talk in _talks(reduce_scatter, _chunks(num_ranks)):
         _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
@@ -81,7 +81,7 @@ def check_reduce_scatter(reduce_scatter: Callable[..., Any], num_ranks: int) -> 
             _require_chunk(talk, rank, mine, total, "sum over all ranks")
 
 
-def check_allgather(allgather: Callable[..., Any], num_ranks: int) -> None:
+def check_allgather(allgather: Answer, num_ranks: int) -> None:
     """After N - 1 more steps every rank has, in place, the finished chunk of each."""
     for talk in _talks(allgather, _chunks(num_ranks)):
         finished = [talk.own[(number - 1) % num_ranks][number] for number in range(num_ranks)]
@@ -107,7 +107,7 @@ def _require_chunk(talk: Talk, rank: int, number: int, expected: Array, what: st
     require(np.array_equal(got, expected), f"chunk {number} on rank {rank} is not the {what}{hint}")
 
 
-def check_ring(ring_allreduce: Callable[..., Any], num_ranks: int) -> None:
+def check_ring(ring_allreduce: Answer, num_ranks: int) -> None:
     """2(N - 1) messages of each rank to one neighbour, of an N-th of the array each, and the sum on all ranks.
 
     Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. In the first, rank 0 may send its own alone;

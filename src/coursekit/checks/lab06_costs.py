@@ -1,6 +1,6 @@
 """Checks of lab 06's numbers about messages: latency and bandwidth, where ways cross, equal sums, fused tensors."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import log2
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal, told
+from coursekit.drivers.calls import Answer
 from coursekit.text import counted
 
 NOISE = 0.05  # of each measurement, relative
@@ -28,7 +29,7 @@ TIMELINES = {
 }
 
 
-def check_fit_cost(fit_cost: Callable[..., Any], num_sizes: int) -> None:
+def check_fit_cost(fit_cost: Answer, num_sizes: int) -> None:
     """Latency and inverse bandwidth behind noisy measurements are found, however far apart their sizes are.
 
     Example: 6 steps and 1.5 MB take 6 * 50 us + 1.5e6 * 0.5 ns = 1.05 ms, and 6 steps with 1.5 kB take 0.3 ms.
@@ -41,7 +42,7 @@ def check_fit_cost(fit_cost: Callable[..., Any], num_sizes: int) -> None:
 
 
 def require_fit(  # noqa: PLR0913  # the case, by keyword
-    fit: Callable[..., Any],
+    fit: Answer,
     given: Sequence[Array],  # the columns that it gets, before the seconds
     num_steps: Any,  # of each measurement; each takes alpha, each byte beta, and there is noise
     num_bytes: Array,
@@ -66,7 +67,7 @@ def require_fit(  # noqa: PLR0913  # the case, by keyword
         require_close(as_number(value, name), expected, what, slips, MAX_ERROR, is_relative=True, otherwise=otherwise)
 
 
-def check_crossover(crossover: Callable[..., Any], num_ranks: Sequence[int]) -> None:
+def check_crossover(crossover: Answer, num_ranks: Sequence[int]) -> None:
     """Above that many bytes the ring is faster than recursive doubling.
 
     Example: on 4 ranks the ring takes 6 alpha + 1.5 n beta and recursive doubling 2 alpha + 2 n beta, equal at
@@ -85,7 +86,7 @@ def check_crossover(crossover: Callable[..., Any], num_ranks: Sequence[int]) -> 
         require_close(got, expected, f"crossover on {number} ranks, in bytes", slips, is_relative=True, otherwise=told)
 
 
-def check_same_sum(same_sum: Callable[..., Any], max_num_ranks: int) -> None:
+def check_same_sum(same_sum: Answer, max_num_ranks: int) -> None:
     """Sums of the same parts in any order are the same; a part that is missing or a NaN is found.
 
     The error of a sum is at most N eps times the sum of magnitudes (Higham 2002, section 4.2), which is large beside
@@ -159,7 +160,7 @@ def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
     require(bool(got) is expected, f"{what}: expected “{right}”, got “{wrong}”")
 
 
-def check_num_on_wire(num_on_wire: Callable[..., Any], max_num_operations: int) -> None:
+def check_num_on_wire(num_on_wire: Answer, max_num_operations: int) -> None:
     """Intervals that overlap are tensors of one operation, in whatever order they are listed."""
     rng = fresh_rng()
     timelines: list[tuple[list[tuple[int, int]], int]] = [([], 0)]

@@ -1,6 +1,6 @@
 """Checks of lab 06's 16 bits: what they lose, how a loss scale moves, and that all ranks decide alike."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, as_lists, as_number, require_close, require_equal
 from coursekit.checks.on_ranks import call_here, run_here
 from coursekit.drivers import lab06 as drivers
+from coursekit.drivers.calls import Answer
 
 SHAPES = ((5,), (), (2, 3))
 SCALE = 2.0**16
@@ -27,7 +28,7 @@ HALF_ERROR = 2.0**-9  # relative, of a mean of numbers with 11 bits
 EDGES = (2.0**-25, 2.0**-25 * (1 + 2.0**-23), -(2.0**-24), 65504.0, -65519.0, 65520.0, 0.0)
 
 
-def check_lost_share(lost_share: Callable[..., Any], num_gradients: int) -> None:
+def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
     """Of the gradients that are not zero, those count that 16 bits turn into zero or infinity once they are scaled.
 
     Example: of 0, 1e-8 and 1e-3 half is lost; scaled with 1024 nothing is, since 1e-8 * 1024 is above 3e-8.
@@ -57,7 +58,7 @@ def check_lost_share(lost_share: Callable[..., Any], num_gradients: int) -> None
         require_close(got, expected, f"{what} with a scale of {scale:g}", slips, 0.5 / num_gradients)
 
 
-def check_next_scale(next_scale: Callable[..., Any], num_steps: int) -> None:
+def check_next_scale(next_scale: Answer, num_steps: int) -> None:
     """The scale is halved when a gradient overflows, and doubled after so many good steps in a row.
 
     Example: from 8, with growth after two good steps: good 8, good 16, overflow 8, good 8, overflow 4.
@@ -78,7 +79,7 @@ def check_next_scale(next_scale: Callable[..., Any], num_steps: int) -> None:
             require_equal(got, [scale, float(num_good)], f"{case}: scale and number of good steps")
 
 
-def check_mean_gradients(mean_gradients: Callable[..., Any], num_ranks: int) -> None:
+def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
     """All ranks get the same mean in 32 bits without the scale, or all get None where any rank has an overflow.
 
     Example: 2 and 4 in 16 bits, with the scale 8, have the mean 0.375 on both ranks; 3 still has the scale, 0.75 is the

@@ -1,6 +1,6 @@
 """Checks of lab 07: a model of a training step, held against cases that its author has not seen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import ceil
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from coursekit.checks.check import fresh_rng
 from coursekit.checks.compare import as_list, as_number, require_close, require_equal
 from coursekit.checks.lab06_costs import require_fit
+from coursekit.drivers.calls import Answer
 from coursekit.text import counted
 
 PARTS = ("computing", "sharing", "predicted communication", "the unexplained")
@@ -36,7 +37,7 @@ REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None],
 )
 
 
-def check_allreduce_s(allreduce_s: Callable[..., Any], num_cases: int) -> None:
+def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
     """A ring allreduce takes 2(N - 1) messages, each of an N-th of the bytes.
 
     Example: 4 ranks, 1 MB, 10 microseconds and 1 GB/s: 6 * (10 us + 250 us) = 1.56 ms.
@@ -58,7 +59,7 @@ def check_allreduce_s(allreduce_s: Callable[..., Any], num_cases: int) -> None:
         require_close(got, messages_s + bytes_s, f"{case}: seconds", hints, is_relative=True)
 
 
-def check_fit_link(fit_link: Callable[..., Any], num_sizes: int) -> None:
+def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
     """Latency and inverse bandwidth behind noisy allreduces are found, on 2 ranks and on more."""
     sizes = np.geomspace(1e3, 1e9, num_sizes)
     for num_ranks in (2, 4, 3, 8):
@@ -71,7 +72,7 @@ def check_fit_link(fit_link: Callable[..., Any], num_sizes: int) -> None:
         require_fit(fit, (sizes,), num_steps, num_arrays * sizes, case=case, factors=whole)
 
 
-def check_predict_step(predict_step: Callable[..., Any], num_cases: int) -> None:
+def check_predict_step(predict_step: Answer, num_cases: int) -> None:
     """A step is computing and then an allreduce; the efficiency is the share of computing.
 
     Example: 0.2 s alone and an allreduce of 0.05 s are a step of 0.25 s with the efficiency 0.8.
@@ -100,7 +101,7 @@ def check_predict_step(predict_step: Callable[..., Any], num_cases: int) -> None
         require_close(efficiency, share, f"{case}: efficiency", hints, is_relative=True)
 
 
-def check_explain_gap(explain_gap: Callable[..., Any], num_cases: int) -> None:
+def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
     """The parts of a measured step add up to it; sharing and the unexplained may be negative.
 
     Example: 0.20 s alone, 0.22 s together, 0.30 s with averaging, of which 0.05 s are predicted: 0.20 s of
@@ -132,7 +133,7 @@ def check_explain_gap(explain_gap: Callable[..., Any], num_cases: int) -> None:
             require_close(got, right, case, hints, is_relative=True)
 
 
-def check_overlapped_s(overlapped_s: Callable[..., Any], num_tensors: int) -> None:
+def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
     """Gradients travel one after the other, none before it is ready; the step ends with the later of both.
 
     Example: ready at 1 and 2 s, travelling for 2 s each, with 2.5 s of computing: the first is there after 3 s, the
@@ -159,7 +160,7 @@ def check_overlapped_s(overlapped_s: Callable[..., Any], num_tensors: int) -> No
         require_close(got, max(compute_s, arrival_s), case, hints, is_relative=True)
 
 
-def check_strong_limit(strong_limit: Callable[..., Any], num_tables: int) -> None:
+def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
     """Doubling is worth it up to the first time that it brings too little, whatever comes later.
 
     Example: speeds of 100, 180, 250 and 480 on 1 to 8 GPUs bring 1.8, 1.39 and 1.92: where 1.5 is asked for, 2
@@ -183,7 +184,7 @@ def check_strong_limit(strong_limit: Callable[..., Any], num_tables: int) -> Non
         require_equal(got, float(expected), told, f": {hint}" if got in num_gpus else "")
 
 
-def check_request(request: Callable[..., Any], num_cases: int) -> None:
+def check_request(request: Answer, num_cases: int) -> None:
     """The smallest number of nodes whose whole hours, with the margin, are within the limit; None if there is none.
 
     Example: 8 hours on 3 nodes and 4 on 6, margin 2, limit 8: 3 nodes would need 16, so 6 nodes and 8 hours.

@@ -2,17 +2,15 @@
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from coursekit.drivers.calls import Array, require_returned, require_values, tf
+from coursekit.drivers.calls import Answer, Array, require_returned, require_values, tf
 
 
-def epochs(
-    batches: Callable[..., Iterable[Any]], data: Sequence[Array], batch_size: int, seed: int, num_epochs: int
-) -> dict[str, Any]:
+def epochs(batches: Answer, data: Sequence[Array], batch_size: int, seed: int, num_epochs: int) -> dict[str, Any]:
     """Return the batches of each epoch, with one generator for all epochs, and what became of the data.
 
     Of batches that never end one more is taken than there are samples.
@@ -27,7 +25,7 @@ def epochs(
     return {"epochs": found, "data": given}
 
 
-def walks(step: Callable[..., Any], cases: Sequence[tuple[float, Array, Array]], num_steps: int) -> list[Array]:
+def walks(step: Answer, cases: Sequence[tuple[float, Array, Array]], num_steps: int) -> list[Array]:
     """Return where so many steps lead from (0.5, 0.8) in each case: learning rate, x, y."""
     ends = []
     with np.errstate(all="ignore"):
@@ -40,9 +38,7 @@ def walks(step: Callable[..., Any], cases: Sequence[tuple[float, Array, Array]],
     return ends
 
 
-def tape_steps(
-    tape_step: Callable[..., Any], cases: Sequence[tuple[float, float, Array, Array, float]]
-) -> list[dict[str, Any]]:
+def tape_steps(tape_step: Answer, cases: Sequence[tuple[float, float, Array, Array, float]]) -> list[dict[str, Any]]:
     """Make one step in each case: slope, offset, x, y, learning rate; return the variables after it and the loss."""
     found = []
     for slope, offset, x, y, learning_rate in cases:

@@ -14,10 +14,10 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Array, eager_fit, require_number, require_numbers, require_values, tf
+from coursekit.drivers.calls import Answer, Array, eager_fit, require_number, require_numbers, require_values, tf
 
 
-def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[list[int] | None, list[int]]:
+def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:
     """Call the answer where TensorFlow reports GPUs; return which it makes visible, and which may take memory later.
 
     The one place where the kit pretends: a machine without GPUs cannot show this fault.
@@ -55,7 +55,7 @@ def pin_with_pretended_gpus(pin_gpu: Callable[[], Any], num_gpus: int) -> tuple[
 
 
 @contextlib.contextmanager
-def watched_pinning(answer: Callable[..., Any]) -> Iterator[Callable[[], bool]]:
+def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
     """Give a function that says whether GPUs were asked for since the beginning, or one was pinned otherwise."""
     before = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = getattr(inspect.unwrap(answer), "__globals__", {})
@@ -69,42 +69,40 @@ def watched_pinning(answer: Callable[..., Any]) -> Iterator[Callable[[], bool]]:
         yield lambda: any(one.called for one in (*spies, own)) or os.environ.get("CUDA_VISIBLE_DEVICES") != before
 
 
-def shard(answer: Callable[..., Any], x: Array, y: Array) -> list[Array]:
+def shard(answer: Answer, x: Array, y: Array) -> list[Array]:
     """Return this rank's share of both arrays."""
     shares = answer(x, y)
     require_values(answer, shares, "a pair of arrays", 2)
     return [np.array(share) for share in shares]
 
 
-def broadcast(broadcast_start: Callable[..., Any]) -> list[float]:
+def broadcast(broadcast_start: Answer) -> list[float]:
     """Start from this rank's own values; return those after the broadcast."""
     variables = [tf.Variable(value, dtype=tf.float32) for value in places.private()]
     broadcast_start(variables)
     return [float(variable.numpy()) for variable in variables]
 
 
-def average(answer: Callable[..., Any]) -> list[Array]:
+def average(answer: Answer) -> list[Array]:
     """Hand over this rank's own gradients; return what the answer makes of them."""
     averages = answer([tf.constant(gradient) for gradient in places.private()])
     require_values(answer, averages, "a list of gradients")
     return [np.array(gradient) for gradient in averages]
 
 
-def scaled(scale_rate: Callable[[float], Any], base: float) -> float:
+def scaled(scale_rate: Answer, base: float) -> float:
     """Return the scaled learning rate; the answer may give a tensor."""
     return require_number(scale_rate, scale_rate(base))
 
 
-def save(save_history: Callable[..., Any]) -> None:
+def save(save_history: Answer) -> None:
     """Let the answer save this rank's own history in this rank's own folder."""
     here = places.here()
     save_history(np.array(here.private), here.own)
 
 
 @eager_fit()
-def trainings(
-    train: Callable[..., Any], num_epochs: Mapping[str, int], batch_size: int, rate: float
-) -> dict[str, Array]:
+def trainings(train: Answer, num_epochs: Mapping[str, int], batch_size: int, rate: float) -> dict[str, Array]:
     """Train once for each of `num_epochs`; return the trajectories, by the same names.
 
     This rank's private value holds by name the arrays x and y, both of shape (num_samples,), and ``starts``.

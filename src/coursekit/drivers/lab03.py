@@ -159,9 +159,7 @@ def use_train(train: Answer, runs: Sequence[Mapping[str, Any]]) -> list[tuple[di
     return [_train_once(train, files, settings) for settings in runs]
 
 
-def _train_once(
-    train: Answer, files: Sequence[Any], settings: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[spy.Sight]]:
+def _train_once(train: Answer, files: Any, settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[spy.Sight]]:
     sights = spy.watch()
     told: list[int] = []
     pinned: list[bool] = []

@@ -1,6 +1,5 @@
 """What the checks of lab 03 do on a rank with pictures and pipelines: load one picture often, read files in batches."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest import mock
 
@@ -30,9 +29,7 @@ def _loaded(load_picture: Answer, records: Any, *, training: bool) -> tuple[Arra
     return np.stack(images), list(labels)
 
 
-def read_dataset(
-    make_dataset: Answer, load_picture: Answer, batch_size: int, ways: Mapping[str, Sequence[Any]]
-) -> dict[str, Any]:
+def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, ways: dict[str, Any]) -> dict[str, Any]:
     """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
 
     A way says whether to read for training, and how many batches at the most.

@@ -23,7 +23,6 @@ from coursekit.ranks import channel
 BATCH_SIZE = 2
 HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
-MOST_STEPS = 2 * NUM_STEPS  # without the global step, training never ends
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
 NUM_STEPS_OF_STRATEGY = 5
@@ -60,9 +59,7 @@ def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any
     return split_files(files, num_held_out), files
 
 
-def read(
-    input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]
-) -> list[dict[str, tuple[list[Any], list[Array]]]]:
+def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]) -> list[dict[str, Any]]:
     """Read this rank's files with the answer's pipeline, as each worker in each way: whether for training, and seed.
 
     Returns by worker and way the batches, sample numbers and labels, and the tilts of each one's images.
@@ -91,7 +88,7 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
             self.statistics = next((one for one in variables if "statistics/moving_mean" in one.name), tf.zeros(1))
 
         def after_run(self, context: Any, _: Any) -> None:
-            if len(sights) >= MOST_STEPS:
+            if len(sights) >= 2 * NUM_STEPS:  # without the global step, training never ends
                 context.request_stop()
 
         def end(self, session: Any) -> None:

@@ -59,9 +59,7 @@ def parsed(parse_batch: Answer, images: Array, labels: Array) -> Batch:
     return np.asarray(found), np.asarray(numbers)
 
 
-def lost(
-    count_lost: Answer, counts: Sequence[int], contents: Sequence[bytes], damages: Sequence[tuple[str, int]]
-) -> list[int]:
+def lost(count_lost: Answer, counts: list[int], contents: list[bytes], damages: list[tuple[str, int]]) -> list[int]:
     """Write files of records, do damage to each, and return how many records the answer misses in each file.
 
     A damage is ("flip", place), ("cut", number of bytes that are left), or of no kind, "".
@@ -81,9 +79,7 @@ def lost(
         return [int(num_lost) for num_lost in found.ravel()]
 
 
-def _epochs(
-    answer: Answer, dataset: Any, num_epochs: int, num_parts: int = 1, *, batched: bool = True
-) -> list[list[Any]]:
+def _epochs(answer: Answer, dataset: Any, num_epochs: int, num_parts: int = 1, batched: bool = True) -> list[list[Any]]:
     """Return what the answer's data set gives when it is gone through so many times (`elements_of`)."""
     return [elements_of(answer, dataset, MOST_BATCHES, num_parts, batched=batched) for _ in range(num_epochs)]
 
@@ -137,9 +133,7 @@ def _numbers(own: Any) -> Any:
     return tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64)).filter(lambda number: number >= 0)
 
 
-def _noted(
-    look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]
-) -> tuple[Callable[[Any], Any], list[int]]:
+def _noted(look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
     """Return a function for `map` that looks up numbers by NumPy, and the list in which it notes them."""
     numbers: list[int] = []
 
@@ -190,9 +184,7 @@ def use_train(train: Answer) -> dict[str, Any]:
     }
 
 
-def read_run(
-    answer: Answer, losses: Sequence[Sequence[float]], num_steps: int, weights: Sequence[Array]
-) -> dict[str, float]:
+def read_run(answer: Answer, losses: list[list[float]], num_steps: int, weights: list[Array]) -> dict[str, float]:
     """Write the logs of a training that was interrupted after its first epoch, and let the answer read them.
 
     The losses of the epochs are those of training and of validation, the weights those of the layer `dense`.

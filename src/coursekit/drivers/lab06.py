@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Array, require_values, tf
+from coursekit.drivers.calls import Answer, Array, require_values, tf
 from coursekit.ranks import channel
 from coursekit.ranks.channel import Channel
 from coursekit.ranks.environ import gloo_environ
@@ -72,7 +72,7 @@ def relay(num_ranks: int) -> Seen:
     return seen
 
 
-def scales(next_scale: Callable[..., Any], scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
+def scales(next_scale: Answer, scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
     """Return what the answer makes of a scale in a row of steps, each from the state that it returned before."""
     num_good, states = 0, []
     for is_finite in were_finite:
@@ -82,7 +82,7 @@ def scales(next_scale: Callable[..., Any], scale: float, growth_steps: int, were
     return states
 
 
-def mean_gradients(answer: Callable[..., Any], scale: float) -> list[list[Array] | None]:
+def mean_gradients(answer: Answer, scale: float) -> list[list[Array] | None]:
     """Hand over this rank's own gradients in 16 bits, of several steps; return what the answer makes of each."""
     means = [answer([tf.constant(one) for one in gradients], scale) for gradients in places.private()]
     for mean in means:
