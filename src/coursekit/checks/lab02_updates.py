@@ -34,17 +34,16 @@ ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 
 NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
 NUM_UPDATES_OF_MOMENTUM = 3  # two would have a momentum whatever they are
 MEAN, OWN, NOBODY = "mean", "own", "nobody"
+Source = (
+    str | int
+)  # `MEAN` of all gradients, each rank's `OWN`, those of one rank, or `NOBODY` where no reading is true
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the ranks of a trial move.
+    """How the ranks of a trial move."""
 
-    The source is `MEAN` of all ranks' gradients, each by its `OWN`, or the number of the rank whose gradients move all;
-    `NOBODY` when no reading is true.
-    """
-
-    source: str | int
+    source: Source
     shares: Array  # how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks)
     rates: Array  # the learning rate of each rank, shape (num_ranks,)
     momentum: float = 0.0  # how much of the update before is in each
@@ -60,12 +59,12 @@ def read_updates(trial: TrainingTrial) -> Reading:
     read as steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
     """
     num_ranks = trial.num_ranks
-    sources: dict[str | int, Array] = {MEAN: np.full((num_ranks, num_ranks), 1 / num_ranks), OWN: np.eye(num_ranks)}
+    sources: dict[Source, Array] = {MEAN: np.full((num_ranks, num_ranks), 1 / num_ranks), OWN: np.eye(num_ranks)}
     sources |= {rank: np.repeat(np.eye(num_ranks)[rank : rank + 1], num_ranks, axis=0) for rank in range(num_ranks)}
     return next(reading for reading in _readings(trial, sources) if reading)
 
 
-def _readings(trial: TrainingTrial, sources: Mapping[str | int, Array]) -> Iterator[Reading | None]:
+def _readings(trial: TrainingTrial, sources: Mapping[Source, Array]) -> Iterator[Reading | None]:
     for tolerance in (FINE_RATE, SAME_RATE):
         for source, shares in sources.items():
             yield _reading(trial, source, shares, 0.0, tolerance)
@@ -75,9 +74,7 @@ def _readings(trial: TrainingTrial, sources: Mapping[str | int, Array]) -> Itera
     yield Reading(NOBODY, sources[MEAN], _first_rates(trial))
 
 
-def _reading(
-    trial: TrainingTrial, source: str | int, shares: Array, momentum: float, tolerance: float
-) -> Reading | None:
+def _reading(trial: TrainingTrial, source: Source, shares: Array, momentum: float, tolerance: float) -> Reading | None:
     """Return the reading with the rate of each rank, 0 for a frozen one; None when it is another in each step."""
     moves, downhill = _steps(trial, shares)
     if momentum:

@@ -16,7 +16,7 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners, owners
-from coursekit.checks.private_data import check_follows, check_samples, loss_of_all, places_in_files, secrets
+from coursekit.checks.private_data import Secrets, check_follows, check_samples, loss_of_all, places_in_files, secrets
 from coursekit.checks.steps import SMALLEST_GAP, Steps, check_bits, check_rates, check_same_weights, rates, steps_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, spy
@@ -175,9 +175,7 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         require(result["is_pinned_first"], told)
 
 
-def _check_validation(
-    results: Sequence[dict[str, Any]], sights: Sequence[Sequence[Sight]], told: Sequence[dict[str, Any]], end: Array
-) -> None:
+def _check_validation(results: list[dict[str, Any]], sights: list[list[Sight]], told: Secrets, end: Array) -> None:
     """The result of the validation is the loss over all validation images, with the weights `end`."""
     seen = [[sight for sight in of_rank if not sight.training] for of_rank in sights]
     require(any(seen), "no rank validated")
