@@ -56,9 +56,7 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
     """
     if close(got, expected, tolerance, is_relative=is_relative):
         return
-    alike = [
-        words for words, numbers in (slips or {}).items() if close(got, numbers, tolerance, is_relative=is_relative)
-    ]
+    alike = [words for words, one in (slips or {}).items() if close(got, one, tolerance, is_relative=is_relative)]
     for factor, words in UNITS.items() if np.any(expected) else ():
         for number, side in ((factor, "large"), (1 / factor, "small")):
             if close(got, np.multiply(expected, number), max(tolerance, TOLERANCE), is_relative=True):

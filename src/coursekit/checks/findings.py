@@ -70,9 +70,7 @@ def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
     Example: shares of 0, 1, 2 and 3, 4, 5 give the readers [0] and [1]; shares of 0, 2, 4 and 1, 3, 5 twice [0, 1].
     """
     ends = np.cumsum((0, *counts))
-    return [
-        sorted({rank for sample in range(first, end) for rank in owners[sample]}) for first, end in zip(ends, ends[1:])
-    ]
+    return [sorted({rank for sample in range(*file) for rank in owners[sample]}) for file in zip(ends, ends[1:])]
 
 
 def check_readers(readers: Sequence[Sequence[int]]) -> None:

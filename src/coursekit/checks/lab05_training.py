@@ -37,10 +37,8 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
     first_sets: list[Any] = []
     for num_ranks in all_num_ranks:
         by_rank = run_here(lab05.share_batches, global_batches, cases, 2, num_ranks=num_ranks)
-        sets = [
-            [_step_set(of_epochs, epoch, case[1], num_ranks) for epoch in range(2)]
-            for case, of_epochs in zip(cases, zip(*by_rank))
-        ]
+        by_case = zip(cases, zip(*by_rank))
+        sets = [[_step_set(one, epoch, case[1], num_ranks) for epoch in range(2)] for case, one in by_case]
         first_sets = first_sets or sets
         told = f"with {num_ranks} ranks a step uses other samples than with {all_num_ranks[0]}"
         require(sets == first_sets, f"{told}: expected the same, whatever their number: shuffle before you share out")

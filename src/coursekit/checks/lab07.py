@@ -64,12 +64,9 @@ def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
     sizes = np.geomspace(1e3, 1e9, num_sizes)
     for num_ranks in (2, 4, 3, 8):
         num_steps, fit = 2 * (num_ranks - 1), partial(fit_link, num_ranks)
-        num_arrays, case = num_steps / num_ranks, f"{num_ranks} ranks, "
-        whole = {
-            "it belongs to all steps together": num_steps,
-            "it belongs to the whole array in all steps": num_arrays,
-        }
-        require_fit(fit, (sizes,), num_steps, num_arrays * sizes, case=case, factors=whole)
+        arrays, case = num_steps / num_ranks, f"{num_ranks} ranks, "
+        whole = {"it belongs to all steps together": num_steps, "it belongs to the whole array in all steps": arrays}
+        require_fit(fit, (sizes,), num_steps, arrays * sizes, case=case, factors=whole)
 
 
 def check_predict_step(predict_step: Answer, num_cases: int) -> None:
@@ -94,10 +91,7 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
             "each rank has a batch of its own, and computes as long as one alone": alone_s / num_ranks + travel_s,
         }
         require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", hints, is_relative=True)
-        hints = {
-            "it is the speed-up": num_ranks * share,
-            "it is the share of communication": 1 - share,
-        }
+        hints = {"it is the speed-up": num_ranks * share, "it is the share of communication": 1 - share}
         require_close(efficiency, share, f"{case}: efficiency", hints, is_relative=True)
 
 

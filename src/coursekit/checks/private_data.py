@@ -39,14 +39,9 @@ def secrets(  # noqa: PLR0913  # what a trial needs, by keyword
     rng = fresh_rng()
     starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
     shared_out = rng.permutation(num_classes - 1)
-    return tuple(
-        {
-            "starts": starts[rank],
-            "samples": np.resize(shared_out[rank::num_ranks], num_samples),
-            "files": _contents(rng, num_classes - 1, files or {}),
-        }
-        for rank in range(num_ranks)
-    )
+    samples = [np.resize(shared_out[rank::num_ranks], num_samples) for rank in range(num_ranks)]
+    contents = [_contents(rng, num_classes - 1, files or {}) for _ in range(num_ranks)]
+    return tuple(dict(zip(("starts", "samples", "files"), told)) for told in zip(starts, samples, contents))
 
 
 def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Sequence[int]]) -> dict[str, Any]:

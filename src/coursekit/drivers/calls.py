@@ -88,9 +88,7 @@ def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, flo
     """Return what an answer returned, or a part of it, as a dictionary of floats; require one of numbers."""
     require_returned(answer, value, fits=isinstance(value, Mapping), expected="a dictionary of numbers", part=part)
     where = f" of {part}" if part else ""
-    return {
-        str(name): require_number(answer, number, part=f"{str(name)!r}{where}") for name, number in dict(value).items()
-    }
+    return {str(name): require_number(answer, one, part=f"{str(name)!r}{where}") for name, one in dict(value).items()}
 
 
 def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, batched: bool = True) -> list[Any]:

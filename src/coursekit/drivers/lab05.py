@@ -171,9 +171,8 @@ def use_train(train: Answer) -> dict[str, Any]:
     """Train a spy on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
     folder = places.here().own
     sights = spy.watch()
-    history = train(
-        lambda: spy.network(NUM_CLASSES, NUM_OTHERS), own_batches(STEPS_PER_EPOCH), folder, NUM_EPOCHS, RATE
-    )
+    own = own_batches(STEPS_PER_EPOCH)
+    history = train(lambda: spy.network(NUM_CLASSES, NUM_OTHERS), own, folder, NUM_EPOCHS, RATE)
     events = read_events(folder / "logs" / "train")
     return {
         "sights": sights,
