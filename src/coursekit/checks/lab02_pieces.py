@@ -58,10 +58,8 @@ def check_shard(shard: Answer, num_ranks: int, num_samples: int, seed: int | Non
         require(together, f"on rank {rank} x and y no longer belong together")
         shards.append(a)
     sizes = [len(samples) for samples in shards]
-    num_left_out = num_ranks - 1 if len(set(sizes)) == 1 else 0
-    check_owners(owners(shards, num_samples), num_ranks, num_left_out)
-    told = f"expected shards of equal size, or with one sample more, got {sizes} samples"
-    require(max(sizes) - min(sizes) <= 1, told)
+    check_owners(owners(shards, num_samples), num_ranks, tolerated=num_ranks - 1 if len(set(sizes)) == 1 else 0)
+    require(np.ptp(sizes) <= 1, f"expected shards of equal size, or with one sample more, got {sizes} samples")
 
 
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:

@@ -80,8 +80,7 @@ def _reading(trial: TrainingTrial, source: Source, shares: Array, momentum: floa
     if momentum:
         moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
     squares = np.sum(downhill**2, axis=2)
-    by_step = -np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares)
-    rates = np.median(by_step, axis=1)
+    rates = np.median(-np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares), axis=1)
     rest = np.linalg.norm(moves + rates[:, np.newaxis, np.newaxis] * downhill, axis=2)
     is_same = bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
     moving = np.abs(moves).max(axis=(1, 2)) > 0

@@ -74,8 +74,7 @@ def _ramp(y: Array, x: Array) -> Array:
 
 def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
     """Return a window in the middle of the ramp, of its full height, by default a square: a ramp again."""
-    places = np.arange(image_size) + 0.5
-    y, x = (places * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
+    y, x = ((np.arange(image_size) + 0.5) * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
     return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
 
 
@@ -108,8 +107,7 @@ def check_shards(trial: Trial) -> None:
     readers = findings.readers_of(by_sample, SAMPLES_PER_FILE)
     # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
     num_rest = trial.num_ranks * (BATCH_SIZE - 1)
-    unsharded = all(len(by) == trial.num_ranks for by in trained_by.values())
-    what = "samples" if unsharded else "samples in validation"
+    what = "samples" if all(len(by) == trial.num_ranks for by in trained_by.values()) else "samples in validation"
     findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
     findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
     num_shared = sum(len(ranks) > 1 for ranks in trained_by.values())

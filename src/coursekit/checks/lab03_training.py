@@ -190,11 +190,10 @@ def _check_validation(results: list[dict[str, Any]], sights: list[list[Sight]], 
     for rank, of_rank in enumerate(seen):
         gap = float(np.abs(of_rank[-1].bias - end).max()) if of_rank else 0.0
         require(gap < CLOSE, f"rank {rank} does not validate with the final weights")
-    expected = loss_of_all(end, samples)  # used equally often, they may be used several times
+    mean = loss_of_all(end, samples)  # used equally often, they may be used several times
     for rank, result in enumerate(results):
         slips = {f"that is of rank {rank}'s own images, not of all ranks'": loss_of_all(end, samples[rank : rank + 1])}
-        what = f"the loss of the validation on rank {rank}"
-        require_close(result["validation"]["loss"], expected, what, slips, CLOSE)
+        require_close(result["validation"]["loss"], mean, f"the loss of the validation on rank {rank}", slips, CLOSE)
 
 
 def check_continued(trial: Trial) -> None:

@@ -107,8 +107,8 @@ def check_handed_over(trial: Trial) -> None:
         require(result["is_estimator"], "train must return the Estimator")
         told = f"the Estimator of rank {rank} knows nothing of the GPU that you pinned: its sessions see all GPUs"
         require(result["visible"] != "", f"{told}: pass your RunConfig as config")
-        was_called = result["num_hook_calls"] > 0
-        require(was_called, f"on rank {rank} nobody calls the hooks that train is given: pass `hooks` on")
+        told = f"on rank {rank} nobody calls the hooks that train is given: pass `hooks` on"
+        require(result["num_hook_calls"] > 0, told)
 
 
 def check_continued(trial: Trial) -> None:

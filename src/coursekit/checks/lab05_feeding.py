@@ -216,8 +216,7 @@ def check_cached(cached: Answer, num_ranks: int) -> None:
             other = next((who for who, of_other in enumerate(shares) if numbers == of_other.tolist()), rank)
             told = f"in the {epoch} epoch rank {rank} gets the samples of rank {other}, from that rank's cache file"
             require(other == rank, f"{told}: give each rank's cache a different name")
-            is_own = sorted(numbers) == sorted(share.tolist())
-            require(is_own, f"in the {epoch} epoch rank {rank} gets the wrong samples")
+            require(sorted(numbers) == sorted(share), f"in the {epoch} epoch rank {rank} gets the wrong samples")
         told = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
         require(result["num_read"] == len(share), f"{told}, expected each once: take the second epoch from the cache")
         told = f"there is no file in the folder of rank {rank}'s node"

@@ -66,8 +66,7 @@ def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> 
     for batches in zip(*epochs):
         sizes, together = [len(batch) for batch in batches], Counter(sample for batch in batches for sample in batch)
         told = f"with {num_ranks} ranks the shares of a global batch of {size} have {sizes} samples"
-        is_rest = 0 < len(steps) == num_steps[0] - 1
-        advice = ": a last batch that is not full is left out" if is_rest else ""
+        advice = ": a last batch that is not full is left out" if 0 < len(steps) == num_steps[0] - 1 else ""
         is_whole = sum(sizes) == size and max(sizes) - min(sizes) <= 1
         require(is_whole, f"{told}, expected {size} in all, in shares that differ by one at most{advice}")
         told = f"with {num_ranks} ranks a step uses a sample on several ranks"

@@ -77,8 +77,7 @@ def check_reduce_scatter(reduce_scatter: Answer, num_ranks: int) -> None:
         _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
         for rank in range(num_ranks):
             mine = (rank + 1) % num_ranks
-            total = np.sum([chunks[mine] for chunks in talk.own], axis=0)
-            _require_chunk(talk, rank, mine, total, "sum over all ranks")
+            _require_chunk(talk, rank, mine, np.sum([own[mine] for own in talk.own], axis=0), "sum over all ranks")
 
 
 def check_allgather(allgather: Answer, num_ranks: int) -> None:
@@ -88,8 +87,7 @@ def check_allgather(allgather: Answer, num_ranks: int) -> None:
         _require_ring(talk, [[np.concatenate(finished)] * num_ranks] * (num_ranks - 1))
         for rank in range(num_ranks):
             for number, chunk in enumerate(finished):
-                whose = f"finished chunk of rank {(number - 1) % num_ranks}"
-                _require_chunk(talk, rank, number, chunk, whose)
+                _require_chunk(talk, rank, number, chunk, f"finished chunk of rank {(number - 1) % num_ranks}")
 
 
 def _chunks(num_ranks: int) -> list[list[Any]]:

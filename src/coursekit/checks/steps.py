@@ -104,8 +104,7 @@ def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
     steps = Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
     check_colors(steps.batches)
     # Counted by class later: a number that somebody made up would take memory without end.
-    highest = max(int(batch.max(initial=0)) for batch in steps.batches)
-    require(highest < bias.shape[2] - 1, "images of no class were seen")
+    require(max(batch.max(initial=0) for batch in steps.batches) < bias.shape[2] - 1, "images of no class were seen")
     return steps
 
 

@@ -123,8 +123,7 @@ def colors(numbers: Sequence[int] | Array) -> Array:
 
 def sample_numbers(images: Array) -> Array:
     """Return the sample numbers of images with pixels from -1 to 1, shape (num_images, height, width, 3)."""
-    mean = (np.asarray(images, dtype=float).mean(axis=(1, 2)) + 1) * 127.5
-    exact = (mean - LOWEST) / STEP
+    exact = ((np.asarray(images, dtype=float).mean(axis=(1, 2)) + 1) * 127.5 - LOWEST) / STEP
     digits = np.rint(exact).astype(int)
     is_color = (np.abs(exact - digits) < 0.25) & (digits >= 0) & (digits < NUM_LEVELS)  # noqa: PLR2004  # a quarter level
     numbers: Array = digits @ NUM_LEVELS ** np.arange(3)
@@ -182,8 +181,7 @@ def _write_down(bias: Array, images: Array, training: Array) -> int:
 
 def arrays(samples: Sequence[int] | Array) -> tuple[Array, Array]:
     """Return the images, pixels from -1 to 1, and the labels of these samples."""
-    flat = colors(samples)[:, np.newaxis, np.newaxis] / 127.5 - 1
-    images = np.broadcast_to(flat, (len(samples), 4, 4, 3))
+    images = np.broadcast_to(colors(samples)[:, np.newaxis, np.newaxis] / 127.5 - 1, (len(samples), 4, 4, 3))
     return images.astype(np.float32), np.add(samples, 1).astype(np.int32)
 
 
