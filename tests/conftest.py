@@ -1,7 +1,5 @@
 """Rules for every test: no silent skip in CI, and no process left behind."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

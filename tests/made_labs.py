@@ -1,7 +1,5 @@
 """Labs that tests write on the spot."""
 
-from __future__ import annotations
-
 LAB_TOML = """
 title = "{title}"
 summary = "For tests."

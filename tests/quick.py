@@ -1,7 +1,5 @@
 """`make test-quick`: what needs nothing but a compiler and little time, and a word on what it leaves out."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -3,8 +3,6 @@
 Tests of one file run one after the other in one worker, as they share fixtures; the tables here say what does not.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """`coursekit --help`: every verb by who uses it, each in one whole line, and nothing loaded for it."""
 
-from __future__ import annotations
-
 import errno
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The rules in conftest.py: they are themselves tested, on small test files in a pytest of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

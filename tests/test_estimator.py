@@ -4,8 +4,6 @@ Networks have one weight w and the loss (w - target)², so that every training h
 descent with rate 0.1 leaves 0.8 of the distance to the target.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Time that intervals cover."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from coursekit.intervals import covered, covered_before

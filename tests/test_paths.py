@@ -1,7 +1,5 @@
 """The course checkout is found from anywhere inside it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

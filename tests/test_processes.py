@@ -1,7 +1,5 @@
 """Signals that ask a run to stop, and the names of all."""
 
-from __future__ import annotations
-
 import os
 import signal
 

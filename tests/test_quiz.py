@@ -1,7 +1,5 @@
 """A choice is told whether it is right, and why; whatever else stands there gets one sentence and no error."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.quiz import explain, fold

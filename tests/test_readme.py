@@ -1,7 +1,5 @@
 """The pages are under test: README is short, and every link of a page leads to a file, and to a heading in it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

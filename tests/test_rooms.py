@@ -1,7 +1,5 @@
 """The contracts on imports: they hold, product and workshop are apart, and notebooks load no authoring tool."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Whatever imports the package has Keras 2 as `tf.keras`, or is told why not, and a quiet TensorFlow when asked."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

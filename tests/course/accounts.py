@@ -1,7 +1,5 @@
 """Accounts of a home of their own, whose lines a test runs: shells, and Jupyter servers with formgrader."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A checkout with two tiny labs, and a course made from it: released once, copied for each test."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import contextmanager

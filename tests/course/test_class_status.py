@@ -1,7 +1,5 @@
 """Where a class stands: what was handed in and graded, what the class missed, and what needs attention."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Collecting: nothing is lost, and nothing overwrites a better one."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import re

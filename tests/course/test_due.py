@@ -1,7 +1,5 @@
 """Later due dates, for all and for one student, and what a late hand-in costs: `course.toml` says it."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Grades as tables for platforms, and where a course stands."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """Pages of feedback: what a student may see, and nothing that runs in a browser."""
 
-from __future__ import annotations
-
 import re
 
 import nbformat

@@ -1,7 +1,5 @@
 """Manual points: nbgrader's own formgrader, in a real Jupyter server, on what the judge recorded."""
 
-from __future__ import annotations
-
 import json
 
 from coursekit.course.collect import collect

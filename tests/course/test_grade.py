@@ -1,7 +1,5 @@
 """`coursekit grade` on a class of the small lab: judged in a real sandbox, recorded, reported, and taken up again."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

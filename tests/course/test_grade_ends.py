@@ -1,7 +1,5 @@
 """How `coursekit grade` ends when it is stopped, when workers die, when the disk is full or the database is lost."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

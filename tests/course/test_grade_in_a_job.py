@@ -1,7 +1,5 @@
 """A class graded by a job script on a real Slurm: hand-ins reach nothing of it, and a node that fails loses nothing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

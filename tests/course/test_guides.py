@@ -5,8 +5,6 @@ says too little: a student's `nbgrader submit` gets `--student`, for in a test a
 does not end by itself, gets a port and a token from the home's settings, is asked what its Formgrader knows, and ended.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """`coursekit hand-in`: one file with the notebook and its job records, wherever a student's copy lies."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The course folder: made once, completed later, never changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

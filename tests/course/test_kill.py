@@ -1,7 +1,5 @@
 """Grading that is killed at random moments: a second call ends where an undisturbed run does."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Recording verdicts: one transaction per hand-in, as often as one likes, and manual points stay."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 from nbgrader.utils import determine_grade

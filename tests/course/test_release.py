@@ -1,7 +1,5 @@
 """Releasing labs: what lies in labs/ reaches students, byte by byte, and the gradebook knows the cells."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

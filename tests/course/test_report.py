@@ -1,7 +1,5 @@
 """The class as a page and in the terminal, with what a call of grading adds: nothing a student wrote acts there."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rosters as platforms and spreadsheets write them, and the mistakes in them."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.course.roster import Student, read_roster, write_roster

@@ -1,7 +1,5 @@
 """One student is one, however a hub, a platform, an instructor or a Mac spells the id of the roster."""
 
-from __future__ import annotations
-
 import csv
 import io
 import unicodedata

@@ -1,7 +1,5 @@
 """What students hand in: each oddity is one clear line, and answers are found wherever that is unambiguous."""
 
-from __future__ import annotations
-
 import json
 import os
 from copy import deepcopy

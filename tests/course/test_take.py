@@ -1,7 +1,5 @@
 """`coursekit take DIR`: files of e-mails and platforms become hand-ins, once, in any order."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Whose a file is: what a platform wrote outranks what the file says, and what is not clear is not guessed."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

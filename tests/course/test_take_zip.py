@@ -1,7 +1,5 @@
 """A zip of somebody else's: whatever is odd about it is one sentence, and nothing of it is written anywhere."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

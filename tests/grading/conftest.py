@@ -1,7 +1,5 @@
 """A small lab with a warm slot for all tests of judging."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 

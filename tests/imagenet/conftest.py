@@ -1,7 +1,5 @@
 """Data files for the tests: a file of plain records, and the tiny preset."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

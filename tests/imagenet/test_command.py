@@ -1,7 +1,5 @@
 """`coursekit data make` and `coursekit data check`."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Made digits, and the store that is slow by design."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from coursekit.imagenet.digits import NUM_CLASSES, SIDE, make_digits

@@ -1,7 +1,5 @@
 """Listing and counting the files of a data folder."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.errors import CourseKitError

@@ -1,7 +1,5 @@
 """Data that is made or found: its bytes, what becomes of what was there, and who waits for whom."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import resource

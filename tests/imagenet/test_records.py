@@ -1,7 +1,5 @@
 """Records: written in ImageNet's form, read as TensorFlow reads them, parsed, and found by their lengths alone."""
 
-from __future__ import annotations
-
 import io
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """Where a training begins: beside one that has ended, and on top of one that was interrupted."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

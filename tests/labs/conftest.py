@@ -1,7 +1,5 @@
 """A real JupyterLab and a real browser for the tests of the labs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

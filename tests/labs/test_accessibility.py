@@ -1,7 +1,5 @@
 """The labs for those who listen to them, enlarge them or read them on a dark page: in a real browser, and as text."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

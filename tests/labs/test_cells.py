@@ -1,7 +1,5 @@
 """Pictures of executed cells, and their words."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 

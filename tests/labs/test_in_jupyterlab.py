@@ -1,7 +1,5 @@
 """The released labs in a real JupyterLab, in a real browser, as a student meets them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Points of executed cells, compared with nbgrader's documented rule, and the settings that every course needs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

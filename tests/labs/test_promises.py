@@ -1,7 +1,5 @@
 """What every exercise has: points, size, hint, stretch; and what every lab has around them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pictures that are drawn and not shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.pictures import feeding, messages, predictions, tensorboard

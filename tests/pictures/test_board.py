@@ -1,7 +1,5 @@
 """What TensorBoard shows is read as it was written, and the pictures of it say what they show."""
 
-from __future__ import annotations
-
 import pytest
 import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2

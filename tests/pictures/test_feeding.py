@@ -1,7 +1,5 @@
 """The pictures of lab 05 say in words what they show, and event files are read as numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import tensorflow as tf

@@ -1,7 +1,5 @@
 """The pictures of lab 06 say in words what they show."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from coursekit.pictures import messages

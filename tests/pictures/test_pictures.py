@@ -1,7 +1,5 @@
 """The pictures: right numbers, a text alternative on each, one colour per rank, and enough contrast."""
 
-from __future__ import annotations
-
 import base64
 import io
 from html.parser import HTMLParser

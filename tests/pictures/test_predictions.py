@@ -1,7 +1,5 @@
 """The pictures of predictions tell their numbers in words, too."""
 
-from __future__ import annotations
-
 from coursekit.pictures import predictions
 from coursekit.scaling.forecast import Training, forecast
 from coursekit.scaling.machine import Link, Machine

@@ -1,7 +1,5 @@
 """After every run the fork server is alone: checked at once, without the grace that other tests get."""
 
-from __future__ import annotations
-
 import psutil
 import pytest
 

@@ -1,7 +1,5 @@
 """The channel between real ranks: order, types, and what happens when the other side is gone."""
 
-from __future__ import annotations
-
 import socket
 import sys
 

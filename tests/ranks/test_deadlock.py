@@ -1,7 +1,5 @@
 """A certain deadlock is told long before the deadline; whoever can still go on is left alone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Where a rank stands in the world, computed from the layout of nodes alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.ranks.environ import gloo_environ, scrubbed

@@ -1,7 +1,5 @@
 """Words for the end of a run, from stacks and reports alone."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

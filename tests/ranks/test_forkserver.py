@@ -1,7 +1,5 @@
 """The fork server's life: whatever is killed, nothing stays behind and the next run works."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

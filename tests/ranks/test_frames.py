@@ -1,7 +1,5 @@
 """The student's own lines of a traceback, and TensorFlow's pages without what explains nothing."""
 
-from __future__ import annotations
-
 import linecache
 import sys
 import traceback

@@ -1,7 +1,5 @@
 """Ranks on a machine whose name leads nowhere, as laptops and containers have it, or beyond the machine."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`ranks.run` inside a real allocation of two nodes, as at the sites."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`ranks.run`: what goes in on the notebook's side, what comes back, and which mistakes are refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

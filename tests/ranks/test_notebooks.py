@@ -1,7 +1,5 @@
 """Notebooks of other courses, with `%ipcluster` and `%%px`, run from top to bottom; their numbers are NumPy's."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

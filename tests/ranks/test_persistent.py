@@ -1,7 +1,5 @@
 """Persistent ranks: variables from cell to cell, and a notebook that goes on whatever a cell does."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """What travels to ranks: Horovod's own functions under any name, and a word on what cannot."""
 
-from __future__ import annotations
-
 import functools
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The store in which ranks find each other, asked as Horovod's client asks: one connection for each request."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

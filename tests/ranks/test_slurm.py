@@ -1,7 +1,5 @@
 """Ranks as tasks of a job step, with a small program in place of srun that starts the tasks on this machine."""
 
-from __future__ import annotations
-
 import os
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """Watching a run: live output marked with the rank, and deadlines that say who waits for whom."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

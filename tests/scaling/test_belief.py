@@ -1,7 +1,5 @@
 """What measurements say about a machine."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

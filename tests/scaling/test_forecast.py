@@ -1,7 +1,5 @@
 """What to expect on more nodes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What an allreduce costs: closed forms, and what must hold for every machine."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

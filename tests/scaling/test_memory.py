@@ -1,7 +1,5 @@
 """Memory of a training step: a line through measured peaks, held against the batches that a smaller GPU trained."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.scaling.memory import Need, Peak, find_need, gpu_gb, line_through, measured

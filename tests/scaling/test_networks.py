@@ -1,7 +1,5 @@
 """Parameters and arithmetic of networks, recorded and counted."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

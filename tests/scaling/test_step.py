@@ -1,7 +1,5 @@
 """A training step on the clock: closed forms where they exist, and what must hold for all settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

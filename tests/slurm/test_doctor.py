@@ -1,7 +1,5 @@
 """The doctor, against installers' records, and against programs and packages made of a few lines."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """The throughput picture: numbers in the words, and words that do not touch."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

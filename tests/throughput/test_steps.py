@@ -1,7 +1,5 @@
 """Times of training steps: what the clock says."""
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -1,7 +1,5 @@
 """Seconds of communication in Horovod's timeline: known unions, cut files, and timelines of two real ranks."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

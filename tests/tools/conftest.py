@@ -1,7 +1,5 @@
 """A folder of small programs to put on the PATH, and checkouts to make environments in."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """tools/make-env: which Python it takes."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

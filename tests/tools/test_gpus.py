@@ -1,7 +1,5 @@
 """Which environment make env makes: asked for, remembered, or found; stand-ins play the GPUs of a machine."""
 
-from __future__ import annotations
-
 import json
 import platform
 

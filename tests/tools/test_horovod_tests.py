@@ -1,7 +1,5 @@
 """`make test-horovod` runs tests on real ranks, and tells on which of them one failed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tools/make_env.py: when it has something to do, and how it fails."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

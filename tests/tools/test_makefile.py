@@ -1,7 +1,5 @@
 """The Makefile lists its targets, and needs no environment to do so."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

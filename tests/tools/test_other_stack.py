@@ -1,7 +1,5 @@
 """The kit works with each TensorFlow that it can be made for: here with the one that is not in `.venv`."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

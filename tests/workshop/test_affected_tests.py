@@ -1,7 +1,5 @@
 """Which cells are run for an answer: tests that can see it, and what they need."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat import v4
 

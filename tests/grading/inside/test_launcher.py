@@ -1,7 +1,5 @@
 """Whose fault it is when a launcher cannot answer; and what it takes for a reply of a shell, which may be anything."""
 
-from __future__ import annotations
-
 from multiprocessing import Pipe
 from types import SimpleNamespace
 

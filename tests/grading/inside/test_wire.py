@@ -1,7 +1,5 @@
 """Plain data as JSON: what crosses, what does not, and what hostile bytes can do."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """Programs run in a real sandbox, by the account that runs the tests and, if that is root, by an ordinary one too."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

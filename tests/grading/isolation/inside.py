@@ -1,7 +1,5 @@
 """What test functions need in the sandbox: isolated processes, and what came of them."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -2,8 +2,6 @@
 # ruff: noqa: ARG001, ARG005, B023, C901, PERF203, S108, SIM105  # what runs inside is as short as students' code
 # ruff: noqa: PTH102, PTH109, PTH119, PTH123, PTH208, PTH211  # as above
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

@@ -1,8 +1,6 @@
 """The sandbox: what can be seen, changed and reached in it, by any account that runs it."""
 # ruff: noqa: PTH114, PTH118, PTH123, PTH208, S108, SIM115  # what runs inside is as short as students' code
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The watch over a submission's processes: what it counts, what it kills, what it says."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

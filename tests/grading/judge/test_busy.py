@@ -1,7 +1,5 @@
 """On a machine that has eight times more to do than it can, verdicts and their words are the usual ones."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """What a cell defines counts, whatever becomes of the cell: students experiment where they write their answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Submissions in a real sandbox, judged outside of it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

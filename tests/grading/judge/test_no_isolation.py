@@ -1,7 +1,5 @@
 """An account may have so many namespaces and no more: when they run out, that is the machine's fault."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The judge's own limits: whatever an answer returns, judging it ends, within the memory that there is."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import resource

@@ -1,7 +1,5 @@
 """Workers on cores of their own: every submission gets its verdict, also when a worker dies."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

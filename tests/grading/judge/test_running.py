@@ -1,7 +1,5 @@
 """Submissions follow one another in a slot, and none hears what was meant for the one before."""
 
-from __future__ import annotations
-
 import os
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """What of the kit a sandbox shows."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A lab parted in cells for the sandbox and cells for the judge, and a student's cells put among them."""
 
-from __future__ import annotations
-
 import shutil
 import textwrap
 

@@ -1,7 +1,5 @@
 """A demo's hub, and a browser, that the tests of a module share."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a student and an instructor do in the hub's pages, in a real browser."""
 
-from __future__ import annotations
-
 import nbformat
 
 from coursekit.labs.build.regions import MARKER_WORDS

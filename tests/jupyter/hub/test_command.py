@@ -1,7 +1,5 @@
 """`coursekit hub`: it says what to open, and leaves nothing, however it ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The student's and the instructor's day on the demo's hub, in a real browser, and what nobody may do there."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

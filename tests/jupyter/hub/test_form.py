@@ -1,7 +1,5 @@
 """The form of the hub: what it offers is the site's, and nothing but what it offers gets through."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict
 from html import unescape

@@ -1,7 +1,5 @@
 """A real JupyterHub whose servers are jobs of a real Slurm with two nodes, as a student meets it in a real browser."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@
 the real ones are in test_site.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import os

@@ -1,7 +1,5 @@
 """A course folder whose path has a space in it, and a home folder of its own."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`coursekit kernel`: installed and asked for real; bad input gets a sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

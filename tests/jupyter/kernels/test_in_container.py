@@ -1,7 +1,5 @@
 """The kernel of a site whose software is in a container, on a private Slurm that is shaped like it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

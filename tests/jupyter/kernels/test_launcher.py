@@ -1,7 +1,5 @@
 """The launcher takes the steps of job scripts, in a clean environment, and says in a sentence what went wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Quizzes and ways out: what the builder adds to a lab helps students, and gives no points away."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Regions are found as nbgrader finds them, and refused where nbgrader would guess."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.labs.build.regions import Region, RegionError, find_regions, outside_regions

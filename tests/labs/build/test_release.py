@@ -1,7 +1,5 @@
 """What students get: stubs for answers, no hidden test, locked cells, *Run All* to its end; and no leak passes."""
 
-from __future__ import annotations
-
 import copy
 
 import nbformat

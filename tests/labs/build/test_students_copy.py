@@ -1,7 +1,5 @@
 """The folder that is published for students: all they need, and no answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`coursekit run` on a course with one lab of each kind: one real run, looked at from all sides."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import suppress

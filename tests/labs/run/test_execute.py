@@ -1,7 +1,5 @@
 """Labs that do not come back by themselves."""
 
-from __future__ import annotations
-
 import sys
 
 import nbformat

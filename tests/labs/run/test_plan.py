@@ -1,7 +1,5 @@
 """What is refused before anything starts, and how parameters meet."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

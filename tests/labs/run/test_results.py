@@ -1,7 +1,5 @@
 """Results as files, and the facts about machine and checkout."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

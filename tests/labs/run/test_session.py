@@ -1,7 +1,5 @@
 """Runs that are killed and stopped by Ctrl-C: two real runs of one course, each in a folder of its own."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

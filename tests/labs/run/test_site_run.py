@@ -1,7 +1,5 @@
 """A site's job of all solutions, and `coursekit execute`: labs reported as on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Failed jobs are explained from what logs and accounting really say."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

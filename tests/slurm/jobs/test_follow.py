@@ -1,7 +1,5 @@
 """A log is read as it grows, and what a job left is found, also after restarts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from coursekit.files import write_json

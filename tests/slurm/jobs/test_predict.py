@@ -1,7 +1,5 @@
 """`coursekit predict`: tables that add up, and one sentence for what cannot be predicted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs are remembered in the checkout, whatever happens to who submitted them, and `coursekit jobs` lists them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Job scripts: the committed ones are what sites, labs and templates make, and read well to bash and Slurm."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Slurm's commands are called with care, their failures are sentences, and their lines are read as they are."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.slurm.jobs import slurm_cli

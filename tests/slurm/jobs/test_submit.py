@@ -1,7 +1,5 @@
 """What is checked before a job is submitted, and what goes behind its script."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Why a job waits or was refused: the words of the installed Slurm are known, and the remedy is that of the site."""
 
-from __future__ import annotations
-
 import ctypes
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A site's file is read strictly, its faults are named with file and key, and the committed ones can be typed."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

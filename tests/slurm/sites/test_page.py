@@ -1,7 +1,5 @@
 """docs/sites.md is made from the profiles, and so is fresh; docs/site-format.md names every key of a profile."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small lab for the tests of grading: two answers, three tests, one picture."""
 
-from __future__ import annotations
-
 import textwrap
 
 import pytest

@@ -1,7 +1,5 @@
 """Banks of answers are read strictly, and every mistake is named with its file and line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The tests of every lab, held against the solution, the release and the bank of answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command `workshop answers`."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Our points are those of a real nbgrader with a real gradebook."""
 
-from __future__ import annotations
-
 import shutil
 
 import nbformat

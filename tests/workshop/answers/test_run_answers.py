@@ -1,7 +1,5 @@
 """What the tests make of an answer, against what the bank says."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.grading.judge.pool import PoolSettings

@@ -1,7 +1,5 @@
 """docs/teach.md names wrong answers that are in the banks, and sections that can be skipped."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

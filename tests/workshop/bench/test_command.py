@@ -1,7 +1,5 @@
 """`workshop bench`: the registry, the table and the record."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """A made class over the real labs: what is handed in is of every kind, and grading says of each what it must."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The program that measures the memory of GPUs, on a stand-in for a GPU, and the file that it writes."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

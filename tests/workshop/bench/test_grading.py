@@ -1,7 +1,5 @@
 """The grading benchmark: a short version runs for real, and verdicts are compared with what they must be."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

@@ -1,7 +1,5 @@
 """The launch benchmarks: every way really runs, a failing one is said, and many ranks are counted one by one."""
 
-from __future__ import annotations
-
 import time
 from contextlib import ExitStack, suppress
 

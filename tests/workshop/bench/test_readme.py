@@ -1,7 +1,5 @@
 """What `workshop readme` writes: whole blocks of Markdown out of recorded runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

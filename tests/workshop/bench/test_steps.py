@@ -1,7 +1,5 @@
 """The steps benchmarks: real ranks, tiny sizes, and that what is compared differs in nothing else."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 

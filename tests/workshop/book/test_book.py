@@ -1,7 +1,5 @@
 """The book: made by real Sphinx, without answers, with links that hold, and read in a real browser."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io

@@ -1,7 +1,5 @@
 """docs/commands.md has every command of both programs, as their help describes them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

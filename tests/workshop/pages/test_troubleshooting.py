@@ -1,7 +1,5 @@
 """docs/troubleshooting.md shows messages that really come, in words that can be searched."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

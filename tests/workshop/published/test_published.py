@@ -1,7 +1,5 @@
 """Published tables against the model, and the page that shows both."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

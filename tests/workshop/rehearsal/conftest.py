@@ -1,7 +1,5 @@
 """A made-up machine, a Slurm shaped like it for each module of tests, and ways to talk to it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The private Slurm looks like its site, runs ranks on two nodes, and keeps to itself."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """`workshop rehearse` runs the scripts of any site that has a file, unmodified, and says how each goes and went."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The course's folder of a rehearsal: answers are written, and tests, which run elsewhere, are left out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

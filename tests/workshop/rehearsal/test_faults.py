@@ -1,7 +1,5 @@
 """Two faults are provoked for real, on real job scripts: a node that goes down in mid-job, and the time limit."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

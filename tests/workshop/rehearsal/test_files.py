@@ -1,7 +1,5 @@
 """The ports of a rehearsal: free, each once, and none that the kernel gives to a stranger meanwhile."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """However a rehearsal ends, no process, mount or file of it is left."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

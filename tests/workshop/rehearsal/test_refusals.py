@@ -1,7 +1,5 @@
 """What the site would refuse, the rehearsal refuses, in Slurm's own words, when the job is submitted."""
 
-from __future__ import annotations
-
 import pytest
 
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")

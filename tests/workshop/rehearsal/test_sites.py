@@ -1,7 +1,5 @@
 """Every committed job script of every site, submitted unmodified to a Slurm shaped like the site."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

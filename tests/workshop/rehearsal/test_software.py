@@ -1,7 +1,5 @@
 """The site's modules, and the options that it adds to `srun`, are there; others are not."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small lecture of its own for each test: the kit's theme, style and programs, and decks that the test writes."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What decks 04, 05 and 08 say of Horovod, tried on real ranks with the code they show."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What decks 07, 09 and 10 say: of the last layer and its loss, of number formats, and of the code they show."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

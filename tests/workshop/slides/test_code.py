@@ -1,7 +1,5 @@
 """The Python of the decks: its names exist, and what people type or a lecturer shows runs as it stands."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """A deck is read strictly, its slides are those that Marp sees, and what is wrong with its words is found."""
 
-from __future__ import annotations
-
 import pytest
 
 from coursekit.errors import CourseKitError

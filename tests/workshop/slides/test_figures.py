@@ -1,7 +1,5 @@
 """Figures are drawn by scripts from named data, and say where it comes from; words and hatches can be read."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

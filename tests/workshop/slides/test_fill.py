@@ -1,7 +1,5 @@
 """Marks in a deck are filled in from recorded results, quoted facts, sites and labs, or refused with the line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

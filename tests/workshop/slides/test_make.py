@@ -1,7 +1,5 @@
 """Marp renders the decks, Chromium measures every slide, and nothing comes from the network."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tempfile

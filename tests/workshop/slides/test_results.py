@@ -1,7 +1,5 @@
 """Recorded results say what made them; the committed ones, and published figures, are of their sources."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

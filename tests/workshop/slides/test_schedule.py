@@ -1,7 +1,5 @@
 """The timetable of `docs/schedule.md` fits decks and labs: minutes, order, breaks, and time for questions and jobs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The small network in NumPy, against TensorFlow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Spelling: the decks and their README, checked by cspell in British English."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`workshop words`: what a list refuses is found, with its place; the committed list and texts agree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
