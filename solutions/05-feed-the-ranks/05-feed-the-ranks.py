@@ -375,7 +375,7 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 #
 # <details><summary>A second hint</summary>
 #
-# `cache()` comes directly behind what is expensive, and in front of what is drawn anew in each epoch. The shuffle's buffer should hold all of a rank's samples.
+# `cache()` comes directly behind what is expensive, and in front of what is drawn again in each epoch. The shuffle's buffer should hold all of a rank's samples.
 #
 # </details>
 #

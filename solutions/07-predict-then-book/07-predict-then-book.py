@@ -374,6 +374,7 @@ with check("a step with overlap", section="4"):
 # It takes the same time for an image in a batch of any size: trust it most near the batch size of the published speed. Numbers of nodes whose batches do not fit into the memory of a GPU are left out, by measured peaks of memory.
 # In a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
 
+
 # %% role="readonly" id="simulator" tags=["picture"]
 def two_digits(value):
     """Return a number with the two digits that count in such a prediction."""
@@ -404,6 +405,7 @@ show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images in a step of al
 # %% [markdown] role="readonly" id="own-layers-text"
 # Your own two functions predict the same, from the real layers of ResNet-50. Each layer's gradient is one message here, on a ring through all GPUs, with the link between nodes:
 
+
 # %% role="readonly" id="own-layers" tags=["picture"]
 def step_by_layers(num_gpus, local_batch):
     """Return the seconds of a step of ResNet-50, by allreduce_s and overlapped_s."""
@@ -418,7 +420,9 @@ def step_by_layers(num_gpus, local_batch):
 
 for row in rows:
     own = two_digits(global_batch_size / step_by_layers(row.num_ranks, row.local_batch))
-    print(f"{row.num_ranks:4} GPUs: {own:>7} images/s by your functions, {two_digits(row.images_per_s):>7} by the simulator")
+    print(
+        f"{row.num_ranks:4} GPUs: {own:>7} images/s by your functions, {two_digits(row.images_per_s):>7} by the simulator"
+    )
 
 # %% [markdown] role="readonly" id="limit-text"
 # *Expected:* up to 64 GPUs the two agree within a tenth. Beyond, yours falls: 107 messages, each of 2(N - 1) steps, cost more latency than the computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does: it is the stretch above.

@@ -52,7 +52,7 @@ def test_the_environment_is_what_was_asked_for(make):
 
 
 def test_all_solutions_have_full_points(make):
-    """`make run` ends well only so, and names every lab."""
-    passed = re.findall(r"(\d\d-[\w-]+): passed", make("make", "run"))
+    """As by `make run`, which ends well only so; with the smallest network, as the speed is not asked for."""
+    passed = re.findall(r"(\d\d-[\w-]+): passed", make(".venv/bin/coursekit", "run", "-p", "model", "SmallCNN"))
 
     assert passed == [lab.name for lab in find_labs(ROOT)]
