@@ -16,7 +16,16 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places, spy
-from coursekit.drivers.calls import Answer, Array, elements_of, hvd, require_entries, require_returned, tf
+from coursekit.drivers.calls import (
+    Answer,
+    Array,
+    WrongReturnError,
+    elements_of,
+    hvd,
+    require_entries,
+    require_returned,
+    tf,
+)
 from coursekit.drivers.spy import NUM_CLASSES, NUM_OTHERS, RATE, batches
 from coursekit.ranks import channel
 
@@ -27,6 +36,7 @@ TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some samp
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
 NUM_STEPS_OF_STRATEGY = 5
 HOSTS = "hosts"  # the list in which workers of a strategy enter their addresses
+MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, as there are fewer images
 NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
 
 
@@ -196,11 +206,24 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
     estimator = tf.estimator.Estimator(_plain_model, config=config, params=settings)
     if hvd.rank() == 0:
         estimator.train(lambda: batches([answer]).repeat(), steps=NUM_STEPS_OF_ANSWER)
+    end_endless(estimator)
     sights = spy.watch()
     with supplied(evaluate, pieces):
         result = evaluate(estimator, spy.own_files(), settings)
     # Ranks other than 0 need not return anything.
     return {"result": None if result is None else require_entries(evaluate, result), "sights": sights}
+
+
+def end_endless(estimator: Any) -> None:
+    """Let the estimator's `evaluate` say so where its data have no end, instead of going on until the deadline."""
+    plain, num_steps, hook = estimator.evaluate, itertools.count(1), tf.estimator.SessionRunHook()
+
+    def after_run(*_: Any) -> None:
+        if next(num_steps) > MOST_STEPS_OF_EVALUATION:
+            raise WrongReturnError("evaluate gives the Estimator data without an end, as those for training are")
+
+    hook.after_run = after_run
+    estimator.evaluate = lambda *args, hooks=(), **options: plain(*args, hooks=[*(hooks or ()), hook], **options)
 
 
 def rank() -> int:
