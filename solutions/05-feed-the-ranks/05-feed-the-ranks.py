@@ -318,7 +318,7 @@ with check("a generator's shards", section="2"):
 # %% [markdown] role="readonly" id="order-text"
 # ## 3. Before or after? (12 minutes)
 #
-# The same operations in another order are another pipeline. Here are six on two ranks, each run for two epochs: which samples reach which rank, in which batch? Look before you read on.
+# The same operations in another order are another pipeline. Here are six on two ranks, each run for two epochs: which samples reach which rank, in which batch? A frame marks a sample that comes more than once in an epoch; those of the row *no rank* are missing in it. Look before you read on.
 
 
 # %% role="readonly" id="order-picture" tags=["picture"]

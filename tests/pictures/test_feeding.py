@@ -44,6 +44,19 @@ def test_epochs_are_told_apart(drawn):
     assert dict(places)["epoch 2"] == pytest.approx(numbers[3], abs=0.5)
 
 
+def test_what_comes_twice_or_never_is_marked(drawn):
+    """Sample 1 comes on both ranks and has a frame each time; sample 3 is in a row of its own, and in the words."""
+    feeding.show_order({"careless": [[[0, 1]], [[1, 2]]]}, 4)
+
+    ((figure, words),) = drawn
+    (axes,) = figure.axes
+    boxes = {text: text.get_bbox_patch() for text in axes.texts if text.get_bbox_patch()}
+    widths = sorted((text.get_text().strip(), box.get_linewidth()) for text, box in boxes.items())
+    assert widths == [("0", 1.0), ("1", 2.0), ("1", 2.0), ("2", 1.0), ("3", 1.0)]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["rank 0", "rank 1", "no rank"]
+    assert words.endswith("rank 1 gets 1 2, in epoch 1 more than once: 1, in epoch 1 on no rank: 3.")
+
+
 def test_of_many_epochs_the_first_and_the_last_are_shown(drawn):
     """Six hills are enough; the words tell of the same epochs."""
     steps = [Event("kernel", epoch, np.array([[-1.0 - epoch, 1.0 + epoch, 5.0]])) for epoch in range(20)]

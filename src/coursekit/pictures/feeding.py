@@ -18,14 +18,17 @@ GAP, EPOCH_GAP = 0.4, 1.0  # between batches, and between epochs, in samples
 def show_order(
     pipelines: Mapping[str, Sequence[Sequence[Sequence[int]]]], num_samples: int, num_epochs: int = 1
 ) -> None:
-    """Show which sample reaches which rank in which place.
+    """Show which sample reaches which rank in which place; a frame marks one that comes twice in an epoch.
+
+    A row "no rank" has the samples that reach nobody in an epoch.
 
     Args:
         pipelines: by name, for each rank its batches, each a list of sample numbers.
         num_samples: how many there are; a sample's colour says where in the files it comes from.
         num_epochs: how many epochs these are, all of as many batches.
     """
-    num_rows = sum(len(of_ranks) + 1.2 for of_ranks in pipelines.values())
+    counts = {name: _counts(of_ranks, num_samples, num_epochs) for name, of_ranks in pipelines.items()}
+    num_rows = sum(len(pipelines[name]) + 1.2 + (one == 0).any() for name, one in counts.items())
     figure, (axes,) = panels(1, 0.3 + 0.3 * num_rows)
     row, ticks, edges = 0.0, {}, [0.0]
     for name, of_ranks in pipelines.items():
@@ -33,29 +36,44 @@ def show_order(
         for rank, batches in enumerate(of_ranks):
             row += 1
             ticks[-row] = f"rank {rank}"
-            edges = max(edges, _draw_batches(axes, -row, batches, num_samples, num_epochs), key=max)
+            edges = max(edges, _draw_batches(axes, -row, batches, counts[name]), key=max)
+        if (counts[name] == 0).any():
+            row += 1
+            ticks[-row] = "no rank"
+            for start, of_epoch in zip(edges, counts[name]):
+                for place, number in enumerate(np.flatnonzero(of_epoch == 0).tolist()):
+                    _draw_sample(axes, (start + place, -row), number, num_samples, is_marked=False)
         row += 1.2
     if num_epochs > 1:
         for epoch, x in enumerate(edges[:-1], 1):
-            axes.text(x - 0.4, 0.8 - row, f"epoch {epoch}", fontsize="small", va="top")
-    axes.set(xlim=(-0.7, max(1.0, edges[-1])), ylim=((0.1 if num_epochs > 1 else 0.8) - row, 0.7), xticks=[])
+            axes.text(x - 0.4, 0.6 - row, f"epoch {epoch}", fontsize="small", va="top")
+    axes.set(xlim=(-0.7, max(1.0, edges[-1])), ylim=((-0.1 if num_epochs > 1 else 0.8) - row, 0.7), xticks=[])
     axes.set_yticks(list(ticks), list(ticks.values()))
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    told = "; ".join(f"{name}: {_told(of_ranks)}" for name, of_ranks in pipelines.items())
+    told = "; ".join(f"{name}: {_told(of_ranks, counts[name])}" for name, of_ranks in pipelines.items())
     gaps = f"a gap after each batch{', and a line between epochs' if num_epochs > 1 else ''}"
     show(figure, f"Samples by rank, {gaps}. {told}.")
 
 
-def _draw_batches(
-    axes: Any, y: float, batches: Sequence[Sequence[int]], num_samples: int, num_epochs: int
-) -> list[float]:
+def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_epochs: int) -> Any:
+    """Return how often each sample comes in each epoch, on all ranks together, shape (num_epochs, num_samples)."""
+    counts = np.zeros((num_epochs, num_samples), int)
+    for batches in of_ranks:
+        for step, batch in enumerate(batches):
+            np.add.at(counts[step * num_epochs // len(batches)], np.asarray(batch, int), 1)
+    return counts
+
+
+def _draw_batches(axes: Any, y: float, batches: Sequence[Sequence[int]], counts: Any) -> list[float]:
     """Draw what reaches one rank; return where its epochs begin, and where the last one ends."""
+    num_epochs, num_samples = counts.shape
     x, edges = 0.0, [0.0]
     for step, batch in enumerate(batches, 1):
+        of_epoch = counts[(step - 1) * num_epochs // len(batches)]
         for place, number in enumerate(batch):
-            _draw_sample(axes, x + place, y, number, num_samples)
+            _draw_sample(axes, (x + place, y), number, num_samples, is_marked=bool(of_epoch[number] > 1))
         x += len(batch) + GAP
         if step < len(batches) and step * num_epochs % len(batches) == 0:
             axes.plot([x - 0.5 + (EPOCH_GAP - GAP) / 2] * 2, [y - 0.5, y + 0.5], color=GREY, linestyle=":")
@@ -64,19 +82,26 @@ def _draw_batches(
     return [*edges, x]
 
 
-def _draw_sample(axes: Any, x: float, y: float, number: int, num_samples: int) -> None:
+def _draw_sample(axes: Any, place: tuple[float, float], number: int, num_samples: int, *, is_marked: bool) -> None:
     grey = 255 - round(200 * (number + 1) / num_samples)
-    box = {"boxstyle": "square,pad=0.25", "facecolor": f"#{grey:02x}{grey:02x}ff", "edgecolor": GREY}
+    edge = {"edgecolor": COLORS[1], "linewidth": 2} if is_marked else {"edgecolor": GREY}
+    box = {"boxstyle": "square,pad=0.25", "facecolor": f"#{grey:02x}{grey:02x}ff", **edge}
     color = "black" if grey > LIGHT else "white"
-    axes.text(x, y, f"{number:2d}", color=color, bbox=box, ha="center", va="center", fontsize=7, family="monospace")
+    axes.text(*place, f"{number:2d}", color=color, bbox=box, ha="center", va="center", fontsize=7, family="monospace")
 
 
-def _told(of_ranks: Sequence[Sequence[Sequence[int]]]) -> str:
+def _told(of_ranks: Sequence[Sequence[Sequence[int]]], counts: Any) -> str:
     numbers = [[number for batch in batches for number in batch] for batches in of_ranks]
-    return ", ".join(
-        f"rank {rank} gets {' '.join(map(str, mine[:MAX_NUM_WORDS]))}{' …' if len(mine) > MAX_NUM_WORDS else ''}"
-        for rank, mine in enumerate(numbers)
-    )
+    told = [f"rank {rank} gets {_listed(mine)}" for rank, mine in enumerate(numbers)]
+    for epoch, of_epoch in enumerate(counts, 1):
+        for words, found in (("more than once", of_epoch > 1), ("on no rank", of_epoch == 0)):
+            if found.any():
+                told.append(f"in epoch {epoch} {words}: {_listed(np.flatnonzero(found))}")
+    return ", ".join(told)
+
+
+def _listed(numbers: Sequence[int] | Any) -> str:
+    return f"{' '.join(map(str, numbers[:MAX_NUM_WORDS]))}{' …' if len(numbers) > MAX_NUM_WORDS else ''}"
 
 
 def show_timeline(stores: Mapping[str, SlowStore]) -> None:
