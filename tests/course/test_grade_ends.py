@@ -67,6 +67,28 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
 
 
 @pytest.mark.needs("bwrap")
+def test_watching_it_grades_what_comes_in(course, hand_in):
+    """A hand-in and its next version get points and feedback without another call; Ctrl-C ends it, with status 130."""
+    page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
+
+    def has(points):
+        return page.is_file() and f"(Score: {points}" in page.read_text()
+
+    with grader(course.folder, "--watch", "--feedback", "--jobs", "1") as running:
+        hand_in("ada", answers={**RIGHT, "mean": "def mean(x):\n    return 0"})
+        running.wait_until(lambda: has("2.0"))
+        hand_in("ada")
+        running.wait_until(lambda: has("3.0"))
+        running.process.send_signal(signal.SIGINT)
+        end, said = running.wait()
+
+    assert (end, left()) == (130, [])
+    assert [line.partition(" (")[0] for line in said.splitlines() if line.startswith("ada ")] == [
+        f"ada {NAME}: {points} of 3" for points in (2, 3)
+    ]
+
+
+@pytest.mark.needs("bwrap")
 def test_a_machine_that_kills_workers_is_no_zero(course, hand_in):
     """A worker that is killed is started again once; then the hand-in needs another run: no record, and status 3."""
     hand_in("bob", answers=HANGING)

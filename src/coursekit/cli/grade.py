@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Generator, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich.console import Console
@@ -17,7 +19,7 @@ from rich.progress import TimeElapsedColumn
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import Course, find_course
-from coursekit.course.grade import GradedHandIn
+from coursekit.course.grade import GradedHandIn, Staged
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
@@ -30,6 +32,7 @@ from coursekit.processes import StopSignals
 from coursekit.text import counted, printable
 
 LOGGER = logging.getLogger(__name__)
+WATCH_S = 20.0  # between two looks at the exchange
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
 # Options of all that grades, in `workshop` too.
@@ -55,6 +58,8 @@ TIMEOUT = click.option(
 @STUDENTS
 @click.option("--again", is_flag=True, help="Also grade again what has not changed.")
 @click.option("--dry-run", is_flag=True, help="Record nothing; say whose points would move.")
+@click.option("--watch", is_flag=True, help="Collect and grade what comes in, until Ctrl-C.")
+@click.option("--feedback", is_flag=True, help="With --watch: release the feedback of what was graded at once.")
 @JOBS
 @TIMEOUT
 @click.option(
@@ -76,6 +81,8 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     *,
     again: bool,
     dry_run: bool,
+    watch: bool,
+    feedback: bool,
 ) -> None:
     """Grade the collected hand-ins in a sandbox, and write a report.
 
@@ -83,6 +90,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     Each hand-in runs in a sandbox, and its points are decided outside of the sandbox.
     After an interruption, run the command again to resume; what has not changed is not graded again.
     After a change of tests, --dry-run shows first whose points move; a call without it then records them at once.
+    With --watch, the exchange is looked at every 20 s: students have their points soon after Submit.
     On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
 
     The limits of one hand-in, besides --timeout-s and --memory-gb: 60 s for a cell, 128 processes and 1024 threads
@@ -92,6 +100,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     """
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
+    from coursekit.course.collect import collect
     from coursekit.course.grade import clear_failures, grade_all, stage, to_judge
     from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
@@ -108,7 +117,17 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
         with stop.handled(), log_to(log):
             labs = select_labs(root, names)
             read_class(course, ())  # a mistake in the roster shows now, and not at the end
-            staged = stage(course, build_sources(root, labs), students, settings)
+            sources = build_sources(root, labs)
+            if watch:
+                require_sandbox()
+
+                def arrived() -> list[Staged]:
+                    for lab in filter(lambda lab: course.outbound(lab).is_dir(), sources):
+                        collect(course, lab)
+                    return stage(course, sources, students, settings)
+
+                _watch(course, arrived, settings, console, log, feedback=feedback)
+            staged = stage(course, sources, students, settings)
             if not staged:
                 whose = f" of {', '.join(students)}" if students else ""
                 raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
@@ -134,6 +153,32 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
+
+
+def _watch(  # noqa: PLR0913  # what `grade` has
+    course: Course,
+    arrived: Callable[[], list[Staged]],
+    settings: PoolSettings,
+    console: Console,
+    log: Path,
+    *,
+    feedback: bool,
+) -> NoReturn:
+    """Grade, and release feedback of, what is new, again and again; what needs another run waits for the next call."""
+    from coursekit.course.grade import grade_all
+    from coursekit.course.release import give_all
+
+    seen: set[tuple[str, str]] = set()
+    console.print("watching the exchange; Ctrl-C ends it")
+    while True:
+        new = [one for one in arrived() if (one.hand_in.student, one.submission.key) not in seen]
+        seen |= {(one.hand_in.student, one.submission.key) for one in new}
+        graded = list(_told(grade_all(course, new, settings), len(new), console, log)) if new else []
+        for lab in {one.hand_in.lab for one in graded} if feedback else ():
+            done = [one.hand_in.student for one in graded if one.hand_in.lab == lab and one.verdict.scores]
+            for given in give_all(course, lab, done):
+                LOGGER.info("feedback: %s %s", given.student, lab)
+        time.sleep(WATCH_S)
 
 
 def _print_moves(course: Course, graded: Sequence[GradedHandIn], console: Console) -> None:

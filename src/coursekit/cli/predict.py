@@ -52,6 +52,7 @@ def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple
 
     For each number of nodes, the table has the speed with its uncertainty, the parts of a training step, and the cost.
     By default the network is ResNet50, at the speed that was published for the machine's GPU.
+    A batch that does not fit into the memory of that GPU is refused.
 
     Parameters: model, batch_size, global_batch_size (for strong scaling), precision, compression,
     and images_per_s, the speed of one GPU alone in a run of your own.
