@@ -57,7 +57,7 @@ from coursekit.scaling.machine import find_gpu, find_speed, machine_of
 from coursekit.scaling.memory import find_need
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
-from coursekit.throughput import phases_of_steps
+from coursekit.throughput import phases_of_steps, warn_if_busy
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
 tf.config.set_visible_devices([], "GPU")
@@ -120,6 +120,7 @@ def time_allreduces(sizes, repeats=9, num_warmups=3):
     return [np.quantile(of_size[num_warmups:], [0.25, 0.75]) for of_size in seconds.values()]
 
 
+warn_if_busy()
 sizes = np.geomspace(4e3, 16e6, 9).astype(int) // 4 * 4
 of_ranks = ranks.run(time_allreduces, sizes, num_ranks=num_ranks, environ={"HOROVOD_CYCLE_TIME": "0.1"})
 link_s, upper_s = np.max(of_ranks, axis=0).T
@@ -213,6 +214,7 @@ def train(averaging, num_steps=12):
     return float(np.median(seconds[3:])), num_bytes  # the first step traces
 
 
+warn_if_busy()
 alone_s, num_bytes = ranks.run(train, False, num_ranks=1)[0]
 print(f"one rank: {1e3 * alone_s:.1f} ms for a step, {batch_size / alone_s:.0f} images/s")
 print(f"its gradients: {num_bytes / 1e6:.1f} MB")
@@ -258,6 +260,7 @@ print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficien
 # Write down what you expect: will the measurement be longer or shorter? Then measure, in two ways: all ranks at the same time *without* averaging, and with it.
 
 # %% role="readonly" id="measure-step" tags=["picture"]
+warn_if_busy()
 together_s = max(seconds for seconds, _ in ranks.run(train, False, num_ranks=num_ranks))
 averaging_s = max(seconds for seconds, _ in ranks.run(train, True, num_ranks=num_ranks))
 print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * averaging_s:.1f} ms with it")

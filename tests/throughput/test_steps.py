@@ -1,5 +1,6 @@
 """Times of training steps: what the clock says."""
 
+import subprocess
 import sys
 import time
 
@@ -9,7 +10,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.throughput import StepTimes
+from coursekit.throughput import StepTimes, warn_if_busy
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -57,3 +58,17 @@ def test_without_a_second_step_there_is_no_speed():
     assert times.first_s > 0
     with pytest.raises(CourseKitError, match="needs 2 steps or more, there were 1: hand step_times to"):
         _ = times.images_per_s
+
+
+def test_who_computes_beside_is_noticed(capsys):
+    """A program that computes all the time uses about a core, and the sentence says to measure again."""
+    beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        time.sleep(0.2)  # it has to start
+        busy = warn_if_busy(2.0)
+    finally:
+        beside.kill()
+        beside.wait()
+
+    assert busy > 0.5
+    assert f"Other programs use {busy:.1f} of your " in capsys.readouterr().out

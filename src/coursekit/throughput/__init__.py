@@ -1,7 +1,7 @@
 """How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
 
 from coursekit.throughput.picture import PUBLISHED_P100, Row, show_throughput
-from coursekit.throughput.steps import StepTimes, step_times
+from coursekit.throughput.steps import StepTimes, step_times, warn_if_busy
 from coursekit.throughput.timeline import Phases, Reduction, communication_share, phases_of_steps, reductions
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "reductions",
     "show_throughput",
     "step_times",
+    "warn_if_busy",
 ]

@@ -1,13 +1,17 @@
-"""How long the steps of `model.fit` take: a callback that only looks at the clock."""
+"""How long the steps of `model.fit` take, by a callback that only looks at the clock, and whether others compute."""
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
 import numpy as np
+import psutil
 
 from coursekit.errors import CourseKitError
+
+BUSY = 0.5  # cores that others use before times are not to be trusted
 
 
 class StepTimes:
@@ -56,3 +60,19 @@ def step_times(batch_size: int) -> Any:
         """`StepTimes` as Keras wants it."""
 
     return StepTimesCallback(batch_size)
+
+
+def warn_if_busy(seconds: float = 0.5) -> float:
+    """Say so if other programs compute on the cores of this process, where times are to be measured.
+
+    Call it while nothing of one's own computes. Returns how many cores they use, measured for so long.
+    """
+    mine = os.sched_getaffinity(0)
+    shares: list[float] = psutil.cpu_percent(seconds, percpu=True)
+    busy = sum(shares[core] for core in mine if core < len(shares)) / 100
+    if busy > BUSY:
+        print(
+            f"Other programs use {busy:.1f} of your {len(mine)} cores now, so the times below are longer and vary. "
+            "Run this cell again when they have ended."
+        )
+    return busy
