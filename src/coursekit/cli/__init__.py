@@ -1,7 +1,5 @@
 """The `coursekit` command: each verb has a file of its name here, which is imported only when it is called."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

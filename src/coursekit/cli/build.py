@@ -1,7 +1,5 @@
 """`coursekit build`: make the notebooks that people open from those that authors write."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

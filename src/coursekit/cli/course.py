@@ -1,7 +1,5 @@
 """`coursekit course`: one event from roster to feedback, in a folder where nbgrader's own commands work too."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The commands `coursekit data make` and `coursekit data check`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

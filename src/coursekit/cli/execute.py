@@ -1,7 +1,5 @@
 """`coursekit execute`: run a student's own notebook, in a batch job as on a laptop, and leave it ready to hand in."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

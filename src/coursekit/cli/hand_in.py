@@ -1,7 +1,5 @@
 """`coursekit hand-in`: one file to send to the instructor, where students and instructor share no exchange."""
 
-from __future__ import annotations
-
 import getpass
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`coursekit hub`: a demo JupyterHub on this machine, with an instructor and three students."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`coursekit jobs`, without what only a submission needs to import."""
 
-from __future__ import annotations
-
 import sys
 from typing import NoReturn
 

@@ -1,7 +1,5 @@
 """`coursekit kernel`: install and check kernels for a centre's own JupyterHub."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

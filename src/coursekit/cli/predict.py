@@ -1,7 +1,5 @@
 """`coursekit predict`: what a training will do on more nodes, from published speeds or from a speed of one's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

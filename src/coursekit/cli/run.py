@@ -1,7 +1,5 @@
 """`coursekit run`: build the labs, execute them with their solutions, report."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`coursekit script`: a lab's script with a student's own answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`coursekit sites`: the machines that courses run on."""
 
-from __future__ import annotations
-
 import click
 from rich.console import Console
 

@@ -1,7 +1,5 @@
 """`coursekit students-copy`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

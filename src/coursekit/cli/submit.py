@@ -1,7 +1,5 @@
 """`coursekit submit`."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import click

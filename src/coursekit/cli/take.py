@@ -1,7 +1,5 @@
 """`coursekit take`: take the files that students sent by e-mail or through a learning platform."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

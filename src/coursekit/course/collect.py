@@ -1,7 +1,5 @@
 """Collect what students handed in: every version is kept, and the best one goes to where nbgrader grades."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -5,8 +5,6 @@ Moodle maps columns by their headers, students by e-mail address or ID number (d
 Canvas wants Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its guides).
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import unicodedata

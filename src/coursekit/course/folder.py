@@ -1,7 +1,5 @@
 """The course folder: where things lie in it, when its labs are due, its gradebook, and nbgrader's interface to it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A verdict is saved at once, under the digest of all that it depends on, and then
 After a kill, a second call takes the saved verdicts and records the rest; recording twice changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace

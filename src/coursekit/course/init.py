@@ -1,7 +1,5 @@
 """Make a course folder, or add what one lacks, and change nothing that is there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

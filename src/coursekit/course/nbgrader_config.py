@@ -1,7 +1,5 @@
 """nbgrader's configuration of a course: what `course/nbgrader_config.py` merges, so that its own commands agree."""
 
-from __future__ import annotations
-
 import os
 import sysconfig
 from pathlib import Path

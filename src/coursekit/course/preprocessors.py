@@ -1,7 +1,5 @@
 """Steps for nbgrader: release a lab's script, show students a safe part of graded notebooks, disarm links."""
 
-from __future__ import annotations
-
 import re
 
 from nbconvert.exporters.exporter import ResourcesDict

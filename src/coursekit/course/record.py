@@ -1,7 +1,5 @@
 """Record a verdict: one transaction into nbgrader's gradebook, and the graded notebook for formgrader and feedback."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Release labs and feedback: students find in the exchange what is in labs/, and a page for what was graded."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

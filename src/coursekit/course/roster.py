@@ -1,7 +1,5 @@
 """The roster: who takes part, from a CSV file as platforms and spreadsheets write it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

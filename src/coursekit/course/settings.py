@@ -1,7 +1,5 @@
 """What an instructor decides for one event: `course/course.toml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

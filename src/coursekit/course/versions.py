@@ -1,7 +1,5 @@
 """Every version that a student handed in, kept untouched: `hand-ins/<lab>/<student>/<time>-<digest>/`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

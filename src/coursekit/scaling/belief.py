@@ -5,8 +5,6 @@ Before anything was measured both are wide; each measured run makes shares that 
 A run within one node tells nothing of the links between nodes: their share keeps its prior.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

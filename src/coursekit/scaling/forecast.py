@@ -1,7 +1,5 @@
 """What to expect of a training on more and more nodes: speed, parts of a step, cost and bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -7,8 +7,6 @@ Worked example: peaks of 2 GB with 16 images and of 5 GB with 64 give a slope of
 of 1 GB; a batch of 128 takes 9 GB, and a GPU of which 9.5 GB can be used holds (9.5 - 1) / 0.0625 = 136 images.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a network computes and sends, layer by layer: counted on the layers of Keras, nothing is run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

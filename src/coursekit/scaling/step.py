@@ -4,8 +4,6 @@ As tensors become ready from the last layer to the first, Horovod looks every cy
 ranks, puts them into fusion buffers, and reduces one buffer after the other while the backward pass goes on.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from statistics import NormalDist

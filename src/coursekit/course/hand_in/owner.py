@@ -1,7 +1,5 @@
 """The owner of a downloaded file: whom the platform names, else whom the file itself names, else nobody."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Pack a student's notebook and the records of its newest jobs into one file; standard library only."""
 
-from __future__ import annotations
-
 import io
 import os
 import zipfile

@@ -3,8 +3,6 @@
 It is a stranger's zip: it is unpacked within bounds, and only what `coursekit hand-in` packs is taken.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

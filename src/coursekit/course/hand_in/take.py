@@ -1,7 +1,5 @@
 """Take files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Where a class stands: what each student handed in of each lab, what was graded, and what the class missed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

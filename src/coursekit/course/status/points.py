@@ -1,7 +1,5 @@
 """The points of a class as the gradebook has them, and what it missed, in the lab's own words."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

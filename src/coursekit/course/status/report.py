@@ -1,7 +1,5 @@
 """The class in a terminal and as one self-contained page, and what a call of `coursekit grade` adds: its hand-ins."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
