@@ -5,6 +5,7 @@ import ctypes
 import os
 import re
 import shutil
+import signal
 import sysconfig
 import time
 
@@ -48,6 +49,8 @@ def pytest_addoption(pluginmanager):
 
 def pytest_configure(config):
     """Register `needs`, and adopt processes whose parents end, so that a daemon is seen too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell without job control started this; tests send it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[LEFT] = []
     config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
     # As in an activated environment: nbgrader starts alembic by its bare name.
