@@ -66,6 +66,11 @@ def test_only_what_changed_is_made_again(course, graded):
     assert give_feedback(course, NAME, "ada").is_new
     assert "Well seen." in first.page.read_text()
 
+    secret = course.autograded(NAME, "ada") / "submission_secret.txt"
+    secret.chmod(0o644)
+    secret.write_text("of the same work, handed in once more")
+    assert give_feedback(course, NAME, "ada").is_new
+
     first.page.chmod(0o644)
     first.page.unlink()
     assert give_feedback(course, NAME, "ada").is_new

@@ -88,6 +88,12 @@ def test_a_dry_run_shows_whose_points_would_move(course, hand_in, run):
     assert run("--dry-run")[-1].startswith("points of 0 of 3 hand-ins would move")
 
 
+@pytest.mark.parametrize("words", [["--feedback"], ["--watch", "--again"], ["--watch", "--dry-run"]])
+def test_options_that_do_not_go_together_are_refused(words):
+    """Nothing is ignored in silence."""
+    assert CliRunner().invoke(grade, ["01", *words]).exit_code == 2
+
+
 def test_only_what_changed_is_judged(course, hand_in, run):
     """New work of one student replaces the points; `--student` leaves the others alone, `--again` judges once more."""
     hand_in("ada", answers=WRONG)

@@ -25,7 +25,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
 from coursekit.labs.lab import find_labs
 
-from .conftest import NAME, RIGHT, refused, tree
+from .conftest import NAME, RIGHT, later, refused, tree
 from .grader import end_state, grade, grader, left
 
 HANGING = {**RIGHT, "mean": "def mean(x):\n    while True:\n        pass"}
@@ -68,23 +68,26 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
 
 @pytest.mark.needs("bwrap")
 def test_watching_it_grades_what_comes_in(course, hand_in):
-    """A hand-in and its next version get points and feedback without another call; Ctrl-C ends it, with status 130."""
+    """Each version gets points and feedback without another call, also an earlier one that comes again.
+
+    Ctrl-C ends it, with status 130.
+    """
+    wrong = {**RIGHT, "mean": "def mean(x):\n    return 0"}
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
 
     def has(points):
-        return page.is_file() and f"(Score: {points}" in page.read_text()
+        return page.is_file() and f"(Score: {points} / 7.0)" in page.read_text()  # of the whole lab
 
     with grader(course.folder, "--watch", "--feedback", "--jobs", "1") as running:
-        hand_in("ada", answers={**RIGHT, "mean": "def mean(x):\n    return 0"})
-        running.wait_until(lambda: has("2.0"))
-        hand_in("ada")
-        running.wait_until(lambda: has("3.0"))
+        for hour, (answers, points) in enumerate(((wrong, "2.0"), (RIGHT, "3.0"), (wrong, "2.0"))):
+            hand_in("ada", answers=answers, at=later(hour))
+            running.wait_until(lambda points=points: has(points))
         running.process.send_signal(signal.SIGINT)
         end, said = running.wait()
 
-    assert (end, left()) == (130, [])
+    assert (end, left()) == (130, []), said
     assert [line.partition(" (")[0] for line in said.splitlines() if line.startswith("ada ")] == [
-        f"ada {NAME}: {points} of 3" for points in (2, 3)
+        f"ada {NAME}: {points} of 3" for points in (2, 3, 2)
     ]
 
 

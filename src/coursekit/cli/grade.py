@@ -23,7 +23,7 @@ from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
-from coursekit.labs.lab import select_labs
+from coursekit.labs.lab import Lab, select_labs
 from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
@@ -96,13 +96,13 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     Its sandbox has 300 s to start.
     Time limits count only the time in which a CPU was available, so a busy machine does not shorten them.
     """
+    _refuse_together(watch=watch, feedback=feedback, others=again or dry_run)
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.collect import collect
-    from coursekit.course.grade import clear_failures, grade_all, stage, to_judge
+    from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
-    from coursekit.course.status.report import print_call, print_class, write_page
 
     course = find_course(root, folder)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
@@ -139,18 +139,35 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             )
             if dry_run:
                 _print_moves(course, graded, console)
-                return
-            print_call(graded, console)
-            with clear_failures(course):
-                found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
-                print_class(found, console)
-                write_page(page, found, datetime.now().astimezone(), graded)
+            else:
+                _report(course, labs, graded, page, console)
     except KeyboardInterrupt:
         click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
         sys.exit(stop.status)
-    console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
+
+
+def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
+    """Refuse options that would be ignored beside each other."""
+    if feedback and not watch:
+        raise click.UsageError("--feedback belongs to --watch; without it, `coursekit course feedback` releases pages.")
+    if watch and others:
+        raise click.UsageError("--watch grades what is new: it goes neither with --again nor with --dry-run.")
+
+
+def _report(course: Course, labs: Sequence[Lab], graded: Sequence[GradedHandIn], page: Path, console: Console) -> None:
+    """Print what this call did and the class, and write both to the page."""
+    from coursekit.course.grade import clear_failures
+    from coursekit.course.status.class_status import read_class
+    from coursekit.course.status.report import print_call, print_class, write_page
+
+    print_call(graded, console)
+    with clear_failures(course):
+        found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
+        print_class(found, console)
+        write_page(page, found, datetime.now().astimezone(), graded)
+    console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _watch(  # noqa: PLR0913  # what `grade` has
@@ -166,11 +183,12 @@ def _watch(  # noqa: PLR0913  # what `grade` has
     from coursekit.course.grade import grade_all
     from coursekit.course.release import give_all
 
-    seen: set[tuple[str, str]] = set()
+    last: dict[tuple[str, str], str] = {}  # by student and lab: who hands in an earlier version again gets its points
     console.print("watching the exchange; Ctrl-C ends it")
     while True:
-        new = [one for one in arrived() if (one.hand_in.student, one.submission.key) not in seen]
-        seen |= {(one.hand_in.student, one.submission.key) for one in new}
+        found = {(one.hand_in.student, one.hand_in.lab): one for one in arrived()}
+        new = [one for place, one in found.items() if last.get(place) != one.submission.key]
+        last |= {place: one.submission.key for place, one in found.items()}
         graded = list(_told(grade_all(course, new, settings), len(new), console, log)) if new else []
         for lab in {one.hand_in.lab for one in graded} if feedback else ():
             done = [one.hand_in.student for one in graded if one.hand_in.lab == lab and one.verdict.scores]

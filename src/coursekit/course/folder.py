@@ -133,9 +133,15 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
 
 
 def succeed(what: str, outcome: dict[str, Any]) -> None:
-    """Turn a failure of nbgrader's interface into an error that shows the end of nbgrader's log."""
+    """Turn a failure of nbgrader's interface into an error that shows the end of nbgrader's log.
+
+    It catches Ctrl-C, too, and goes on: here that is raised again.
+    """
     if outcome["success"]:
         return
+    told = f"{outcome.get('log', '')}\n{outcome.get('error', '')}".splitlines()
+    if any(line.strip() in {"KeyboardInterrupt", "[ERROR] Canceled"} for line in told):
+        raise KeyboardInterrupt
     log = [line for line in outcome.get("log", "").splitlines() if not line.startswith(("[INFO]", "[DEBUG]"))]
     lines = log or outcome.get("error", "").strip().splitlines()
     raise CourseKitError(f"nbgrader could not {what}; its log says:\n" + "\n".join(lines[-NUM_LOG_LINES:]))

@@ -17,7 +17,7 @@ from coursekit.course.folder import Course, find_course, succeed, sync_due_dates
 from coursekit.course.roster import folded
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import SECRET
+from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP
 from coursekit.grading.submission.students_files import SKIPPED
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.release import finish
@@ -142,9 +142,15 @@ def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
 
 
 def _shown(course: Course, lab: str, student: str) -> str:
-    """Return a digest of what is on a page: the graded notebook, points, comments, and what lateness costs."""
+    """Return a digest of what is on a page, and of the submission it goes back to.
+
+    The files are the graded notebook, its time, and the secret of the submission; points, comments and what lateness
+    costs are the gradebook's.
+    """
     digest = hashlib.sha256(__version__.encode())
-    digest.update((course.autograded(lab, student) / f"{lab}.ipynb").read_bytes())
+    for name in (f"{lab}.ipynb", TIMESTAMP, SECRET):
+        path = course.autograded(lab, student) / name
+        digest.update(path.read_bytes() if path.is_file() else b"")
     with course.gradebook() as gradebook:
         notebook = gradebook.find_submission_notebook(lab, lab, student)
         points = sorted((one.cell.name, one.auto_score, one.manual_score, one.extra_credit) for one in notebook.grades)

@@ -1,7 +1,5 @@
 """How long the steps of `model.fit` take, by a callback that only looks at the clock, and whether others compute."""
 
-from __future__ import annotations
-
 import os
 import time
 from typing import Any
