@@ -1,7 +1,7 @@
 """The fork server: imports TensorFlow and Horovod once, then forks fresh ranks in milliseconds.
 
-It never executes a TensorFlow operation and starts no thread that could hold a lock: a fork after either can hang the
-child.
+It never executes a TensorFlow operation, and forks only while its other threads sleep: a fork after the one, or while
+a thread holds a lock, can hang the child.
 It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
 and it ends together with the notebook's process, whose end closes the control socket.
 In a job step one serves on each node, and serves a notebook's process on another.
@@ -10,7 +10,6 @@ In a job step one serves on each node, and serves a notebook's process on anothe
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import os
@@ -26,6 +25,7 @@ from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
 from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants
+from coursekit.ranks import memory_logger
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
@@ -48,26 +48,13 @@ def preload(*more: str) -> str:
         for module in (*MODULES, *more):
             importlib.import_module(module)
         spare_horovod()
-        _start_memory_logger()
+        memory_logger.start()
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
         return traceback.format_exc().rstrip().splitlines()[-1]
     finally:
         gc.enable()
     gc.freeze()  # else the first collection in a child copies every page that it shares with us
     return ""
-
-
-def _start_memory_logger() -> None:
-    """Start tf.data's logger of memory here, so that no rank starts it: a process does so once, at its first data set.
-
-    A rank with this thread, which sleeps for 30 s again and again, never looks as if all its threads wait for one
-    another, so that no deadlock inside `fit` would be certain. That it was started survives a fork; it does not.
-    The function is not a public interface: without it, such a deadlock ends at the deadline.
-    """
-    folder = sys.modules["tensorflow"].sysconfig.get_lib()
-    with contextlib.suppress(OSError, AttributeError):
-        library = ctypes.CDLL(f"{folder}/libtensorflow_cc.so.2", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
-        library["_ZN10tensorflow4data33EnsureIteratorMemoryLoggerStartedEv"]()
 
 
 def serve(
