@@ -18,8 +18,9 @@ from coursekit.labs.run.results import collect
 from coursekit.text import markdown_table
 from workshop.bench.grading import GradingMeasurement, class_rows, remarks
 from workshop.bench.measurement import Measurement, series_rows
+from workshop.bench.stacks import StackMeasurement, stack_rows
 
-Benchmark = Callable[[int, Callable[[str], None]], Measurement | GradingMeasurement]
+Benchmark = Callable[[int, Callable[[str], None]], Measurement | GradingMeasurement | StackMeasurement]
 """It measures each way so many times or more, and tells what it is doing."""
 
 BENCHMARKS = {
@@ -27,6 +28,7 @@ BENCHMARKS = {
     "curve": "workshop.bench.launch:measure_curve",
     "mobilenetv2": "workshop.bench.communication:measure_mobilenetv2",
     "resnet50": "workshop.bench.communication:measure_resnet50",
+    "stacks": "workshop.bench.stacks:measure_stacks",
     "input": "workshop.bench.input_pipeline:measure_input",
     "grading": "workshop.bench.grading:measure_grading",
 }
@@ -41,7 +43,8 @@ def load(name: str) -> Benchmark:
 def as_markdown(measured: dict[str, Any]) -> str:
     """Return what a benchmark measured, as plain data, as a table and sentences below it."""
     is_class = "ways" in measured
-    head, *rows = class_rows(measured) if is_class else series_rows(measured)
+    rows_of = class_rows if is_class else stack_rows if "stacks" in measured else series_rows
+    head, *rows = rows_of(measured)
     sentences = "\n".join(["", *remarks(measured), ""]) if is_class else ""
     return markdown_table(head, rows, "l" + "r" * (len(head) - 1)) + sentences
 
@@ -67,6 +70,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     curve        until 1, 2, 4, … 64 ranks have run it
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
+    stacks       import, start of ranks and training steps with TensorFlow 2.15 and 2.21 in turns
     input        a training step on pictures from TFRecord files and from memory
     grading      a class by `coursekit grade` and by plain nbgrader (ten minutes or more);
                  COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
