@@ -28,6 +28,7 @@ from workshop.rehearsal.jobs import (
     find_scripts,
     job_environment,
     look,
+    one_of_each_form,
     release,
     small_run,
     submit,
@@ -35,6 +36,9 @@ from workshop.rehearsal.jobs import (
 
 POLL_S = 1.0
 LEAST_AT_A_TIME = 2
+QUICK = (
+    "Leave out pictures, end notebooks after their first ranks, and run one of scripts that differ in the lab alone."
+)
 NUM_LOG_LINES = 100  # a crash in a library is told with the Python stack of every thread
 
 
@@ -43,7 +47,7 @@ NUM_LOG_LINES = 100  # a crash in a library is told with the Python stack of eve
 @SITE
 @click.option("--nodes", "num_nodes", metavar="N", default=2, show_default=True, help="Number of nodes of each kind.")
 @click.option("--keep", is_flag=True, help="Keep Slurm running until Ctrl-C; submit only the named scripts.")
-@click.option("--quick", is_flag=True, help="Leave out pictures, and end notebooks after their first ranks.")
+@click.option("--quick", is_flag=True, help=QUICK)
 @click.option(
     "--timeout-s",
     metavar="SECONDS",
@@ -82,7 +86,8 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
         with stop.handled(), Cluster(profile, num_nodes) as cluster:
             # Inside the cluster's folder, which goes away even when this process is killed.
             course = make_course(root, cluster.folder / "course", "quick" if quick else "tests")
-            jobs = _run(cluster, course, [path.name for path in chosen], progress, timeout_s)
+            jobs = _submit(cluster, course, [path.name for path in chosen], progress, only_forms=quick)
+            jobs = _wait(cluster, course, jobs, progress, timeout_s)
             _report(console, course, jobs)
             if json_file:
                 content = {"site": site, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
@@ -96,20 +101,28 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     sys.exit(0 if all(job.good for job in jobs) else 1)
 
 
-def _run(
-    cluster: Cluster, course: Path, names: Sequence[str], progress: RehearsalProgress, timeout_s: float
+def _submit(
+    cluster: Cluster, course: Path, names: Sequence[str], progress: RehearsalProgress, *, only_forms: bool
 ) -> list[RehearsedJob]:
     folder = course / "slurm" / "jobs" / cluster.site.name
     environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
-    deadline = time.monotonic() + timeout_s
-    num_at_a_time = max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
     if names:
-        progress.say(
-            f"{counted(len(names), 'script')} submitted; up to {num_at_a_time} run at a time, for the processors here"
-        )
+        progress.say(f"{counted(len(names), 'script')} submitted; up to {_num_at_a_time()} run at a time")
+    return one_of_each_form(cluster, folder, jobs) if only_forms else jobs
+
+
+def _num_at_a_time() -> int:
+    """Return how many jobs the processors here are enough for."""
+    return max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
+
+
+def _wait(
+    cluster: Cluster, course: Path, jobs: list[RehearsedJob], progress: RehearsalProgress, timeout_s: float
+) -> list[RehearsedJob]:
+    deadline = time.monotonic() + timeout_s
     while True:
-        jobs = release(cluster, jobs, num_at_a_time)
+        jobs = release(cluster, jobs, _num_at_a_time())
         progress.show(jobs)
         if all(job.ended for job in jobs):
             return jobs

@@ -31,6 +31,7 @@ HTTP_OK = 200
 
 COMPLETED = "COMPLETED"
 REFUSED = "REFUSED"  # our word: sbatch did not take it
+ACCEPTED = "ACCEPTED"  # our word: Slurm took it, and one that differs in the lab's name and time alone runs
 ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
 WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONFIGURING"}
 RUNNING = {"RUNNING", "COMPLETING"}
@@ -49,6 +50,7 @@ SMALL_RUN = {
     "HOROVOD_CYCLE_TIME": "10",  # ms; MPI waits by polling, which takes the few cores here from those it waits for
 }
 OPTION = re.compile(r"(--[\w-]+)(?: (?!--)\S+)?")  # with its value
+TIME = re.compile(r"--time=\S+")
 JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 
@@ -58,7 +60,7 @@ class RehearsedJob:
 
     script: str  # its file's name
     job_id: str  # slurm's number for it; '' when it was refused
-    state: str  # slurm's word, or one of ours: `REFUSED`, `ANSWERED`
+    state: str  # slurm's word, or one of ours: `REFUSED`, `ACCEPTED`, `ANSWERED`
     elapsed_s: int = 0  # how long it has run
     nodes: str = ""  # its nodes, as Slurm folds them
     last_line: str = ""  # the last line of its log; of sbatch, when it was refused
@@ -72,7 +74,7 @@ class RehearsedJob:
     @property
     def good(self) -> bool:
         """Whether it did what it is for."""
-        return self.state in {COMPLETED, ANSWERED}
+        return self.state in {COMPLETED, ACCEPTED, ANSWERED}
 
     def log_text(self, course: Path) -> str:
         """Return what it has printed so far."""
@@ -146,6 +148,28 @@ def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJ
     if done.returncode:
         return RehearsedJob(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
     return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], "PENDING", held=True)
+
+
+def form_of(script: Path) -> str:
+    """Return a script's directives and commands but for its time limit and the name of its lab."""
+    lines = [line for line in script.read_text().splitlines() if not line.startswith("# ")]
+    return TIME.sub("", "\n".join(lines)).replace(script.stem.removesuffix("-train"), "")
+
+
+def one_of_each_form(cluster: Cluster, folder: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
+    """Cancel each held job whose script has the form of an earlier one that Slurm has taken."""
+    kept: list[RehearsedJob] = []
+    first: dict[str, str] = {}
+    for job in jobs:
+        like = job.script if job.state == REFUSED else first.setdefault(form_of(folder / job.script), job.script)
+        if like == job.script:
+            kept.append(job)
+        else:
+            cluster.call("scancel", job.job_id)
+            kept.append(
+                replace(job, state=ACCEPTED, last_line=f"but for the lab and its time it is {like}, which runs")
+            )
+    return kept
 
 
 def release(cluster: Cluster, jobs: Sequence[RehearsedJob], num_at_a_time: int) -> list[RehearsedJob]:
