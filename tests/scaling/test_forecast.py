@@ -55,6 +55,38 @@ def test_a_step_is_no_longer_than_an_epoch():
         forecast(WEAK, MACHINE, [4096])
 
 
+@pytest.mark.parametrize(("largest", "images"), [(100, 128), (0, 1)])
+def test_a_batch_that_does_not_fit(largest, images):
+    """It is refused, also where not even one image fits; where nothing is known of the memory it is not."""
+    training = replace(WEAK, batch_size=images)
+
+    assert forecast(training, MACHINE, [1])
+    with pytest.raises(CourseKitError, match=f"{images} images of ResNet50 do not fit .* at most about {largest} do"):
+        forecast(replace(training, largest_batch=largest), MACHINE, [1])
+
+
+def test_measured_nodes_move_a_prediction_and_narrow_its_band():
+    """Two nodes that are slower than expected: so are four, the band is narrower, and the parts of a step add up."""
+    own = replace(WEAK, noise=NOISE)
+    (before,) = forecast(own, MACHINE, [4])
+    two_nodes = 0.6 * 8 * own.images_per_s
+    measured, (after,) = forecast(own, MACHINE, [2], [(2, two_nodes)])[0], forecast(own, MACHINE, [4], [(2, two_nodes)])
+
+    assert measured.images_per_s == pytest.approx(two_nodes, rel=0.05)
+    assert after.images_per_s < 0.75 * before.images_per_s
+    assert after.high / after.low < before.high / before.low
+    assert after.num_ranks * after.local_batch / after.step.total_s == pytest.approx(after.images_per_s)
+
+
+def test_nodes_that_are_faster_than_their_ranks_alone():
+    """The parts of a step are never negative, and add up to the expected speed."""
+    (row,) = forecast(WEAK, MACHINE, [1], [(1, 1.2 * 4 * WEAK.images_per_s)])
+
+    assert row.efficiency > 1
+    assert row.step.total_s == pytest.approx(4 * 128 / row.images_per_s)
+    assert min(row.step.compute_s, row.step.waiting_s, row.step.exposed_s) >= 0
+
+
 def test_more_ranks_than_images():
     """One sentence says what to change."""
     with pytest.raises(CourseKitError, match="2048 ranks cannot share 1024 images of a step: give fewer nodes"):

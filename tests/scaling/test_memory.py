@@ -57,8 +57,8 @@ def test_a_network_that_nobody_measured_has_no_line():
 
 @pytest.mark.parametrize(
     ("words", "gb"),
-    [("NVIDIA A100, 40 GB", 40), ("NVIDIA V100, 16 or 32 GB", 16), ("NVIDIA V100", 0), ("none", 0)],
+    [("NVIDIA A100, 40 GB", 40), ("NVIDIA V100, 16 or 32 GB", 16), ("NVIDIA V100", None), ("none", None)],
 )
 def test_a_profile_says_how_much_memory_a_gpu_has(words, gb):
-    """The least of several; 0 where it is not said."""
+    """The least of several; None where it is not said."""
     assert gpu_gb(words) == gb

@@ -16,7 +16,7 @@ from coursekit.labs.run.plan import given_values, read_defaults
 from coursekit.paths import find_root
 from coursekit.scaling.belief import NOISE
 from coursekit.scaling.forecast import NOISE_ELSEWHERE, Forecast, Training, forecast
-from coursekit.scaling.machine import Machine, find_gpu, find_speed, machine_of
+from coursekit.scaling.machine import Gpu, Machine, Speed, find_gpu, find_speed, machine_of
 from coursekit.scaling.memory import find_need, gpu_gb
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.step import Settings
@@ -44,8 +44,23 @@ CHOICES = {"precision": ("float32", "mixed_float16", "mixed_bfloat16"), "compres
 @SITE
 @PARTITION
 @click.option("--nodes", default="1,2,4,8", show_default=True, metavar="N,N", help="Numbers of nodes to predict for.")
+@click.option(
+    "--measured",
+    type=(click.IntRange(min=1), click.FloatRange(min=0, min_open=True)),
+    multiple=True,
+    metavar="NODES IMAGES_PER_S",
+    help="Images/s of all GPUs of so many nodes, in a run of your own. May be repeated.",
+)
 @PARAMETERS
-def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple[tuple[str, str], ...]) -> None:
+def predict(  # noqa: PLR0913  # the options of the command
+    *,
+    lab: str,
+    site: str,
+    partition: str | None,
+    nodes: str,
+    measured: tuple[tuple[int, float], ...],
+    given: tuple[tuple[str, str], ...],
+) -> None:
     """Predict how fast the training of LAB runs on several nodes, and what it costs.
 
     For each number of nodes, the table has the speed with its uncertainty, the parts of a training step, and the cost.
@@ -54,6 +69,7 @@ def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple
 
     Parameters: model, batch_size, global_batch_size (for strong scaling), precision, compression,
     and images_per_s, the speed of one GPU alone in a run of your own.
+    With it, --measured makes the prediction for more nodes much better: docs/scaling.md tells by how much.
     """
     root = find_root()
     name = select_labs(root, [lab])[0].name
@@ -61,8 +77,13 @@ def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple
         raise CourseKitError(f"{name} trains no network whose speed is known: predict lab 03 or 04.")
     profile = load_site(root, site)
     kind = profile.kind(partition)
-    plan = make_plan(profile, kind, read_values(dict(given)))
-    rows = forecast(plan.training, plan.machine, _numbers(nodes))
+    values = read_values(dict(given))
+    if measured and not values["images_per_s"]:
+        raise CourseKitError(
+            "--measured is compared with one GPU alone in the same training: give -p images_per_s, too."
+        )
+    plan = make_plan(profile, kind, values)
+    rows = forecast(plan.training, plan.machine, _numbers(nodes), measured)
     last = rows[-1]
     table, console = _table(plan.title, rows), Console()
     # No cell is cut where the terminal is narrower, or where there is none.
@@ -72,7 +93,8 @@ def predict(lab: str, site: str, partition: str | None, nodes: str, given: tuple
     click.echo("A step: computing, waiting for the slowest rank, the gradients' way. An epoch: ImageNet.")
     click.echo(f"Speed: {plan.speed_from}.")
     on_nodes = counted(last.num_nodes, "node")
-    if last.num_nodes > 1:  # speeds of one GPU tell nothing of the links between nodes
+    if last.num_nodes > 1 and all(num_nodes == 1 for num_nodes, _ in measured):
+        # Speeds within a node tell nothing of the links between nodes.
         low, high = (speed / last.images_per_s for speed in (last.low, last.high))
         band = f"expect {low:.2f} to {high:.2f} times that speed"
         click.echo(f"Beyond one node nothing is measured here: on {on_nodes}, {band}.")
@@ -118,38 +140,44 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
             f"give fabric_gbit_per_s in slurm/sites/{site.name}.toml."
         )
     network = find_network(values["model"])
-    batch_size, images_per_s, noise = values["batch_size"], values["images_per_s"], NOISE
-    largest_batch = 0
-    if images_per_s:  # a speed of one's own: its batch did fit
-        if not batch_size:
-            raise CourseKitError("images_per_s is the speed with a batch of some size: give batch_size, too.")
-        speed_from = f"{images_per_s} images/s on a GPU with batch {batch_size}, as you gave it"
-    else:
-        speed = find_speed(gpu, network.name, batch_size, values["precision"])
-        if not speed:
-            raise CourseKitError(
-                f"nobody published how fast one {partition.gpu.partition(',')[0]} trains {network.name} in "
-                f"{values['precision']}, as far as this course knows: run the lab there on one GPU and give its speed "
-                "with -p images_per_s."
-            )
-        batch_size, images_per_s, noise = batch_size or speed.batch_size, speed.images_per_s, NOISE_ELSEWHERE
-        speed_from = (
-            f"{images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}: {speed.source}"
-        )
-        if batch_size != speed.batch_size or values["global_batch_size"]:
-            speed_from += ". For other batches, the same time for each image is assumed, which is kind to small ones"
-        need = find_need(network.name, network.image_size, values["precision"])
-        largest_batch = need.largest_batch(gpu_gb(partition.gpu)) if need and gpu_gb(partition.gpu) else 0
-        if batch_size > speed.batch_size and not largest_batch:
-            speed_from += ", and nobody looked whether they fit into memory"
+    speed = _find_speed(gpu, partition.gpu.partition(",")[0], values)
+    batch_size, is_own = values["batch_size"] or speed.batch_size, bool(values["images_per_s"])
+    need, gb = find_need(network.name, network.image_size, values["precision"]), gpu_gb(partition.gpu)
+    largest_batch = need.largest_batch(gb) if need and gb else None
+    if largest_batch is not None and is_own:  # who has measured a batch knows that it fits
+        largest_batch = max(largest_batch, batch_size)
+    speed_from = f"{speed.images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}"
+    speed_from += f": {speed.source}" if speed.source else ""
+    if batch_size != speed.batch_size or values["global_batch_size"]:
+        speed_from += ". For other batches, the same time for each image is assumed, which is kind to small ones"
+        speed_from += ", and nobody looked whether they fit into memory" if largest_batch is None else ""
     settings = Settings(bytes_per_number=2 if values["compression"] == "fp16" else 4)
-    training = Training(network, batch_size, images_per_s, noise, values["global_batch_size"], settings, largest_batch)
+    noise = NOISE if is_own else NOISE_ELSEWHERE
+    training = Training(
+        network, batch_size, speed.images_per_s, noise, values["global_batch_size"], settings, largest_batch
+    )
     machine = machine_of(gpu, partition.num_gpus_per_node, partition.fabric_gbit_per_s)
     batch = f"{training.global_batch_size} images in a step of all GPUs"
     if not training.global_batch_size:
         batch = f"batch {batch_size} per GPU"
     title = f"{network.name} on {site.title.partition(',')[0]}, {network.image_size} pixels, {batch}"
     return Plan(f"{title}, {values['precision']}", training, machine, speed_from)
+
+
+def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
+    """Return the speed of one GPU that a user gave, or else a published one."""
+    model, batch_size, precision = (values[name] for name in ("model", "batch_size", "precision"))
+    if values["images_per_s"]:
+        if not batch_size:
+            raise CourseKitError("images_per_s is the speed with a batch of some size: give batch_size, too.")
+        return Speed(model, batch_size, values["images_per_s"], "as you gave it", source="")
+    speed = find_speed(gpu, model, batch_size, precision)
+    if not speed:
+        raise CourseKitError(
+            f"nobody published how fast one {gpu_name} trains {model} in {precision}, as far as this course knows: "
+            "run the lab there on one GPU and give its speed with -p images_per_s."
+        )
+    return speed
 
 
 def _numbers(text: str) -> list[int]:

@@ -1,6 +1,6 @@
 """What to expect of a training on more and more nodes: speed, parts of a step, cost and bounds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from coursekit.errors import CourseKitError
@@ -25,7 +25,7 @@ class Training:
     noise: float  # how far that speed may be off: standard deviation over mean
     global_batch_size: int = 0  # images of all ranks in a step, of which each rank takes its share; 0 for weak scaling
     settings: Settings = field(default_factory=Settings)  # how gradients travel
-    largest_batch: int = 0  # the most images that fit into the memory of a GPU; 0 if that is not known
+    largest_batch: int | None = None  # the most images that fit into the memory of a GPU; None if that is not known
 
     def local_batch(self, num_ranks: int) -> int:
         """Return the images of a rank in a step; refuse what does not fit, too many ranks, and too large a step."""
@@ -35,7 +35,7 @@ class Training:
                 "give fewer nodes or a larger global_batch_size."
             )
         images = self.global_batch_size // num_ranks if self.global_batch_size else self.batch_size
-        if self.largest_batch and images > self.largest_batch:
+        if self.largest_batch is not None and images > self.largest_batch:
             raise CourseKitError(
                 f"{images} images of {self.network.name} do not fit into the memory of a GPU: at most about "
                 f"{self.largest_batch} do. Give a smaller batch, more nodes to share it, or -p precision mixed_float16."
@@ -47,10 +47,14 @@ class Training:
             )
         return images
 
-    def case(self, num_ranks: int) -> Case:
-        """Return a step on so many ranks; fewer images take proportionally less, which is kind to small batches."""
+    def case(self, num_ranks: int, measured: float = 0.0) -> Case:
+        """Return a step on so many ranks, with the images/s of all of them where somebody measured that.
+
+        Fewer images take proportionally less time, which is kind to small batches.
+        """
         work = Work(self.network, self.local_batch(num_ranks) / self.images_per_s)
-        return Case(work, num_ranks, self.settings)
+        efficiency = measured / (num_ranks * self.images_per_s)
+        return Case(work, num_ranks, self.settings, efficiency, series=self.network.name)
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,15 @@ class Forecast:
         return words if seconds > SMALL * self.step.total_s else "computing"
 
 
-def forecast(training: Training, machine: Machine, nums_nodes: Sequence[int]) -> list[Forecast]:
-    """Return one forecast for each number of nodes, all of whose GPUs train."""
-    belief = believe(machine)
+def forecast(
+    training: Training, machine: Machine, nums_nodes: Sequence[int], measured: Iterable[tuple[int, float]] = ()
+) -> list[Forecast]:
+    """Return one forecast for each number of nodes, all of whose GPUs train.
+
+    `measured` are numbers of nodes with the images/s of this training on them.
+    """
+    known = [training.case(num_nodes * machine.num_ranks_per_node, speed) for num_nodes, speed in measured]
+    belief = believe(machine, known)
     return [_one(training, belief, num_nodes) for num_nodes in nums_nodes]
 
 
@@ -104,6 +114,7 @@ def _parts(belief: Belief, case: Case, efficiency: float) -> Step:
     """Return the parts of the expected step: of the likely one, but so that they add up to the expected speed."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     likely = simulate(work, belief.machine.slowed(*belief.likely), case.num_ranks, case.settings)
-    lost_s = likely.compute_s * (1 / efficiency - 1)
-    waiting_s = min(likely.waiting_s, lost_s)
-    return replace(likely, waiting_s=waiting_s, exposed_s=lost_s - waiting_s)
+    total_s = likely.compute_s / efficiency
+    compute_s = min(likely.compute_s, total_s)  # a measured step can be shorter than that of a rank alone
+    waiting_s = min(likely.waiting_s, total_s - compute_s)
+    return Step(compute_s, waiting_s, total_s - compute_s - waiting_s)

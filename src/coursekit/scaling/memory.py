@@ -93,9 +93,9 @@ def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
     return Need(float(fixed), float(slope) * (image_size / peaks[0].image_size) ** 2)
 
 
-def gpu_gb(words: str) -> int:
-    """Return the memory of a GPU as a site's profile names it, the least of several; 0 where it does not say.
+def gpu_gb(words: str) -> int | None:
+    """Return the memory of a GPU as a site's profile names it, the least of several; None where it does not say.
 
     "NVIDIA V100, 16 or 32 GB" has 16.
     """
-    return min((int(number) for number in re.findall(r"(\d+) (?:or \d+ )?GB", words)), default=0)
+    return min((int(number) for number in re.findall(r"(\d+) (?:or \d+ )?GB", words)), default=None)

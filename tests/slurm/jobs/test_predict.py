@@ -9,6 +9,7 @@ from coursekit.cli.predict import predict
 from coursekit.errors import CourseKitError
 
 ROOT = Path(__file__).parents[3]
+OWN = (("images_per_s", "300"), ("batch_size", "64"), ("global_batch_size", "4096"))
 
 
 def run(*arguments):
@@ -82,6 +83,16 @@ def test_a_speed_of_ones_own():
     assert int(halved[2]) >= int(eight[2])
 
 
+def test_measured_nodes_are_compared_with_one_gpu():
+    """They move the prediction of more nodes, whose band is then no guess; a node alone tells nothing of the links."""
+    given = ("03", "--site", "jean-zay", "--nodes", "8", "-p", "images_per_s", "362", "-p", "batch_size", "128")
+    alone, node, nodes = (run(*given, *more) for more in ((), ("--measured", "1", "1300"), ("--measured", "2", "2000")))
+    (one,), (two,) = columns(alone), columns(nodes)
+
+    assert int(two[2]) < int(one[2])
+    assert [any("Beyond one node" in line for line in shown) for shown in (alone, node, nodes)] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -103,7 +114,13 @@ def test_a_speed_of_ones_own():
             ["03", "--site", "karolina", "-p", "images_per_s", "700", "-p", "batch_size", "10000000"],
             "would have 80000000 images, and ImageNet has",
         ),
+        (["03", "--site", "karolina", "--measured", "1", "2700"], "give -p images_per_s, too"),
         (["03", "--site", "karolina", "-p", "batch_size", "512"], "512 images of ResNet50 do not fit"),
+        (
+            # Of a speed of one's own only the batch that was measured is known to fit.
+            ["03", "--site", "karolina", *(text for pair in OWN for text in ("-p", *pair)), "--nodes", "1"],
+            "512 images of ResNet50 do not fit",
+        ),
         (
             ["03", "--site", "jean-zay", "--nodes", "2,8", "-p", "global_batch_size", "4096"],
             "512 images of ResNet50 do not fit into the memory of a GPU: at most about 186 do",
