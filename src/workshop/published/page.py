@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,12 @@ SUMMARY_HEADINGS = ("rows", "mean error", "naive", "worst", "naive", "in the ban
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
 TEMPLATE = "page.md.j2"
+# By what is known, the sizes that are: `coursekit predict` knows the first, and more with --measured.
+KNOWN: dict[str, Callable[[Table], set[int]]] = {
+    "one GPU": lambda _: set(),
+    "all sizes within a node": lambda table: table.within_node,
+    "these, and the next size": lambda table: table.up_to_next,
+}
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,8 @@ def text(root: Path) -> str:
     environment = Environment(  # noqa: S701  # a page of Markdown
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
     )
-    runs, beyond = own_runs(root), predict_beyond_nodes()
+    runs, beyond = own_runs(root), {words: predict_beyond_nodes(known) for words, known in KNOWN.items()}
+    from_one, from_node, from_next = beyond.values()
     return environment.get_template(TEMPLATE).render(
         contention=Settings().contention,
         num_tables=len(tables()),
@@ -114,9 +121,16 @@ def text(root: Path) -> str:
         by_job=_summaries("job", lambda table: table.job, predict_all()),
         by_time=_summaries("tables", _age, predict_all()),
         summary=in_words(summarize(predict_all())),
-        beyond_nodes=in_words(summarize(beyond)),
-        beyond_by_time=_summaries("tables", _age, beyond),
-        not_beaten_beyond=_not_beaten(beyond),
+        beyond=_rows("known", {words: summarize(found) for words, found in beyond.items()}),
+        from_one_by_job=_summaries("job", lambda table: table.job, from_one),
+        from_node_by_time=_summaries("tables", _age, from_node),
+        same_rows=[
+            summarize([one for one in found if one.num_ranks not in one.table.up_to_next]).mean_error
+            for found in (from_one, from_node)
+        ],
+        from_next_by_job=_summaries("job", lambda table: table.job, from_next),
+        worst_from_one=summarize(from_one).worst,
+        not_beaten_from_one=_not_beaten(from_one),
         not_beaten=_not_beaten(predict_all()),
         sources=[_source(one) for one in tables()],
         own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
@@ -135,12 +149,17 @@ def _by(key: Callable[[Table], str], predictions: Sequence[Prediction]) -> dict[
 
 def _summaries(heading: str, key: Callable[[Table], str], predictions: Sequence[Prediction]) -> str:
     """Return a row of errors for each group of tables."""
+    return _rows(heading, _by(key, predictions))
+
+
+def _rows(heading: str, summaries: Mapping[str, Summary]) -> str:
+    """Return a row of errors for each summary, by its name."""
     rows = [
         (
             name, str(one.num_predictions), f"{one.mean_error:.1%}", f"{one.mean_naive_error:.1%}",
             f"{abs(one.worst.error):.1%}", f"{one.worst_naive_error:.1%}", str(one.num_covered),
         )
-        for name, one in _by(key, predictions).items()
+        for name, one in summaries.items()
     ]  # fmt: skip
     return markdown_table((heading, *SUMMARY_HEADINGS), rows, "lrrrrrr")
 

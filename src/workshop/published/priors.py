@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 import numpy as np
@@ -43,9 +44,10 @@ def predict_all() -> tuple[Prediction, ...]:
     return tuple(one for table in tables() for one in predict(table, prior_without(table.machine_key)))
 
 
-def predict_beyond_nodes() -> list[Prediction]:
-    """Predict all sizes beyond a node from those within it, each with the prior of the other machines."""
-    return [one for table in tables() for one in predict(table, prior_without(table.machine_key), table.within_node)]
+def predict_beyond_nodes(known: Callable[[Table], AbstractSet[int]]) -> list[Prediction]:
+    """Predict all unknown sizes beyond a node, each with the prior of the other machines."""
+    found = [one for table in tables() for one in predict(table, prior_without(table.machine_key), known(table))]
+    return [one for one in found if one.table.machine.num_nodes(one.num_ranks) > 1]
 
 
 @cache

@@ -87,8 +87,13 @@ class Table:
     @property
     def within_node(self) -> set[int]:
         """The sizes that tell nothing of the links between nodes."""
-        sizes = {size for one in self.series for size in one.num_ranks}
-        return {size for size in sizes if self.machine.num_nodes(size) == 1}
+        return {size for one in self.series for size in one.num_ranks if self.machine.num_nodes(size) == 1}
+
+    @property
+    def up_to_next(self) -> set[int]:
+        """The sizes within a node, and the first one beyond it."""
+        within, sizes = self.within_node, {size for one in self.series for size in one.num_ranks}
+        return within | set(sorted(sizes - within)[:1])
 
     @property
     def given(self) -> set[int]:
