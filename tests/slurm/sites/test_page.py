@@ -4,6 +4,9 @@ import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+import pytest
+
+from coursekit.labs.lab import find_labs
 from coursekit.slurm.jobs.render import PAGE, page_text, write_page
 from coursekit.slurm.sites import profile
 from coursekit.slurm.sites.load import load_sites
@@ -11,6 +14,9 @@ from coursekit.slurm.sites.load import load_sites
 ROOT = Path(__file__).parents[3]
 CLASSES = [one for one in vars(profile).values() if is_dataclass(one) and one.__module__ == profile.__name__]
 DEEP = "`--partition=abyss` `--constraint=cold&dark` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-task=8`"
+OPEN_AND_JOBS = "".join(
+    f" {kind}: a student | a class of 30 |" for kind in ("open for all labs", "notebooks by sbatch", "trainings")
+)
 TEST = "`--partition=shallow` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-task=8`"
 
 
@@ -32,14 +38,25 @@ def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
         "| --- | --- | --- | --- | --- | --- |",
         f"| [nautilus](../slurm/sites/nautilus.toml) | Nautilus, Vulcania | deep | 4 x Kraken 8 | 24 h | {DEEP} |",
         f"|  |  | test | 4 x Kraken 8 | 30 min | {TEST} |",
-        "| site | all notebooks: a student | a class of 30 | all trainings: a student | a class of 30 | charged |",
-        "| --- | --- | --- | --- | --- | --- |",
-        "| nautilus, deep | 0 GPU hours | 0 GPU hours | 0 GPU hours | 0 GPU hours | a node |",
+        f"| site |{OPEN_AND_JOBS} charged |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"| nautilus, deep |{' 0 GPU hours |' * 6} a node |",
         "### nautilus",
         "| key | in doubt | the command that tells |",
         "| --- | --- | --- |",
         "| `launch.mpi` | nobody came back to tell | `srun --mpi=list \\| head` |",
     ]
+
+
+def test_an_open_notebook_is_priced_for_as_long_as_people_sit():
+    """Two of Karolina's GPUs are charged for the minutes of all labs, on Barbora the four of a whole node."""
+    sitting_h = sum(lab.minutes for lab in find_labs(ROOT)) / 60
+    rows = re.findall(r"^\| (\w+), qgpu \| ([\d.]+) GPU hours \|", page_text(ROOT, load_sites(ROOT)), re.MULTILINE)
+
+    assert {name: float(price) for name, price in rows} == {
+        "barbora": pytest.approx(4 * sitting_h, abs=0.05),
+        "karolina": pytest.approx(2 * sitting_h, abs=0.05),
+    }
 
 
 def test_the_page_on_the_format_has_every_key():

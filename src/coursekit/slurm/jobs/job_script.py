@@ -172,7 +172,7 @@ def time_limit_min(root: Path, job: JobScript, kind: Partition) -> int:
 
 def gpu_hours(root: Path, job: JobScript, kind: Partition) -> float:
     """Return what a job costs when it runs until its time limit; GPUs that are charged count, used or not."""
-    return _num_charged(job, kind) * time_limit_min(root, job, kind) / MINUTES_PER_HOUR
+    return num_charged(job, kind) * time_limit_min(root, job, kind) / MINUTES_PER_HOUR
 
 
 def cost(root: Path, job: JobScript, kind: Partition) -> str:
@@ -181,12 +181,13 @@ def cost(root: Path, job: JobScript, kind: Partition) -> str:
     if not num_hours:
         return "no GPU hours"
     whole = f"{counted(job.shape(kind).num_nodes, 'whole node')} with " if kind.whole_nodes else ""
-    what = f"{whole}{counted(_num_charged(job, kind), 'GPU')} for {format_minutes(time_limit_min(root, job, kind))}"
+    what = f"{whole}{counted(num_charged(job, kind), 'GPU')} for {format_minutes(time_limit_min(root, job, kind))}"
     of_class = f", {hours(num_hours * CLASS_SIZE)} for a class of {CLASS_SIZE}" if each == "student" else ""
     return f"at most {hours(num_hours)} for a {each} ({what}){of_class}"
 
 
-def _num_charged(job: JobScript, kind: Partition) -> int:
+def num_charged(job: JobScript, kind: Partition) -> int:
+    """Return how many GPUs a job is charged for, used or not."""
     shape = job.shape(kind)
     num_gpus = kind.num_gpus_per_node if kind.whole_nodes else shape.num_tasks_per_node
     return shape.num_nodes * num_gpus if kind.has_gpus else 0

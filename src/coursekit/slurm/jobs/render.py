@@ -12,8 +12,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.files import Report, no_report, write_if_changed
+from coursekit.labs.lab import find_labs
 from coursekit.slurm.jobs.job_script import (
     CLASS_SIZE,
+    MINUTES_PER_HOUR,
     JobScript,
     JobShape,
     all_jobs,
@@ -22,6 +24,7 @@ from coursekit.slurm.jobs.job_script import (
     gpu_hours,
     hours,
     most_nodes,
+    num_charged,
     time_limit_min,
 )
 from coursekit.slurm.sites.load import load_sites
@@ -46,9 +49,11 @@ To add a machine: [how its file is written](site-format.md).
 COSTS = """
 ## What the labs cost
 
-The numbers are GPU hours, and upper limits, since every job ends at its time limit.
-The first lines of a job script have its own number.
+In a course people keep a notebook open while they work: {open}, if nobody stays longer.
+Its GPUs are charged all that time, whether a rank runs or not.
+Solved notebooks by `sbatch`, and trainings, end at their time limits at the latest, which is what they are priced at.
 A notebook asks for the smallest part of the machine that runs two ranks, a training for all GPUs of whole nodes.
+The first lines of a job script have its own number.
 
 """
 DOUBTS = """
@@ -146,10 +151,12 @@ def page_text(root: Path, sites: Sequence[Site]) -> str:
     machine_head = ("site", "machine", "partition", "GPUs of a node", "longest time", "options for a whole node")
     machines = markdown_table(machine_head, (row for site in sites for row in _machine_rows(site)))
     of_class = f"a class of {CLASS_SIZE}"
-    cost_head = ("site", "all notebooks: a student", of_class, "all trainings: a student", of_class, "charged")
+    kinds = ("open for all labs: a student", "notebooks by sbatch: a student", "trainings: a student")
+    cost_head = ("site", *(head for kind in kinds for head in (kind, of_class)), "charged")
     costs = markdown_table(cost_head, (_cost_row(root, site) for site in sites))
+    told = COSTS.format(open=format_minutes(_open_min(root)))
     doubts = "".join(_doubts(site) for site in sites if site.confirm)
-    return f"{GENERATED}{BEGINNING}{machines}{COSTS}{costs}{DOUBTS}{doubts}"
+    return f"{GENERATED}{BEGINNING}{machines}{told}{costs}{DOUBTS}{doubts}"
 
 
 def _machine_rows(site: Site) -> Iterable[tuple[str, ...]]:
@@ -163,12 +170,18 @@ def _machine_rows(site: Site) -> Iterable[tuple[str, ...]]:
 
 def _cost_row(root: Path, site: Site) -> tuple[str, ...]:
     kind = site.kind()
-    sums = {
+    sums = {"jupyter": num_charged(JobScript(site, "jupyter"), kind) * _open_min(root) / MINUTES_PER_HOUR}
+    sums |= {
         pattern: sum(gpu_hours(root, job, kind) for job in all_jobs(root, site) if job.pattern == pattern)
         for pattern in ("lab", "train")
     }
     both = [hours(each) for each_student in sums.values() for each in (each_student, each_student * CLASS_SIZE)]
     return (f"{site.name}, {site.default_partition}", *both, site.billing_unit)
+
+
+def _open_min(root: Path) -> int:
+    """Return how long all labs take a student, with the notebook open."""
+    return sum(lab.minutes for lab in find_labs(root))
 
 
 def _doubts(site: Site) -> str:
