@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from matplotlib.legend import Legend
 from matplotlib.patches import Patch
 
 from coursekit.errors import CourseKitError
@@ -144,5 +145,7 @@ def _save(drawn: Any, path: Path) -> str:
     file = path.with_name(f"{path.name}.svg")
     for patch in drawn.findobj(lambda artist: isinstance(artist, Patch) and artist.get_hatch()):
         patch.set_rasterized(True)  # a browser that prints makes a picture of many megabytes from each pattern
+    for legend in drawn.findobj(Legend):  # whole, since a patch of it alone is put elsewhere
+        legend.set_rasterized(any(patch.get_hatch() for patch in legend.get_patches()))
     drawn.savefig(file, metadata={"Date": None}, dpi=HATCH_DPI)
     return file.name

@@ -134,6 +134,18 @@ def test_hatches_are_pictures_of_a_few_kilobytes(lecture):
     assert len(svg) < 100_000
 
 
+def test_a_legend_of_hatches_is_one_picture(lecture):
+    """Bar and legend are a picture each: a patch of a legend that is one alone lies far from its words."""
+    write(lecture)
+    script = (lecture.root / "slides/figures/bars.py").read_text()
+    shown = script.replace("[height])", '[height], hatch="//", label="high")\n        axes.legend()')
+    lecture.write("figures/bars.py", shown)
+    draw(lecture.root, "bars", lecture.root / "out")
+    svg = (lecture.root / "out/bars.svg").read_text()
+
+    assert (svg.count("<image "), "legend_1" in svg) == (2, False)
+
+
 @pytest.fixture
 def samples():
     """Give a cloud of points."""
