@@ -3,10 +3,11 @@
 import numpy as np
 
 from coursekit.pictures import COLORS
+from coursekit.scaling.memory import measured
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/network-memory", "sites")
-CAPTION = "ResNet50 at 224 px in FP32, all outputs of all layers kept for the backward pass: an upper estimate."
+CAPTION = "ResNet50, 224 px, FP32. Line: all outputs of all layers kept, an upper estimate. Marks: measured on an H200."
 GPUS_OF = ("piz-daint", "karolina")
 COPIES = 3  # of the parameters: weights, gradients, momentum
 
@@ -15,6 +16,12 @@ def gpus_gb(sites):
     """Return the memory of the first GPUs of two machines, by name."""
     names = [next(iter(sites[site].partitions.values())).gpu.removeprefix("NVIDIA ") for site in GPUS_OF]
     return {name: int(name.split()[-2]) for name in names}
+
+
+def peaks_gb():
+    """Return the most memory that a step took on a GPU, by batch size."""
+    rows = [row for row in measured() if (row.network, row.precision, row.limit_mbyte) == ("ResNet50", "float32", 0)]
+    return {row.batch_size: row.peak / 1e9 for row in rows if row.fits}
 
 
 def draw(data, sites):
@@ -27,6 +34,7 @@ def draw(data, sites):
     axes.fill_between(batches, constant, needed, color=COLORS[0], alpha=0.25)
     axes.fill_between(batches, 0, constant, color=COLORS[2])
     axes.plot(batches, needed, color=COLORS[0], linewidth=3.5)
+    axes.plot(*zip(*peaks_gb().items()), "s", color="black", markersize=10)
     for name, size in gpus_gb(sites).items():
         axes.axhline(size, color=COLORS[1], linestyle="--")
         axes.text(4, size + 0.6, name, color=COLORS[1])
@@ -44,5 +52,6 @@ def words(data, sites):
         f"A straight line over the batch size: {COPIES * network['parameters_mb'] / 1000:.2f} GB for weights, "
         f"gradients and momentum, and {network['activations_mb']:.0f} MB for each image of the batch. It crosses "
         f"the memory of a {name}, at a batch of about "
-        f"{(1000 * size - COPIES * network['parameters_mb']) / network['activations_mb']:.0f}."
+        f"{(1000 * size - COPIES * network['parameters_mb']) / network['activations_mb']:.0f}. Measured: "
+        f"{'; '.join(f'{gb:.1f} GB for a batch of {batch}' for batch, gb in peaks_gb().items())}."
     )

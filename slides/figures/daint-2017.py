@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/daint-2017",)
-CAPTION = "InceptionV3, 64 images per GPU."
+CAPTION = "InceptionV3, 64 images per GPU. By e-bug, distributed-tensorflow-benchmarks, 2017."
 
 STYLES = {"made": (COLORS[0], "o-", "made in memory"), "ImageNet": (COLORS[1], "s--", "from files")}
 

@@ -2,12 +2,12 @@
 
 from matplotlib.patches import Rectangle
 
-from coursekit.pictures import COLORS
 from workshop.slides.drawing import COLLECTIVE, arrow, diagram, node_frame
 
 DATA = ()
 CAPTION = "Two nodes of three GPUs; a filled square is a third of the array, added up by one local rank."
 SIDE, NUM = 0.42, 3
+THIRDS = ("0.2", "0.45", "0.65")  # of the array: shades, as colours are ranks
 NETWORK = (0, (3, 1.5))  # dashes
 NODES = (("node 0", 3.55), ("node 1", 1.15))
 STAGES = (("1. reduce-scatter", 1.75), ("2. allreduce", 3.8), ("3. allgather", 5.85))  # and where they stand
@@ -29,7 +29,7 @@ def draw():
     for rank in range(NUM):
         at = x + (rank - 1) * (SIDE + 0.03)
         ends = (at, NODES[0][1] - 0.24 + 0.52 * (1 - rank)), (at, NODES[1][1] + 0.24 + 0.52 * (1 - rank))
-        arrow(axes, *ends, COLORS[rank], arrowstyle="<|-|>", mutation_scale=14, shrinkA=0, shrinkB=0, linestyle=NETWORK)
+        arrow(axes, *ends, THIRDS[rank], arrowstyle="<|-|>", mutation_scale=14, shrinkA=0, shrinkB=0, linestyle=NETWORK)
     axes.text(x + 0.85, 2.35, "the slow links:\na third from each GPU", va="center", fontsize=16, color=COLLECTIVE)
     return figure
 
@@ -38,7 +38,7 @@ def _thirds(axes, x, y, held):
     """Draw the places of three thirds, filled where this GPU holds the sum."""
     for third in range(NUM):
         corner = (x + (third - 1.5) * (SIDE + 0.03), y - SIDE / 2)
-        look = {"facecolor": COLORS[third]} if third in held else {"facecolor": "white", "edgecolor": "0.8"}
+        look = {"facecolor": THIRDS[third]} if third in held else {"facecolor": "white", "edgecolor": "0.8"}
         axes.add_patch(Rectangle(corner, SIDE, SIDE, **look))
 
 

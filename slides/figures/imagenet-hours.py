@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/imagenet-hours",)
-CAPTION = "ResNet-50 on ImageNet, 90 epochs."
+CAPTION = "ResNet-50 on ImageNet, 90 epochs. Goyal et al. and Akiba et al., 2017."
 
 
 def told(hours):

@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/large-batches",)
-CAPTION = "The largest batch that each work reports without loss of accuracy."
+CAPTION = "The largest batch without loss of accuracy, in the abstracts of Goyal et al., You et al. 2017 and 2020."
 
 
 def draw(published):

@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("published/libraries",)
-CAPTION = "Releases and turns; sources at the end."
+CAPTION = "Releases and turns, from the pages of Horovod, TensorFlow and PyTorch."
 LANES = {"Horovod": (2, COLORS[1], "s"), "TensorFlow": (1, COLORS[0], "o"), "PyTorch": (0, COLORS[2], "D")}
 TODAY = 2026.9
 

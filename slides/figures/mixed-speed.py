@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("published/mixed-precision-speed",)
-CAPTION = "ResNet-50 on ImageNet, one GPU."
+CAPTION = "ResNet-50 on ImageNet, one GPU. NVIDIA, DeepLearningExamples, 2020."
 
 
 def draw(table):

@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus", "published/imagenet-in-an-hour", "published/climate")
-CAPTION = "Scaling efficiency, weak scaling."
+CAPTION = "Weak scaling. Horovod's documentation; ResNet-50: Goyal et al. 2017; the last two: Kurth et al. 2018."
 
 HATCHES = {128: "", 512: "//", 256: "..", 5300: "xx", 27360: "\\\\"}
 SHADES = dict(zip(HATCHES, COLORS))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from coursekit.pictures import COLORS
 from workshop.slides.drawing import FULL_INCH, box, diagram, node_frame
 
 DATA = ()
-CAPTION = "Four nodes, three tasks on each. One column is a node, one colour a local rank."
+CAPTION = "Four nodes, three tasks on each. A column is a node, a row a local rank."
 NUM_NODES, PER_NODE = 4, 3
 WIDTH = 2.45
+RANK = "0.35"  # twelve ranks have no colours of their own
 
 
 def draw():
@@ -20,7 +20,7 @@ def draw():
         axes.text(x, 4.3, f"node {node}", ha="center", va="center", weight="bold")
         for local in range(PER_NODE):
             y = 3.45 - 1.2 * local
-            box(axes, (x - 0.45, y), f"rank {PER_NODE * node + local}", (1.35, 0.7), COLORS[local], fontsize=19)
+            box(axes, (x - 0.45, y), f"rank {PER_NODE * node + local}", (1.35, 0.7), RANK, fontsize=19)
             box(axes, (x + 0.75, y), f"GPU\n{local}", (0.75, 0.85), "0.35", fontsize=16, filled=False)
     for local in range(PER_NODE):
         y = 3.45 - 1.2 * local

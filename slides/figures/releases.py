@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import arrow, diagram
 
 DATA = ("published/releases",)
-CAPTION = "Filled: what this course uses."
+CAPTION = "Filled: what this course uses. From the releases of TensorFlow and Horovod."
 FIRST, LAST = 2018.4, 2026.95
 OURS = ("2.21", "0.28.1")
 PLACES = {"TensorFlow": 2.3, "Horovod": 0.85}  # above the lower edge

@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/daint-2017", "published/cscs-p100")
-CAPTION = "InceptionV3, 64 images in each step. The last two are what CSCS's regression tests expect."
+CAPTION = "InceptionV3, 64 images in each step. First: e-bug, 2017. The others: what CSCS's regression tests expect."
 
 
 def _speeds(measured, expected):

@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/imagenet-in-an-hour", "published/imagenet-in-minutes")
-CAPTION = "ResNet-50, 90 epochs."
+CAPTION = "ResNet-50, 90 epochs. Goyal et al. and Akiba et al., 2017."
 
 
 def draw(hour, minutes):

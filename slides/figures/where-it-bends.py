@@ -7,7 +7,7 @@ from workshop.published.tables import belief_of, tables
 from workshop.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus",)
-CAPTION = "Lines: the simulator, which knows the marks of 128 GPUs."
+CAPTION = "Lines: the simulator, which knows the marks of 128 GPUs. Marks: Horovod's documentation."
 
 NETWORKS = ("InceptionV3", "VGG16")
 TABLE = "pascal-horovod"

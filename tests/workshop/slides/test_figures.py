@@ -1,6 +1,9 @@
 """Figures are drawn by scripts from named data, and say where it comes from; words and hatches can be read."""
 
 import json
+import re
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,9 @@ from coursekit.errors import CourseKitError
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import WAIT, box, diagram, draw_landscape, ink_on, loss_at, node_frame
 from workshop.slides.figures import draw
+from workshop.slides.sources import load_published
+
+ROOT = Path(__file__).parents[3]
 
 SCRIPT = """
 from workshop.slides.drawing import canvas
@@ -75,6 +81,18 @@ def test_a_figure_of_published_data_says_whose(lecture):
 
     drawn = draw(lecture.root, "bars", lecture.root / "out")
     assert drawn.origins == {"published": "Published: Somebody, 2017. On 256 GPUs."}
+
+
+def test_who_published_a_figure_stands_below_it():
+    """A caption has the first name of each source: credit is on the slide, not in its notes alone."""
+    missing = {}
+    for path in (ROOT / "slides/figures").glob("*.py"):
+        figure = runpy.run_path(str(path))
+        tables = [name.removeprefix("published/") for name in figure["DATA"] if name.startswith("published/")]
+        names = {re.split(r"[,:]| et al", load_published(ROOT, table).source)[0].split()[-1] for table in tables}
+        missing[path.stem] = {name for name in names if name not in figure["CAPTION"]}
+
+    assert {name: names for name, names in missing.items() if names} == {} != missing
 
 
 @pytest.mark.parametrize(
