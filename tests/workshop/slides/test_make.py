@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import CourseKitError
+from coursekit.slurm.jobs.job_script import JobScript
+from coursekit.slurm.jobs.render import render
+from coursekit.slurm.sites.load import load_sites
 from workshop.cli.slides import VERBS
 from workshop.slides import marp
 from workshop.slides.deck import slides_of
@@ -29,6 +32,7 @@ def words():
 """
 MAX_PDF_BYTES = 3_000_000  # a hand-out is mailed; one hatch that is printed as a picture has more
 PLACE = re.compile(r"\[(\d\d\w?-[\w-]+)\]\(\1\.md\): (.+) \|")
+DIRECTIVE = re.compile(r"^#SBATCH (--[\w-]+=\S+)", re.MULTILINE)
 LONG_CODE = f"## Wide\n\n```python\n{'x = 1; ' * 20}\n```"
 
 
@@ -113,13 +117,31 @@ def test_the_lecture_has_a_page_and_a_pdf_of_every_deck(whole_lecture):
         assert len(pdf) < MAX_PDF_BYTES, name
 
 
-def test_every_figure_is_used(whole_lecture):
-    """A figure that no deck shows is dead; every other one was drawn."""
+def test_every_figure_is_used_once(whole_lecture):
+    """A figure that no deck shows is dead; every other one was drawn, and each of its steps has one slide."""
     scripts = {path.stem for path in (ROOT / "slides/figures").glob("*.py")}
     pages = " ".join(path.read_text() for path in whole_lecture.glob("*.html"))
     used = {re.sub(r"-\d+$", "", name) for name in re.findall(r'src="figures/([^"]+)\.(?:svg|png)"', pages)}
 
     assert {name for name in scripts if name not in used and f'"figures/{name}.' not in pages} == set()
+    shown = re.findall(r'src="(figures/[^"]+)"', pages)
+    assert sorted(shown) == sorted(set(shown))
+
+
+def test_what_a_slide_asks_of_slurm_is_what_a_job_script_asks_for(whole_lecture):
+    """Each option of a `#SBATCH` line or of salloc is that of a script of ours, on some partition of a machine."""
+    scripts = [path.read_text() for path in (ROOT / "slurm/jobs").glob("*/*.sbatch")]
+    scripts += [
+        render(ROOT, JobScript(site, "solutions", partition=key, num_nodes=1))
+        for site in load_sites(ROOT)
+        for key in site.partitions
+    ]
+    known = {option for script in scripts for option in DIRECTIVE.findall(script)}
+    text = "\n".join(path.read_text() for path in whole_lecture.glob("*.md")).replace("\\\n", "")
+    asked = {option for line in re.findall(r"^salloc (.*)$", text, re.MULTILINE) for option in line.split()}
+    asked |= set(DIRECTIVE.findall(text))
+
+    assert {option for option in asked - known if not option.startswith("--account=")} == set() != asked
 
 
 def test_headings_are_told_apart_and_topics_lead_to_them(whole_lecture):
