@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from coursekit.text import wrapped
+
 STUB = "your answer goes here"  # what NotImplementedError says where a student has not written an answer yet
 
 
@@ -13,7 +15,7 @@ class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""
-        return [f"{type(self).__name__}: {self}"]
+        return [wrapped(f"{type(self).__name__}: {self}")]
 
 
 class CourseKitError(ShownAsMessage):
@@ -25,4 +27,4 @@ class Interrupted(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""
-        return [f"{KeyboardInterrupt.__name__}: {self}"]
+        return [wrapped(f"{KeyboardInterrupt.__name__}: {self}")]

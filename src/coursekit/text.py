@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 
 # Terminals obey control characters, and others turn the direction of what follows.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 NUM_FEW = 5
+# JupyterLab breaks a longer line of an output within a word, where its file browser is open on a screen of 1280 pixels.
+NUM_COLUMNS = 100
+HELD = "\0"  # for a blank at which a line is not broken
 
 
 def printable(text: str) -> str:
@@ -15,9 +19,21 @@ def printable(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
+def wrapped(text: str) -> str:
+    """Return a text whose long lines are broken between words, not within `code`; what goes on is set in."""
+    return "\n".join(_broken(line) for line in text.splitlines())
+
+
+def _broken(line: str) -> str:
+    margin = " " * (len(line) - len(line.lstrip()) + 4)
+    whole = re.sub("`[^`]*`", lambda code: code[0].replace(" ", HELD), line)
+    style = textwrap.TextWrapper(NUM_COLUMNS, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
+    return style.fill(whole).replace(HELD, " ")
+
+
 def counted(number: float, noun: str) -> str:
-    """Return "1 node", "2 nodes", "0.5 nodes" or "2 batches"."""
-    ending = "es" if noun.endswith("ch") else "s"
+    """Return "1 node", "2 nodes", "0.5 nodes", "2 epochs" or "2 batches"."""
+    ending = "es" if noun.endswith("tch") else "s"
     return f"{number} {noun}{ending * (number != 1)}"
 
 

@@ -124,7 +124,7 @@ def test_the_cell_magic_explains_itself(notebook):
     for line in ("four", "4 '", "4 5"):
         wrong = notebook.cell(f"%%ranks {line}\n1")
         assert wrong.error.startswith(f"CourseKitError: %%ranks cannot read {line!r}; write %%ranks [NUM_RANKS]")
-        assert (wrong.error.count("\n"), wrong.stderr) == (0, "")
+        assert ("Traceback" in wrong.error, wrong.stderr) == (False, "")
     assert "SyntaxError" in notebook.cell("%%ranks\n1 +").error
     error = notebook.cell("%%ranks --timeout-s 30\nx = 1\nraise RuntimeError('in the cell')").error
     assert "raise RuntimeError('in the cell')" in error

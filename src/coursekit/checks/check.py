@@ -16,7 +16,7 @@ from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.errors import STUB, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
 from coursekit.ranks.frames import cause_in, place_below, short_cause, text_of
-from coursekit.text import counted
+from coursekit.text import counted, wrapped
 from coursekit.way_out import is_taken
 
 NOT_ANSWERED = "not answered yet"
@@ -157,7 +157,7 @@ def hand_in_report(points: Mapping[str, float], texts: Mapping[str, float] | Non
     for name, worth in points.items():
         fault = _results.get(name, NOT_RUN)
         sign = "✓" if name in passed else "·" if fault == NOT_RUN else "✗"
-        print(f"{sign} {name} ({counted(worth, 'point')}){f': {fault}' if fault else ''}")
+        print(wrapped(f"{sign} {name} ({counted(worth, 'point')}){f': {fault}' if fault else ''}"))
     for name, worth in (texts or {}).items():
         print(f"· {name} ({counted(worth, 'point')}): a text, which your instructor grades")
     print(f"\n{len(passed)} of {len(points)} checks passed.")
