@@ -4,7 +4,15 @@ import pytest
 import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
-from coursekit.pictures.tensorboard import ALLREDUCE, ARRIVED, count_allreduces, read_trace, show_profiles, steps_of
+from coursekit.pictures.tensorboard import (
+    ALLREDUCE,
+    ARRIVED,
+    Step,
+    count_allreduces,
+    read_trace,
+    show_profiles,
+    steps_of,
+)
 
 
 def test_allreduces_are_counted_in_the_functions_of_the_graph(tmp_path):
@@ -55,6 +63,17 @@ def test_a_profile_tells_what_a_step_waits_for(tmp_path, told):
 
     assert [round(1e3 * (step.end_s - step.begin_s)) for step in steps] == [10, 10]
     assert told()[0].endswith("2 ranks: 10.0 ms a step, of all steps input 10%, network 15%, allreduce 20%.")
+
+
+def test_a_profile_shows_steps_of_one_epoch(drawn):
+    """Three epochs of four steps of 10 ms, and 90 ms between them: the steps that are shown have no gap."""
+    begins_s = [0.13 * epoch + 0.01 * step for epoch in range(3) for step in range(4)]
+    steps = [Step(begin_s, begin_s + 0.01, {"input": [], "network": [], "allreduce": []}) for begin_s in begins_s]
+
+    show_profiles({"2 ranks": steps})
+
+    [[figure, _]] = drawn
+    assert [round(one) for one in figure.axes[0].get_xlim()] == [0, 30]
 
 
 def test_logs_without_a_graph_or_a_profile_are_told(tmp_path):

@@ -21,7 +21,7 @@ from coursekit.drivers.calls import (
     tf,
 )
 from coursekit.drivers.spy import MOMENTUM, NUM_OTHERS, RATE, arrays, batches, compiled, own_batches
-from coursekit.pictures.tensorboard import read_events
+from coursekit.pictures.tensorboard import events_in
 
 NUM_STEPS = 7  # of an optimiser, and of a step of one's own
 PLANNED = ("the batch size", "the rate", "the steps")
@@ -98,7 +98,7 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     settings = {"steps_per_epoch": STEPS_PER_EPOCH, "epochs": NUM_EPOCHS, "callbacks": callbacks, "verbose": 0}
     history = compiled().fit(own_batches(NUM_EPOCHS * STEPS_PER_EPOCH), **settings)
     logs = folder / "logs"
-    events = [event for one in (logs, *filter(Path.is_dir, logs.rglob("*"))) for event in read_events(one)]
+    events = [event for one in (logs, *filter(Path.is_dir, logs.rglob("*"))) for event in events_in(one)]
     checkpoint = tf.train.latest_checkpoint(folder)
     names = [name for name, _ in tf.train.list_variables(checkpoint)] if checkpoint else []
     return {

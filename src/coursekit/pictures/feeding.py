@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.imagenet.store import STAGES, TRAIN, SlowStore, Span
-from coursekit.pictures.output import COLORS, GREY, GROUND, HEIGHT_INCH, layout, panels, show
+from coursekit.pictures.output import COLORS, GREY, GROUND, HEIGHT_INCH, WIDTH_INCH, layout, panels, show
 
 LIGHT = 160  # of 255: on a darker colour numbers are white
 MAX_NUM_WORDS = 12
@@ -144,7 +144,7 @@ def show_digits(images: Any, labels: Sequence[int], num_columns: int = 12) -> No
     """Show a row of digits with their labels."""
     from matplotlib.figure import Figure  # as above
 
-    figure = Figure(figsize=(8.5, 1.1), layout=layout(), facecolor=GROUND)
+    figure = Figure(figsize=(WIDTH_INCH, 1.1), layout=layout(), facecolor=GROUND)
     for axes, image, label in zip(figure.subplots(1, num_columns), images, labels):
         axes.imshow(np.asarray(image), cmap="gray_r")
         axes.set_title(str(int(label)), fontsize="small", pad=2)

@@ -43,8 +43,17 @@ class Event(NamedTuple):
 def read_events(folder: str | os.PathLike[str]) -> list[Event]:
     """Return the scalars and histograms in the event files of a folder, oldest file first; other events are left out.
 
-    Folders in it are not looked into: Keras writes into `train` and `validation`.
+    Raises:
+        FileNotFoundError: there are none. Folders in it are not looked into.
     """
+    events = events_in(folder)
+    if not events:
+        raise FileNotFoundError(f"there are no events in {folder}: Keras writes into its folders train and validation")
+    return events
+
+
+def events_in(folder: str | os.PathLike[str]) -> list[Event]:
+    """Return what `read_events` does, or nothing where there is nothing."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     return [
@@ -184,9 +193,9 @@ def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
     told = []
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):
         lengths_s = [step.end_s - step.begin_s for step in steps]
-        median_place = int(np.argsort(lengths_s)[len(steps) // 2])
-        first = max(0, median_place - 1)
-        shown = steps[first : first + NUM_SHOWN]
+        neighbours = [steps[first : first + NUM_SHOWN] for first in range(max(1, len(steps) - NUM_SHOWN + 1))]
+        # Those that took the median time, since neighbours in two epochs also hold what is done between epochs.
+        shown = sorted(neighbours, key=lambda few: few[-1].end_s - few[0].begin_s)[len(neighbours) // 2]
         start_s = shown[0].begin_s
         for row, part in enumerate(PARTS):
             bars = [(MS * (begin - start_s), MS * (end - begin)) for step in shown for begin, end in step.parts[part]]
