@@ -104,6 +104,41 @@ def test_right_training_has_all_properties(num_ranks):
         assert failing(simulate(num_ranks=num_ranks, seed=seed)) == {}
 
 
+def by_sign(gradients):
+    """Return steps of the same length whatever the gradients are, as Adam's are at first."""
+    return np.sign(together(gradients))
+
+
+@pytest.mark.parametrize(
+    ("how", "factors", "told"),
+    [
+        (by_sign, (3, 3, 3), {"average": "not SGD on", "shards": "not SGD on", "rate": "not SGD on"}),
+        (together, (-3, -3, -3), {"average": "not averaged", "rate": "(-3, -3, -3)"}),
+    ],
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_steps_that_follow_no_gradient_are_told_whatever_the_inputs(how, factors, told):
+    """Steps of another optimiser are named, and steps uphill say nothing against the shards."""
+    for seed in range(3):
+        found = failing(simulate(num_ranks=3, seed=seed, average=how, factors=factors))
+
+        assert {name for name in ("average", "shards", "rate") if told.get(name, "?") in found.get(name, "")} == {*told}
+
+
+def test_a_history_with_a_row_for_each_epoch_is_told_whatever_the_inputs():
+    """It is not taken for steps that are not averaged, nor for a rate that is wrong."""
+    for seed in range(3):
+        trial = simulate(num_ranks=3, seed=seed)
+        rows = {name: trial.history(name)[:, :: trials.STEPS_PER_EPOCH] for name in trials.NUM_EPOCHS}
+        found = failing(trials.TrainingTrial(3, by_rank(rows), inputs=trial.inputs))
+
+        assert [name for name, words in found.items() if "a row for each epoch" in words] == [
+            "average",
+            "shards",
+            "rate",
+        ]
+
+
 @pytest.mark.parametrize("num_ranks", [2, 3, 4])
 def test_gradients_of_16_bits_are_right_whatever_the_inputs(num_ranks):
     """Gradients that are rounded to 16 bits, and added in 16 bits, fail no property for any inputs."""

@@ -13,12 +13,21 @@ import numpy as np
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import Array, require_close
 from coursekit.checks.lab02_trial import BATCH_SIZE, NUM_EPOCHS, RATE, START, STEPS_PER_EPOCH, TrainingTrial
-from coursekit.checks.lab02_updates import OWN, gradients, is_averaged, read_updates, require_motion, uses_of_samples
+from coursekit.checks.lab02_updates import (
+    OWN,
+    follows_gradients,
+    gradients,
+    is_averaged,
+    read_updates,
+    require_motion,
+    uses_of_samples,
+)
 from coursekit.checks.steps import FIRST_STEP
 from coursekit.text import counted
 
 SAME_PLACE = 1e-5  # float32 rounding
 ROUNDING = 0.1  # far above that of a factor
+NO_DESCENT = "it is not SGD on the mean squared error of the samples given, with the arguments x, y and learning_rate"
 NEAR_START = 0.2  # a step of an optimiser that keeps a rate of 0.01 although it is told zero; zero is 0.33 away
 
 
@@ -65,7 +74,9 @@ def check_averaged(trial: TrainingTrial) -> None:
         return
     source = read_updates(trial).source
     got = "steps by something else: the gradients are not averaged over the ranks in every step"
-    if source == OWN:
+    if not follows_gradients(trial):
+        got += f", or {NO_DESCENT}"
+    elif source == OWN:
         got = "each rank moved by its own gradients: the gradients are not averaged over the ranks"
     elif isinstance(source, int):
         got = f"all ranks moved by the gradients of rank {source}: they are broadcast, not averaged over the ranks"
@@ -79,6 +90,7 @@ def check_shards(trial: TrainingTrial) -> None:
     by both ranks and 1 by none.
     """
     require_motion(trial)
+    require(follows_gradients(trial), NO_DESCENT)
     num_steps = trial.history("coded").shape[1] - 1
     num_epochs, num_ranks, num_samples = NUM_EPOCHS["coded"], trial.num_ranks, len(trial.inputs.codes)
     expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of"
@@ -102,6 +114,7 @@ def check_rate(trial: TrainingTrial) -> None:
     scaled twice or comes of gradients that are summed, and 0.04 and 0.08 depend on the rank.
     """
     require_motion(trial)
+    require(follows_gradients(trial), NO_DESCENT)
     factors, expected = read_updates(trial).rates / RATE, trial.num_ranks
     slips = {
         "it is not scaled": 1,

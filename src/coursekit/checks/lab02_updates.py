@@ -171,9 +171,17 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
 
 
 def require_motion(trial: TrainingTrial) -> None:
-    """Require that some rank moves: ranks that stand still show nothing."""
+    """Require that some rank moves, and that each step is there: else nothing can be read."""
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
     require(moves.any(), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
+    by_epoch = all(trial.history(name).shape[1] == NUM_EPOCHS[name] + 1 for name in ("constant", "coded"))
+    told = "the history seems to have a row for each epoch: it needs one after every step"
+    require(not by_epoch or read_updates(trial).source != NOBODY, told)
+
+
+def follows_gradients(trial: TrainingTrial) -> bool:
+    """Whether some rank moves along gradients, averaged or not, of the mean squared error of the samples given."""
+    return bool((np.abs(read_updates(trial).rates) > SMALLEST_RATE).any())
 
 
 def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
@@ -185,7 +193,7 @@ def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
     reading = read_updates(trial)
     num_steps = trial.history("coded").shape[1] - 1
     per_epoch, rest = divmod(num_steps, NUM_EPOCHS["coded"])
-    if rest or not per_epoch or isinstance(reading.source, int):
+    if rest or not per_epoch or isinstance(reading.source, int) or not (reading.rates > SMALLEST_RATE).any():
         return []
     with np.errstate(all="ignore"):
         means = np.nanmean(_mean_targets(trial, reading), axis=0)

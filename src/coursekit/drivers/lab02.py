@@ -30,6 +30,9 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
     def list_devices(device_type: str | None = None) -> list[Any]:
         return gpus if device_type in {None, "GPU"} else []
 
+    def start_devices(_: str | None = None) -> list[Any]:
+        raise RuntimeError("list_logical_devices starts the GPUs, then none can be pinned: use list_physical_devices")
+
     def set_visible(devices: Any, device_type: str | None = None) -> None:
         del device_type
         # A device is a named tuple, so a tuple alone does not make a list of devices.
@@ -40,6 +43,7 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
 
     pretended: dict[str, Any] = {
         "list_physical_devices": list_devices,
+        "list_logical_devices": start_devices,
         "set_visible_devices": set_visible,
         "set_memory_growth": set_growth,
     }
