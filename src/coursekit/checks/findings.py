@@ -123,6 +123,15 @@ def check_new_order(order: Any) -> None:
     require(not is_same, "every epoch comes in the same order: shuffle, and then repeat")
 
 
+def check_new_batches(batches: Iterable[Any], num_own: int, batch_size: int, where: str) -> None:
+    """The batches of several epochs over the same `num_own` samples are not those of one epoch in other orders."""
+    num_sets = len({frozenset(numbers.tolist()) for numbers in batches})
+    # Only who has several batches can have others.
+    has_others = num_own < 2 * batch_size or num_sets > -(-num_own // batch_size)
+    told = f"{where} the same images are together in a batch in every epoch"
+    require(has_others, f"{told}: shuffle the records, and then batch them")
+
+
 def check_pairs(labels: Any, expected: Any, where: str) -> None:
     """The labels of a batch are those of its images."""
     require(np.array_equal(np.ravel(labels), expected), f"{where} images and labels do not belong together")

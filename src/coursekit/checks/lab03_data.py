@@ -183,8 +183,4 @@ def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Arra
     num_apart = len(order) / num_rounds
     told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
     require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
-    num_sets = len({frozenset(numbers.tolist()) for numbers in batches["training"]})
-    # Only who has several batches can have others.
-    has_others = num_mine < 2 * BATCH_SIZE or num_sets > -(-num_mine // BATCH_SIZE)
-    told = f"on rank {rank} the same images are together in a batch in every epoch"
-    require(has_others, f"{told}: shuffle the records, and then batch them")
+    findings.check_new_batches(batches["training"], num_mine, BATCH_SIZE, f"on rank {rank}")

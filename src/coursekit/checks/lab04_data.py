@@ -124,3 +124,4 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     is_epoch = len(set(first.tolist())) == len(first)
     require(is_epoch, "some images come twice before others come once: shuffle, and then repeat")
     findings.check_new_order(order)
+    findings.check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"for worker {worker}")

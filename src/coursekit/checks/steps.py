@@ -42,6 +42,19 @@ def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
     return np.asarray(np.where(clipped == bias, 1 / clipped.sum() - shares / clipped, 0.0))
 
 
+def gradient_of_two_softmaxes(bias: Array, samples: Array) -> Array:
+    """Return the gradient where a loss that takes logits gets their softmax, same shape."""
+    shares = np.exp(bias.astype(float) - np.logaddexp.reduce(bias.astype(float)))
+    outer = gradient(shares, samples)
+    return np.asarray(shares * (outer - shares @ outer))
+
+
+WRONG_LOSSES = {  # by what is said of them, their gradients
+    "from_logits=True is missing in the loss, since the network returns logits": gradient_of_probabilities,
+    "softmax is taken twice, hand the logits to the loss as they are": gradient_of_two_softmaxes,
+}
+
+
 def loss(bias: Array, samples: Array) -> float:
     """Return the mean cross-entropy of a batch."""
     shifted = bias.astype(float) - bias.max()
@@ -69,13 +82,13 @@ class Steps:
         """Return the gradient of each rank's own batch, shape (num_ranks, num_steps, num_classes)."""
         return np.array([[of(*step) for step in zip(*of_rank)] for of_rank in zip(self.bias, self.samples)])
 
-    def losses(self) -> Array:
+    def losses(self, of: Callable[[Array, Array], float] = loss) -> Array:
         """Return the loss of each rank's own batch, shape (num_ranks, num_steps)."""
-        return np.array([[loss(*step) for step in zip(*of_rank)] for of_rank in zip(self.bias, self.samples)])
+        return np.array([[of(*step) for step in zip(*of_rank)] for of_rank in zip(self.bias, self.samples)])
 
-    def epoch_losses(self, num_epochs: int) -> Array:
+    def epoch_losses(self, num_epochs: int, of: Callable[[Array, Array], float] = loss) -> Array:
         """Return the mean loss of each rank's own batches in each epoch, shape (num_ranks, num_epochs)."""
-        return np.asarray(self.losses().reshape(len(self.bias), num_epochs, -1).mean(axis=2))
+        return np.asarray(self.losses(of).reshape(len(self.bias), num_epochs, -1).mean(axis=2))
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
         """Return rate times gradient of the steps 1 to num_steps - 2, as the updates show it, same shape but shorter.
@@ -101,6 +114,9 @@ def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
     require(counts[0] > FIRST_STEP + 1, f"expected more steps, got {counts[0]}")
     bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
     require(np.isfinite(bias).all(), "the weights are no longer finite: training ran away")
+    for rank, of_rank in enumerate(training):
+        has_images = all(len(sight.samples) for sight in of_rank)
+        require(has_images, f"rank {rank} gets batches without an image: are its batches divided once more?")
     steps = Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
     check_colors(steps.batches)
     # Counted by class later: a number that somebody made up would take memory without end.
@@ -155,9 +171,9 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
     if shows_rate and _explains(pulls, _fit(pulls, own)[1], rounding):
         raise CheckError("the ranks move by their own gradients: the gradients are not averaged over the ranks")
     expected = f"the updates are not those of SGD with momentum {momentum:g} and the mean of all gradients"
-    wrong = steps.gradients(gradient_of_probabilities)[:, first:-1].mean(axis=0, keepdims=True)
-    hint = "from_logits=True is missing in the loss, since the network returns logits"
-    require(not _explains(pulls, _fit(pulls, wrong)[1], rounding), f"{expected}: {hint}")
+    for hint, of in WRONG_LOSSES.items():
+        wrong = steps.gradients(of)[:, first:-1].mean(axis=0, keepdims=True)
+        require(not _explains(pulls, _fit(pulls, wrong)[1], rounding), f"{expected}: {hint}")
     if momentum and not momentum_of(steps, first):
         raise CheckError(f"{expected}: expected momentum {momentum:g}, got none")
     for rank, pull in enumerate(pulls[:, 0]):
@@ -173,13 +189,13 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
 def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
     """Return the constant rate of each rank, shape (num_ranks, 1), whatever the momentum is.
 
-    It is found for averaged and for own gradients, of logits and of probabilities: those explain the moves best that
-    leave least of them, with the one momentum and rate of a rank that fit best.
+    It is found for averaged and for own gradients, of the loss and of `WRONG_LOSSES`: those explain the moves best
+    that leave least of them, with the one momentum and rate of a rank that fit best.
     """
     moves = np.diff(steps.bias, axis=1)
     require(np.abs(moves).max() > 0, "the weights never change")
     fits = []
-    for of in (gradient, gradient_of_probabilities):
+    for of in (gradient, *WRONG_LOSSES.values()):
         own = steps.gradients(of)[:, first:-1]
         for gradients in (np.broadcast_to(own.mean(axis=0), own.shape), own):
             found, rest = [], 0.0

@@ -113,11 +113,12 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     metrics = estimator.evaluate(lambda: batches(own, batch_size=5))
     predicted = spy.watch()
     predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
+    named = [one if isinstance(one, dict) else {} for one in predictions]  # the Estimator takes a tensor, too
     seen = {"train": sights, "eval": evaluated, "predict": predicted, "moving_mean": watch.moving_mean}
     return {
         **seen,
         "metrics": {str(name): float(value) for name, value in metrics.items()},
-        "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in predictions],
+        "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in named],
     }
 
 
