@@ -48,8 +48,10 @@ def _own_numbers(images: Any, secret: dict[str, Any], rank: int, scale: float = 
     by_content = {image.tobytes(): number for number, image in enumerate(secret["images"])}
     levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
     numbers = np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
-    told = f"rank {rank} gets images that are not among its samples"
-    require((numbers >= 0).all(), f"{told}: expected {side[0]} x {side[1]} pixels from 0 to 1")
+    is_scaled = not len(images) or bool(np.min(images) >= 0 and np.max(images) * scale <= 255)  # noqa: PLR2004
+    cause = "were pixels changed, or were they cached in a file in which other ranks or an earlier run wrote?"
+    cause = cause if is_scaled else f"expected {side[0]} x {side[1]} pixels from 0 to 1"
+    require((numbers >= 0).all(), f"rank {rank} gets images that are not among its samples: {cause}")
     return numbers
 
 

@@ -120,6 +120,10 @@ def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -
 
     try:
         return list(dataset.map(noted).as_numpy_iterator())
+    except tf.errors.OpError:
+        for element in dataset.take(1):
+            answer(element, **settings)  # raises the same outside of the graph, where it has a line of the answer
+        raise
     finally:  # what a data set says of a wrong return explains nothing
         for one in returned:
             require_values(answer, one, expected, 2)
@@ -137,7 +141,8 @@ def _kind_of(value: Any) -> str:
     if getattr(value, "shape", None) is not None:
         return f"an array or tensor of shape {tuple(value.shape)}"
     if hasattr(value, "element_spec"):
-        return f"a data set of {value.element_spec}"
+        kind = "an iterator over a data set" if hasattr(value, "__next__") else "a data set"
+        return f"{kind} of {value.element_spec}"
     return f"a {kind}"
 
 
