@@ -212,9 +212,8 @@ def make_data(num_samples, seed):
 
 
 x, y = make_data(num_samples, seed)
-batch_size = -(
-    -num_samples // num_ranks
-)  # per rank; -(-a // b) is a / b rounded up: all ranks use the whole set in one step
+# On each rank, so that all ranks together use the whole set in one step; -(-a // b) is a / b rounded up.
+batch_size = -(-num_samples // num_ranks)
 
 # %% [markdown] role="readonly" id="train-text"
 # And the loop of lab 01 with the gradient tape, with four gaps. A gap that is `None` is skipped, so without any piece every rank trains alone.
