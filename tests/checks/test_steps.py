@@ -162,7 +162,7 @@ def test_steps_are_the_training_among_the_sights():
         (lambda seen: [seen[0], [Sight(sight.bias / 0, sight.samples, training=True) for sight in seen[1]]], "finite"),
         (
             lambda seen: [seen[0], [Sight(sight.bias, sight.samples * 0 - 1, training=True) for sight in seen[1]]],
-            "32 of 64 images do not have their record's colour: are the pixels from -1 to 1?",
+            "32 of 64 images do not have their record's colour: are they of the files given, with pixels from -1 to 1?",
         ),
     ],
 )

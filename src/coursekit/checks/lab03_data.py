@@ -35,6 +35,7 @@ HEIGHT, WIDTH = 60, 100
 SAME_CUT = 0.3  # levels: the tilts of images that are all cut alike vary less, of others ten times as much
 # Of pixels from -1 to 1: JPEG leaves 0.01, windows move all channels alike and give images that differ by 0.5.
 SMALL, LARGEST = 0.04, 1.1
+BLACK = -0.98  # the record's darkest pixel, of at least 10 of 255, is at -0.92
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
@@ -60,6 +61,8 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     if (right | mirrored).all():
         hint = ", but that mirrored: only images for training are flipped"
     require(right.all(), f"the image for validation is not the square in the middle{hint}")
+    is_filled = float(training.min()) > BLACK  # the record has no pixel as dark
+    require(is_filled, "the images for training have black edges: resize the window to the size, without padding")
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
     require(spread > SMALL, "the images for training are all cut alike: use a random window")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0

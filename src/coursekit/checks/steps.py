@@ -129,7 +129,7 @@ def check_colors(samples: Sequence[Array]) -> None:
     numbers = np.concatenate([np.ravel(batch) for batch in samples])
     num_strange = int((numbers < 0).sum())
     told = f"{num_strange} of {len(numbers)} images do not have their record's colour"
-    require(num_strange == 0, f"{told}: are the pixels from -1 to 1?")
+    require(num_strange == 0, f"{told}: are they of the files given, with pixels from -1 to 1?")
 
 
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
