@@ -38,7 +38,7 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     for half, name in enumerate(("reduce-scatter", "allgather")):
         axes.text((half + 0.5) * num_steps / 2 - 0.5, 0.75, name, ha="center", va="center", fontsize="small")
     axes.axvline(num_steps / 2 - 0.5, color=GREY, linestyle=":")
-    axes.set_xticks(range(num_steps), [str(step + 1) for step in range(num_steps)])
+    axes.set_xticks(range(num_steps))  # from 0, as in the exercise and in what its checks say
     axes.set_yticks([-rank for rank in range(num_ranks)], [f"rank {rank}" for rank in range(num_ranks)])
     told = "; ".join(
         f"rank {rank} sends to rank {messages[0][0]} "
