@@ -37,3 +37,13 @@ def test_pictures_of_16_bits_say_what_they_show(told):
         ),
         "Loss scale by step, with an overflow in the steps 1: yours goes from 8 to 8.",
     ]
+
+
+def test_gradients_on_their_way_are_named_by_their_layer(drawn):
+    """By the number that Keras gave them: weights and bias of each layer in turn."""
+    messages.show_overlap(
+        [("cond_9/HorovodAllreduce_grads_9_0", 40, 0, 1, 2), ("HorovodAllreduce_grads_0", 4, 1, 2, 3)]
+    )
+
+    [[figure, _]] = drawn
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["layer 5", "layer 1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -120,14 +121,15 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
     rows = sorted(step, key=lambda one: one[2])
     first_us, last_us = rows[0][2], rows[-1][2]
     figure, (axes,) = panels(1, HEIGHT_INCH)
-    for row, (_, num_bytes, ready_us, sent_us, done_us) in enumerate(rows):
+    for row, (*_, num_bytes, ready_us, sent_us, done_us) in enumerate(rows):
         ready_ms, sent_ms, done_ms = ((time_us - first_us) / 1e3 for time_us in (ready_us, sent_us, done_us))
         axes.broken_barh([(ready_ms, sent_ms - ready_ms)], (-row - 0.4, 0.8), color="0.85")
         axes.broken_barh([(sent_ms, done_ms - sent_ms)], (-row - 0.4, 0.8), color=COLORS[1])
         axes.text(done_ms, -row, f" {_in_bytes(num_bytes)}", va="center", fontsize="small")
     axes.axvline((last_us - first_us) / 1e3, color=COLORS[0])
     axes.text((last_us - first_us) / 1e3, 0.8, " the last gradient is ready", color=COLORS[0], fontsize="small")
-    axes.set(xlabel="milliseconds", ylabel="gradients", yticks=[], ylim=(-len(rows) + 0.4, 1.6))
+    axes.set(xlabel="milliseconds", ylabel="gradients", ylim=(-len(rows) + 0.4, 1.6))
+    axes.set_yticks([-row for row in range(len(rows))], [_of_layer(name) for name, *_ in rows], fontsize="small")
     axes.set_title("One step: grey waits for others, orange is on the wire")
     axes.margins(x=0.12)
     before_us, all_us = covered_before([last_us, np.inf], [(sent_us, done_us) for *_, sent_us, done_us in rows])
@@ -136,6 +138,12 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
         f"The first of {counted(len(rows), 'gradient')} is ready {(last_us - first_us) / 1e3:.1f} ms before the last; "
         f"by then {before_us / all_us:.0%} of the time on the wire is over.",
     )
+
+
+def _of_layer(name: str) -> str:
+    """Return of which layer a gradient is, where Keras has numbered it: weights and bias of each layer in turn."""
+    number = re.search(r"grads_(\d+)", name)
+    return f"layer {int(number[1]) // 2 + 1}" if number else name
 
 
 def _in_bytes(num_bytes: float) -> str:
