@@ -1,5 +1,6 @@
 # /// answer
 # title = "Four bytes are read as one number: TensorFlow's complaint about the shape is the answer's"
+# consequences = ["files-tests", "interleave-tests"]
 #
 # [fails]
 # parse-tests = ["the answer raised InvalidArgumentError", "multiple of 784"]
