@@ -13,6 +13,7 @@ from typing import Annotated
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
+from coursekit.ranks.framework import HOROVOD, MODULES
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
@@ -43,6 +44,7 @@ class Lab:
     resources: Resources
     # The papermill parameters of a run on a laptop. A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
+    framework: str = HOROVOD  # of its ranks, one of `ranks.framework.MODULES`; what it imports has to be installed
     picture: str = ""  # the cell whose picture labs/README.md shows; '' for none
     lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; without any, all do
     # The answers that a student who is stuck may take from the solution, without their points.
@@ -66,6 +68,8 @@ def load_lab(folder: Path) -> Lab:
             f"{shown} is not a name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
         )
     lab = toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
+    if lab.framework not in MODULES:
+        raise CourseKitError(f"{shown}/lab.toml: framework must be one of {', '.join(MODULES)}, not {lab.framework!r}.")
     if folder.parent.name == SOLUTIONS and not lab.source.is_file():
         raise CourseKitError(f"{shown}/{lab.source.name} is missing: a lab's notebook is named as its folder.")
     return lab

@@ -1,6 +1,6 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
-from coursekit.ranks import forkserver, slurm
+from coursekit.ranks import forkserver, framework, slurm
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
 from coursekit.ranks.launched import horovod_build
@@ -9,11 +9,12 @@ from coursekit.ranks.persistent import pull, push, start
 __all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "horovod_build", "pull", "push", "run", "start"]
 
 
-def warm_up() -> None:
-    """Start importing TensorFlow and Horovod for the ranks in the background, and return at once.
+def warm_up(kind: str = framework.HOROVOD) -> None:
+    """Start importing TensorFlow and Horovod, or PyTorch, for the ranks in the background, and return at once.
 
     Inside a Slurm allocation the first run starts a job step instead.
     """
+    framework.choose(kind)
     if not slurm.has_tasks_for(1):
         forkserver.shared.get()
 

@@ -84,6 +84,24 @@ def gloo_environ(
     return {name: str(value) for name, value in variables.items()}
 
 
+def torch_environ(place: Mapping[str, str]) -> dict[str, str]:
+    """Return a place of `gloo_environ` by the names from which `torch.distributed` learns it.
+
+    The names are those that `torchrun` sets (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
+    """
+    names = {
+        "RANK": "RANK",
+        "WORLD_SIZE": "SIZE",
+        "LOCAL_RANK": "LOCAL_RANK",
+        "LOCAL_WORLD_SIZE": "LOCAL_SIZE",
+        "MASTER_ADDR": "GLOO_RENDEZVOUS_ADDR",
+        "MASTER_PORT": "GLOO_RENDEZVOUS_PORT",
+        **({"GLOO_SOCKET_IFNAME": "GLOO_IFACE"} if "HOROVOD_GLOO_IFACE" in place else {}),
+    }
+    # The store serves already: otherwise rank 0 would start one at this port.
+    return {name: place[f"HOROVOD_{other}"] for name, other in names.items()} | {"TORCHELASTIC_USE_AGENT_STORE": "True"}
+
+
 def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:
     """Return the environment of ranks: GPUs are hidden when not wanted, or when there is not one for each rank.
 

@@ -71,7 +71,7 @@ def lost_a_peer(report: Report) -> bool:
     return any(sign in report.error_text for sign in PEER_LOST_SIGNS)
 
 
-# Functions of Horovod that wait for the other ranks, as students call them, and what kind of exchange each is.
+# Functions of Horovod and PyTorch that wait for the other ranks, as students call them, and the kind of exchange.
 COLLECTIVES = {
     **{name: name for name in ("init", "shutdown", "join", "barrier", "alltoall")},
     **dict.fromkeys(("allreduce", "grouped_allreduce"), "allreduce"),
@@ -79,7 +79,14 @@ COLLECTIVES = {
     **dict.fromkeys(("allgather", "allgather_object", "grouped_allgather"), "allgather"),
     **dict.fromkeys(("broadcast", "broadcast_", "broadcast_variables"), "broadcast"),
     **dict.fromkeys(("broadcast_object", "broadcast_global_variables"), "broadcast"),
+    "init_process_group": "init",
+    "all_reduce": "allreduce",
+    "broadcast_object_list": "broadcast",
+    **dict.fromkeys(("all_gather", "all_gather_into_tensor", "all_gather_object"), "allgather"),
+    "reduce_scatter_tensor": "reducescatter",
 }
+# By a part of the path of its files, the name of the module in which students find these functions.
+MODULES = {"horovod": "hvd", "torch/distributed": "dist"}
 NOWHERE = "is not in a collective"
 LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
 RULE = "  A collective completes only when every rank calls it:"
@@ -122,21 +129,22 @@ def position(frames: list[StackFrame]) -> str:
     own = _own_frame(frames)
     place = f" ({describe_place(*own)})" if own else ""
     if collective := _collective(frames):
-        return f"waits in hvd.{collective}{place}"
+        return f"waits in {collective}{place}"
+    if any(frame.function == "_engine_run_backward" for frame in frames):
+        return f"is inside backward(), where DDP exchanges gradients{place}"
     if in_compiled_step(frames):
         return f"is inside a compiled TensorFlow step, where gradients or variables may be exchanged{place}"
     return f"{NOWHERE}{place}"
 
 
 def _collective(frames: list[StackFrame]) -> str:
-    """Return the outermost Horovod function that waits: the one that the student's code called."""
-    names = _collectives(frames)
-    if names:
-        return names[-1]
+    """Return the outermost function that waits for other ranks: the one that the student's code called."""
+    if waiting := _waiting(frames):
+        return f"{_module(waiting[-1])}.{waiting[-1].function}"
     horovod = [frame for frame in frames if "horovod" in frame.file]
     if any(frame.function == "after_create_session" for frame in horovod):
-        return "BroadcastGlobalVariablesHook"
-    return "callbacks" if any("callbacks" in frame.file for frame in horovod) else ""
+        return "hvd.BroadcastGlobalVariablesHook"
+    return "hvd.callbacks" if any("callbacks" in frame.file for frame in horovod) else ""
 
 
 def kind_of_collective(frames: list[StackFrame]) -> str:
@@ -144,11 +152,15 @@ def kind_of_collective(frames: list[StackFrame]) -> str:
 
     The innermost function counts: `broadcast_object` broadcasts, and Keras's callbacks do this or that.
     """
-    return next((COLLECTIVES[name] for name in _collectives(frames)), "")
+    return next((COLLECTIVES[frame.function] for frame in _waiting(frames)), "")
 
 
-def _collectives(frames: list[StackFrame]) -> list[str]:
-    return [frame.function for frame in frames if "horovod" in frame.file and frame.function in COLLECTIVES]
+def _waiting(frames: list[StackFrame]) -> list[StackFrame]:
+    return [frame for frame in frames if frame.function in COLLECTIVES and _module(frame)]
+
+
+def _module(frame: StackFrame) -> str:
+    return next((module for part, module in MODULES.items() if part in frame.file), "")
 
 
 def in_compiled_step(frames: list[StackFrame]) -> bool:

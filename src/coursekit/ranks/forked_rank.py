@@ -19,7 +19,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from coursekit.processes import end_with_parent
-from coursekit.ranks.environ import gloo_environ
+from coursekit.ranks.environ import gloo_environ, torch_environ
+from coursekit.ranks.framework import TORCH, chosen
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Report, Task, call, flush_output, prepare, report_of, run_rank
 
@@ -78,6 +79,8 @@ def become_rank(
     place = gloo_environ(
         rank=rank, ranks_on_nodes=request.ranks_on_nodes, rendezvous=rendezvous, interface=request.interface
     )
+    if chosen() == TORCH:
+        place |= torch_environ(place)
     os.environ.clear()
     os.environ.update({**request.environ, **place, "TMPDIR": tempfile.gettempdir()})
     if inputs:

@@ -19,6 +19,7 @@ from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forked_rank import fork
+from coursekit.ranks.framework import NAMES
 from coursekit.ranks.request import LaunchRequest, RankServer, RunningRanks, SharedServer
 from coursekit.ranks.server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.worker import Task
@@ -134,7 +135,7 @@ class ForkServer(RankServer):
         if failure:
             self.close()
             raise RankError(
-                f"TensorFlow or Horovod cannot be imported ({failure}): run `coursekit doctor` to see what is missing"
+                f"{NAMES[self.framework]} cannot be imported ({failure}): run `coursekit doctor` to see what is missing"
             )
         self._ready = True
 

@@ -14,6 +14,9 @@ from coursekit import STAMP
 # How many tasks there are, as launchers tell each. The innermost comes first: mpirun may start its daemons by srun.
 SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 
+# At which rank 0 of a training with PyTorch listens: below those that the kernel gives to programs by itself.
+FIRST_PORT, NUM_PORTS = 20_000, 10_000
+
 # Where a training notes the number of its ranks, for the job script around it.
 NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
 
@@ -47,6 +50,20 @@ def begin_training() -> None:
         f"train alone and write into the same folder. The cause: {cause}. Ways out: {remedy}, or start it by "
         f"horovodrun -np {started}."
     )
+
+
+def place_torch() -> None:
+    """Tell a training's script where it is, by the names of torchrun, if srun has started it, or nobody."""
+    environ = os.environ
+    if "RANK" in environ:
+        return
+    in_step = "SLURM_STEP_ID" in environ
+    names = {"RANK": ("SLURM_PROCID", "0"), "WORLD_SIZE": ("SLURM_STEP_NUM_TASKS", "1")}
+    names |= {"LOCAL_RANK": ("SLURM_LOCALID", "0"), "MASTER_ADDR": ("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1")}
+    for name, (of_slurm, alone) in names.items():
+        environ.setdefault(name, environ.get(of_slurm, alone) if in_step else alone)
+    # Jobs that share a node have different numbers.
+    environ.setdefault("MASTER_PORT", str(FIRST_PORT + int(environ.get("SLURM_JOB_ID", "0")) % NUM_PORTS))
 
 
 def note_num_ranks(size: int) -> None:

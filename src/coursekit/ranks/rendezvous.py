@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 import socket
+import threading
 import time
 from contextlib import suppress
+from datetime import timedelta
+
+from coursekit.ranks.framework import TORCH, chosen
 
 HOLD_S = 1.0  # then a rank hears that its key is missing, and asks again unless Gloo's own timeout has passed
 REQUEST_TIMEOUT_S = 3.0  # for the whole request, which a rank sends at once
@@ -109,3 +113,34 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
                 return method, path, body
         if not chunk:
             raise ValueError("the connection ended within the request")
+
+
+class TorchStore:
+    """The same for ranks that `torch.distributed` joins, by PyTorch's own server."""
+
+    def __init__(self, address: str) -> None:
+        self._listener = socket.create_server((address, 0), backlog=BACKLOG)
+        self._address, self.port = self._listener.getsockname()
+        self._ended = threading.Event()
+
+    def close(self) -> None:
+        """Give up this process's copy of the listening socket."""
+        self._listener.close()
+
+    def end(self) -> None:
+        """End what serves, in another thread."""
+        self._ended.set()
+
+    def serve(self) -> None:
+        """Answer requests until `end`."""
+        from torch.distributed import TCPStore  # only here, where PyTorch is imported already
+
+        settings = {"is_master": True, "wait_for_workers": False, "timeout": timedelta(seconds=REQUEST_TIMEOUT_S)}
+        store = TCPStore(self._address, self.port, **settings, master_listen_fd=self._listener.detach())
+        self._ended.wait()
+        del store
+
+
+def new_store(address: str) -> Store | TorchStore:
+    """Return a store for ranks of the framework that is chosen."""
+    return (TorchStore if chosen() == TORCH else Store)(address)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import IO
 
+from coursekit.ranks.framework import chosen
 from coursekit.ranks.worker import Task
 
 FILES = ("output", "reports", "stacks")  # of each rank
@@ -111,10 +112,11 @@ class RunningRanks:
 
 
 class RankServer(ABC):
-    """What has TensorFlow and Horovod imported and starts ranks: a fork server, or a job step with one on each node."""
+    """What has a framework imported and starts ranks: a fork server, or a job step with one on each node."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
+        self.framework = chosen()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the server
 
     @property
@@ -151,7 +153,7 @@ class SharedServer:
 
     def get(self) -> RankServer:
         """Return the server for a run, starting one if none can serve."""
-        if self.free is None or not self.free.usable():
+        if self.free is None or not self.free.usable() or self.free.framework != chosen():
             self.close()
             self.free = self._new()
         return self.free

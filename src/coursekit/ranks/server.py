@@ -1,6 +1,6 @@
-"""The fork server: imports TensorFlow and Horovod once, then forks fresh ranks in milliseconds.
+"""The fork server: imports TensorFlow and Horovod, or PyTorch, once, then forks fresh ranks in milliseconds.
 
-It never executes a TensorFlow operation, and forks only while its other threads sleep: a fork after the one, or while
+It never executes an operation of theirs, and forks only while its other threads sleep: a fork after the one, or while
 a thread holds a lock, can hang the child.
 It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
 and it ends together with the notebook's process, whose end closes the control socket.
@@ -29,12 +29,12 @@ from coursekit.ranks import memory_logger
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
+from coursekit.ranks.framework import HOROVOD, MODULES, chosen
 from coursekit.ranks.launched import spare_horovod
-from coursekit.ranks.rendezvous import Store
+from coursekit.ranks.rendezvous import new_store
 from coursekit.ranks.request import FILES, MAX_NUM_FILES, STEP_VARIABLE, LaunchRequest
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
 
-MODULES = ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras")
 # What Slurm sets for a task alone, and the notebook's environment must not hide from the rank: its place, its GPUs.
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
@@ -43,12 +43,14 @@ def preload(*more: str) -> str:
     """Import what ranks need, and these modules; return '' or why that failed."""
     gc.disable()  # a fifth of TensorFlow's import would be looking for garbage that is not there
     try:
-        with contextlib.suppress(CourseKitError):  # without its package: lab 04 alone needs it, and says so
-            importlib.import_module("coursekit.estimator")
-        for module in (*MODULES, *more):
+        if chosen() == HOROVOD:
+            with contextlib.suppress(CourseKitError):  # without its package: lab 04 alone needs it, and says so
+                importlib.import_module("coursekit.estimator")
+        for module in (*MODULES[chosen()], *more):
             importlib.import_module(module)
-        spare_horovod()
-        memory_logger.start()
+        if chosen() == HOROVOD:
+            spare_horovod()
+            memory_logger.start()
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
         return traceback.format_exc().rstrip().splitlines()[-1]
     finally:
@@ -184,7 +186,7 @@ class _Run:
 
     def _start_rendezvous(self) -> tuple[str, int]:
         """Start a process with the store in which Gloo ranks find each other, on loopback only."""
-        store = Store(LOOPBACK)
+        store = new_store(LOOPBACK)
 
         def child() -> None:
             end_with_parent()

@@ -42,7 +42,8 @@ from coursekit.ranks.environ import (
 )
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forkserver import PROGRAM
-from coursekit.ranks.rendezvous import Store
+from coursekit.ranks.framework import NAMES
+from coursekit.ranks.rendezvous import Store, TorchStore, new_store
 from coursekit.ranks.request import FILES, STEP_VARIABLE, LaunchRequest, RankServer, RunningRanks, SharedServer
 from coursekit.ranks.worker import Task
 
@@ -116,7 +117,7 @@ class JobStep(RankServer):
         self._listener.settimeout(POLL_S)
         self._proven: SimpleQueue[tuple[tuple[int, str], Connection]] = SimpleQueue()
         self._controls: list[Connection] = []
-        self._store: Store | None = None
+        self._store: Store | TorchStore | None = None
         self._srun = subprocess.Popen(
             [*srun_command(), sys.executable, "-c", PROGRAM],
             stdin=subprocess.DEVNULL,
@@ -139,7 +140,7 @@ class JobStep(RankServer):
         environ = {**environ, **(HIDE_GPUS if use_gpus is False else {})}
         parts = np.array_split(range(task.num_ranks), min(num_nodes(), task.num_ranks))
         self._end_store()
-        self._store = Store(self._host)
+        self._store = new_store(self._host)
         Thread(target=self._store.serve, daemon=True).start()
         try:
             if not self._controls:
@@ -171,9 +172,11 @@ class JobStep(RankServer):
         met = self._accept(num_nodes(), START_TIMEOUT_S)
         for (number, _), control in sorted(met.items()):
             if not control.poll(START_TIMEOUT_S):
-                raise RankError(f"task {number} of the job step did not import TensorFlow in {START_TIMEOUT_S:g} s")
+                raise RankError(
+                    f"task {number} of the job step did not import {NAMES[self.framework]} in {START_TIMEOUT_S:g} s"
+                )
             if failure := control.recv():
-                raise RankError(f"TensorFlow or Horovod cannot be imported on node {number} of the job ({failure})")
+                raise RankError(f"{NAMES[self.framework]} cannot be imported on node {number} of the job ({failure})")
             self._controls.append(control)
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[tuple[int, str], Connection]:

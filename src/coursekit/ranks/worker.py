@@ -121,6 +121,8 @@ def prepare(task: Task, rank: int) -> None:
     if task.bind_cores:
         _bind_cores()
     _prepare_tensorflow(task.num_threads)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(task.num_threads or len(os.sched_getaffinity(0)))
     # Forked processes would otherwise all draw the same random numbers.
     entropy = task.entropy if task.seed is None else task.seed
     seed_all(int(np.random.SeedSequence([entropy, rank]).generate_state(1)[0]))
@@ -167,11 +169,13 @@ def look_for_hidden_gpus() -> None:
 
 
 def seed_all(seed: int) -> None:
-    """Seed the global random numbers of Python, NumPy and, where it is imported, TensorFlow; `seed` has 32 bits."""
+    """Seed the global random numbers of Python, NumPy, and TensorFlow and PyTorch if imported; `seed` has 32 bits."""
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # the global generator is the one that lab code uses
     if "tensorflow" in sys.modules:
         sys.modules["tensorflow"].keras.utils.set_random_seed(seed)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
 
 
 def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:

@@ -81,7 +81,7 @@ def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str]
     flags: list[Flag] = []
     fault, peak_gb = "", 0.0
     try:
-        with slot.submission() as running, own_limits():
+        with slot.submission(program.framework) as running, own_limits():
             outputs, flags = _run_cells(cells, running, slot.limits.cell_s)
             scores = judge(program, running, left_out, work.taken)
         flags += running.flags()

@@ -23,13 +23,14 @@ from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.judge.running import Running, find_zygote, receive
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
+from coursekit.ranks.framework import HOROVOD, VARIABLE
 from coursekit.ranks.own_time import Deadline, TooSlowError, start_up
 from coursekit.text import counted, printable
 
 LOGGER = logging.getLogger(__name__)
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
 START_TIMEOUT_S = 300.0  # of the sandbox's own time
-OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow imported
+OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow or PyTorch imported
 GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 # Of the kit only these are seen, beside the `__init__.py` of their packages. The contract "What a sandbox shows does
 # not know what is right" in pyproject.toml names the same.
@@ -62,15 +63,17 @@ class Slot(AbstractContextManager["Slot"]):
         self.limits = limits or SubmissionLimits()
         # Its process, the channel to it, and what the kit's own processes in it write.
         self._sandbox: tuple[subprocess.Popen[bytes], Connection, IO[bytes]] | None = None
+        self._framework = HOROVOD
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
-    def submission(self) -> Iterator[Running]:
+    def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
         """Run one submission; on leaving, nothing of it is alive. A `Fault` says that the sandbox broke down."""
-        if self._sandbox and self._sandbox[0].poll() is not None:
+        if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
+        self._framework = framework  # which the sandbox has imported
         process, judge, _ = self._sandbox or self._started()
         pid, own = process.pid, self.limits
         watcher = Watcher(
@@ -115,9 +118,12 @@ class Slot(AbstractContextManager["Slot"]):
         ours, theirs = socket.socketpair()
         argv = [sys.executable, "-I", "-c", PROGRAM.format(folder=str(PACKAGE.parent)), str(theirs.fileno())]
         log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the sandbox
+        seen, environ = seen_inside()
         with theirs:
             process = subprocess.Popen(
-                command(argv, *seen_inside(), tmp_bytes=int(2 * self.limits.tmp_gb * 2**30)),
+                command(
+                    argv, seen, {**environ, VARIABLE: self._framework}, tmp_bytes=int(2 * self.limits.tmp_gb * 2**30)
+                ),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import cell_name, is_solution, is_test, names_of
 from coursekit.paths import PACKAGE
+from coursekit.ranks.framework import HOROVOD
 from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Program:
     # the lab's parameters.
     known: str
     order: tuple[str, ...]  # the names of all code cells in their order, to place what a student added
+    framework: str  # of the lab's ranks
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
@@ -148,7 +150,8 @@ def read_program(lab: str, source: NotebookNode) -> Program:
     trusted = [ast.unparse(node) for node in given if isinstance(node, (ast.Import, ast.ImportFrom))]
     others = [line for line in trusted if names_of(line).bound & used]
     known = "\n".join([*imports, *others, parameters])
-    return Program(lab, tuple(run), tuple(judged), known, tuple(map(cell_name, cells)))
+    framework = source.metadata.get("coursekit", {}).get("framework", HOROVOD)
+    return Program(lab, tuple(run), tuple(judged), known, tuple(map(cell_name, cells)), framework)
 
 
 def _without_checks(source: str) -> tuple[list[str], str]:

@@ -18,10 +18,30 @@ from typing import Any
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import CODE_STUB, without_markers
 from coursekit.labs.cells import cell_name, global_names
+from coursekit.ranks.framework import HOROVOD, TORCH
 
 SCRIPT, PARAMETERS = "script", "parameters"  # tags of cells
 SCRIPT_NAME = "train.py"
-NEEDED = ("main", "hvd")  # what `END` uses
+# By framework: what `END` uses, the lines that start a script, and what comes before and after its `main`.
+NEEDED = {HOROVOD: ("main", "hvd"), TORCH: ("main", "dist")}
+STARTS = {
+    HOROVOD: """\
+    horovodrun -np 2 python {name}
+    mpirun -np 2 python {name}
+    srun --ntasks=2 python {name}""",
+    TORCH: """\
+    torchrun --nproc-per-node=2 {name}
+    srun --ntasks=2 python {name}""",
+}
+FIRST = {HOROVOD: "\nimport coursekit  # ahead of TensorFlow: it chooses Keras 2\n", TORCH: ""}
+JOINS = {
+    HOROVOD: "launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone",
+    TORCH: "launched.place_torch()  # tasks of srun learn their place as those of torchrun do",
+}
+RANKS = {
+    HOROVOD: ("hvd.rank()", "hvd.size()", "hvd.shutdown()"),
+    TORCH: ("dist.get_rank()", "dist.get_world_size()", "dist.destroy_process_group()"),
+}
 KINDS = ("release", "solution", "answers")  # with stubs, the solution, or a student's answers
 
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
@@ -37,18 +57,14 @@ HEAD = '''\
 
 Start it on as many ranks as you like, here on two:
 
-    horovodrun -np 2 python {name}
-    mpirun -np 2 python {name}
-    srun --ntasks=2 python {name}
+{starts}
 
 Parameters of the notebook are options: python {name} --help.
 """
 
 import argparse
 import json
-
-import coursekit  # ahead of TensorFlow: it chooses Keras 2
-'''
+{first}'''
 
 OPTIONS = """\
 if __name__ == "__main__":  # the command line may replace what stands above
@@ -65,12 +81,12 @@ def _plain(value):
 if __name__ == "__main__":
     from coursekit.ranks import launched
 
-    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    {joins}
     _result = main()
-    if hvd.rank() == 0:
+    if {rank} == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks(hvd.size())
-    hvd.shutdown()
+        launched.note_num_ranks({size})
+    {ends}
 '''
 
 
@@ -91,7 +107,7 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     """Refuse script cells that make no program, and return the names of the parameters that they use.
 
     Raises:
-        ScriptError: code is broken or uses unknown names, or `main` or Horovod is missing.
+        ScriptError: code is broken or uses unknown names, or `main` or the framework is missing.
     """
     codes = _codes(notebook)
     names = global_names("\n".join(code for _, code in codes))
@@ -99,7 +115,7 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     for cell, code in codes:
         for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
             raise ScriptError(cell, f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`")
-    for name in NEEDED:
+    for name in NEEDED[_framework(notebook)]:
         if name not in names.bound:
             raise ScriptError(codes[-1][0], f"no script cell defines `{name}`, which the script uses: write it")
     return sorted(names.used & parameters)
@@ -157,7 +173,11 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
     blocks[num_before:num_before] = ["\n".join(assigned), OPTIONS.format(options="".join(map(_option, parameters)))]
     texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
-    blocks = [HEAD.format(title=title, made=made, name=SCRIPT_NAME), *blocks, END]
+    framework = _framework(notebook)
+    starts = STARTS[framework].format(name=SCRIPT_NAME)
+    rank, size, ends = RANKS[framework]
+    head = HEAD.format(title=title, made=made, name=SCRIPT_NAME, starts=starts, first=FIRST[framework])
+    blocks = [head, *blocks, END.format(joins=JOINS[framework], rank=rank, size=size, ends=ends)]
     text = "\n\n\n".join(filter(None, (block.strip("\n") for block in blocks))) + "\n"
     return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
 
@@ -198,6 +218,10 @@ def kind_of(path: Path) -> str:
 
 def _checksum(kind: str, text: str) -> str:
     return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
+
+
+def _framework(notebook: Mapping[str, Any]) -> str:
+    return str(notebook["metadata"].get("coursekit", {}).get("framework", HOROVOD))
 
 
 def _is_parameters(cell: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import nbformat
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import Lab
+from coursekit.ranks.framework import HOROVOD
 
 # What jupytext takes for the start of a cell, indented markers included.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
@@ -57,7 +58,8 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
         cell.source = cell.source.strip("\n")  # a cell magic must stand in the first line
         if cell.cell_type == "code":
             cell.source = MAGIC.sub(r"\1\2", cell.source)
-    notebook.metadata = nbformat.from_dict({"coursekit": {"generated_from": shown}})
+    framework = {} if lab.framework == HOROVOD else {"framework": lab.framework}
+    notebook.metadata = nbformat.from_dict({"coursekit": {"generated_from": shown, **framework}})
     return notebook
 
 

@@ -1,0 +1,211 @@
+"""Checks of the single pieces of lab 08: places, devices, samplers, collectives, checkpoints, validation."""
+
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.check import fresh_rng, require
+from coursekit.checks.compare import Array, as_number, require_close, require_equal, told
+from coursekit.checks.findings import check_last_batch, check_owners, check_writers, owners
+from coursekit.checks.on_ranks import run_and_look, run_here
+from coursekit.checks.private_data import secrets
+from coursekit.checks.trials import RANKS_PER_NODE, Trial, try_on_ranks
+from coursekit.drivers import lab08 as drivers
+from coursekit.drivers.calls import Answer, call
+
+NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS = 22, 3, 4  # of no number of ranks a multiple, with a last batch that is not full
+NUM_CLASSES = 31
+CHECKPOINT = drivers.CHECKPOINT
+ALIKE = 1e-5  # numbers in 32 bits
+
+
+def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
+    """Every rank knows its rank, the world size and its local rank, and is joined with the others.
+
+    Example: with 3 ranks, 2 on the first node, rank 2 has the local rank 0.
+    """
+    own = fresh_rng().integers(1, 1000, num_ranks).tolist()
+    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node, "private": own}
+    for rank, found in enumerate(run_here(drivers.place, join, by=call, **launch)):
+        expected = {"rank": rank, "world size": num_ranks, "local rank": rank % ranks_per_node}
+        for (name, value), got in zip(expected.items(), found["place"]):
+            require_equal(got, float(value), f"the {name} on rank {rank}")
+        require(found["sum"] == sum(own), f"rank {rank} is not joined with the others: init_process_group does that")
+
+
+def check_device(pick_device: Answer, num_ranks: int, ranks_per_node: int) -> None:
+    """Every rank picks the GPU of its local rank, and without GPUs the CPU."""
+    for has_gpus in (True, False):
+        driver = drivers.device_with_gpus if has_gpus else drivers.device_without
+        found = run_here(driver, pick_device, by=drivers.joined, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+        for rank, got in enumerate(found):
+            expected = f"cuda:{rank % ranks_per_node}" if has_gpus else "cpu"
+            where = f"with {drivers.NUM_PRETENDED_GPUS} GPUs on each node" if has_gpus else "without GPUs"
+            require_equal(got, expected, f"{where}, the device of rank {rank}, local rank {rank % ranks_per_node}")
+
+
+def try_epochs(read_epochs: Answer, num_ranks: int) -> Trial:
+    """Read some epochs of a small data set on ranks, with two seeds."""
+    seeds = fresh_rng().choice(1000, 2, replace=False).tolist()
+    args = (read_epochs, NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS, seeds)
+    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, secrets=(None,) * num_ranks, by=drivers.joined)
+
+
+def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
+    """Return the batches of samples by rank, seed and epoch."""
+    found = trial.of_ranks()
+    for rank, of_rank in enumerate(found):
+        for epochs in of_rank:
+            require_equal(len(epochs), NUM_EPOCHS, f"the number of epochs on rank {rank}")
+            require(all(len(batches) for batches in epochs), f"an epoch of rank {rank} has no batches")
+    return found
+
+
+def check_shards(trial: Trial) -> None:
+    """In each epoch every sample belongs to a rank; some belong to two, so that all ranks have equally many.
+
+    Example: of 22 samples 3 ranks get 8 each, so that two come twice; or 8, 7 and 7 where nobody fills up.
+    """
+    for epoch in range(NUM_EPOCHS):
+        batches = [of_rank[0][epoch] for of_rank in _epochs_of(trial)]
+        used = [np.concatenate(of_rank) for of_rank in batches]
+        found = owners(used, NUM_SAMPLES)
+        num_shared = sum(len(by) > 1 for by in found.values())
+        if num_shared < trial.num_ranks:  # by padding
+            found = {sample: by[:1] for sample, by in found.items()}
+        check_owners(found, trial.num_ranks, advice=": every rank needs the same seed, and a sampler that shards")
+        sizes = [len(samples) for samples in used]
+        require(np.ptp(sizes) <= 1, f"expected equally many samples on each rank, got {sizes}")
+        for rank, of_rank in enumerate(batches):
+            check_last_batch(of_rank, BATCH_SIZE, f"of rank {rank}")
+
+
+def check_order(trial: Trial) -> None:
+    """Each epoch has an order of its own, which depends on the seed."""
+    for rank, of_seeds in enumerate(_epochs_of(trial)):
+        orders = [[np.concatenate(batches).tolist() for batches in epochs] for epochs in of_seeds]
+        require(orders[0][0] != sorted(orders[0][0]), f"rank {rank} reads its samples in ascending order: shuffle them")
+        same = [epoch for epoch in range(1, NUM_EPOCHS) if orders[0][epoch] in orders[0][:epoch]]
+        told = "call set_epoch with the number of the epoch"
+        require(not same, f"epoch {(same or [0])[0]} of rank {rank} is in the same order as an earlier one: {told}")
+        require(orders[0][0] != orders[1][0], f"rank {rank} has the same order with another seed")
+
+
+def check_allreduce(allreduce: Answer, num_ranks: int) -> None:
+    """Every rank gets the mean over the ranks, and keeps its own tensor as it was."""
+    own = fresh_rng().normal(1, 1, (num_ranks, 3, 2)).astype(np.float32)
+    mean = np.mean(own, axis=0, dtype=float)
+    for rank, found in enumerate(run_here(drivers.collective, allreduce, by=drivers.joined, **_launch(own))):
+        slips = {"it is the sum over the ranks": num_ranks * mean, "it is the rank's own tensor": own[rank]}
+        _check_collective(found, mean, own[rank], f"allreduce on rank {rank}", slips)
+
+
+def check_allgather(allgather: Answer, num_ranks: int) -> None:
+    """Every rank gets the rows of all ranks in their order; each rank may have another number of them."""
+    rng = fresh_rng()
+    own = [rng.normal(size=(num_rows, 2)).astype(np.float32) for num_rows in rng.permutation(num_ranks) + 1]
+    rows = np.concatenate(own)
+    for rank, found in enumerate(run_here(drivers.collective, allgather, by=drivers.joined, **_launch(own))):
+        slips = {"the order is not that of the ranks": np.concatenate(own[::-1])}
+        _check_collective(found, rows, own[rank], f"allgather on rank {rank}", slips)
+
+
+def _launch(private: Any) -> dict[str, Any]:
+    return {"num_ranks": len(private), "private": list(private)}
+
+
+def _check_collective(found: Any, expected: Array, own: Array, what: str, slips: dict[str, Array]) -> None:
+    got = np.asarray(found["returned"], dtype=float)
+    require_equal(got.shape, expected.shape, f"the shape of what {what} returns")
+    fitting = {words: one for words, one in slips.items() if one.shape == expected.shape}
+    require_close(got.ravel(), expected.ravel(), what, {words: one.ravel() for words, one in fitting.items()}, ALIKE)
+    require(np.array_equal(found["own"], own), f"{what} changes the tensor that it gets: work on a copy")
+
+
+def check_save(save: Answer, num_ranks: int) -> None:
+    """Rank 0 alone writes a file, whose model can be read without DDP, with the optimiser and the epochs."""
+    num_epochs = int(fresh_rng().integers(2, 50))
+    launch = {"num_ranks": num_ranks, "private": secrets(num_ranks, NUM_CLASSES, num_samples=drivers.BATCH_SIZE)}
+    results, written = run_and_look(drivers.saved, save, num_epochs, by=drivers.joined, **launch)
+    check_writers(written)
+    require(CHECKPOINT in written[0], f"files of rank 0: expected {CHECKPOINT}, got {told(sorted(written[0]))}")
+    found = results[0]["found"]
+    names = sorted(found["weights"])
+    wrapped = ": these are names of the wrapped model, take the state of wrapped.module"
+    require_equal(names, ["bias"], "the names of the weights in the file", wrapped if "module.bias" in names else "")
+    require_close(found["weights"]["bias"], results[0]["bias"], "the weights in the file")
+    require_equal(found["num_momenta"], 1, "the number of momenta in the file")
+    require_equal(found["num_epochs"], num_epochs, '"num_epochs" in the file')
+
+
+def check_resume(resume: Answer, num_ranks: int) -> None:
+    """Every rank gets weights, momenta and the number of epochs of a checkpoint that was written from a GPU."""
+    num_epochs = int(fresh_rng().integers(2, 50))
+    private = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=drivers.BATCH_SIZE)
+    launch = {"num_ranks": num_ranks, "private": private}
+    results = run_here(drivers.resumed, resume, num_epochs, by=drivers.joined, **launch)
+    for rank, found in enumerate(results):
+        where = f"after resume on rank {rank}"
+        gap = np.abs(np.subtract(found["bias"], results[0]["written"]["bias"])).max()
+        require(gap < ALIKE, f"{where}, the weights are not those of the checkpoint")
+        momentum = np.asarray(found["momentum"])
+        expected = np.asarray(results[0]["written"]["momentum"])
+        is_same = momentum.shape == expected.shape and np.allclose(momentum, expected, atol=ALIKE)
+        require(is_same, f"{where}, the momenta are not those of the checkpoint: load the optimiser's state, too")
+        require_equal(found["num_epochs"][0], 0.0, f"without a checkpoint, what resume returns on rank {rank}")
+        require_equal(found["num_epochs"][1], float(num_epochs), f"what resume returns on rank {rank}")
+
+
+def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
+    """Evaluate a spy on 13 samples, whose labels are different on each rank."""
+    rng = fresh_rng()
+    bias = rng.normal(size=NUM_CLASSES).astype(np.float32)
+    labels = rng.integers(0, NUM_CLASSES, (num_ranks, 13))
+    labels = np.where(rng.random(labels.shape) < 0.5, int(bias.argmax()), labels)  # noqa: PLR2004  # half are right
+    private = tuple({"labels": one, "bias": bias} for one in labels)
+    return try_on_ranks(
+        drivers.evaluated, evaluate, bias, 4, num_ranks=num_ranks, secrets=private, by=drivers.joined,
+        ranks_per_node=min(num_ranks, RANKS_PER_NODE),
+    )  # fmt: skip
+
+
+def _seen(trial: Trial) -> list[Array]:
+    """Return the samples that each rank has looked at."""
+    seen = [np.concatenate([np.zeros(0, int), *(sight.samples for sight in one["sights"])]) for one in trial.of_ranks()]
+    num_samples = len(trial.secrets[0]["labels"])
+    require(all(((one >= 0) & (one < num_samples)).all() for one in seen), "samples were seen that were not given")
+    return seen
+
+
+def check_once_each(trial: Trial) -> None:
+    """Every sample is seen once, by one rank, by a model in evaluation mode."""
+    seen = _seen(trial)
+    for rank, samples in enumerate(seen):
+        require(len(set(samples.tolist())) == len(samples), f"rank {rank} sees a sample twice in one evaluation")
+    check_owners(owners(seen, len(trial.secrets[0]["labels"])), trial.num_ranks)
+    is_training = any(sight.training for one in trial.of_ranks() for sight in one["sights"])
+    require(not is_training, "the model is in training mode: call model.eval() before")
+
+
+def check_evaluate(trial: Trial) -> None:
+    """Loss and accuracy are the means over all samples that ranks have seen, whoever has seen how many."""
+    seen = _seen(trial)
+    bias = trial.secrets[0]["bias"].astype(float)
+    labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.secrets, seen)]
+    require(any(len(one) for one in labels), "no rank has seen a sample")
+    of_samples = {
+        "loss": [np.log(np.exp(bias).sum()) - bias[one] for one in labels],
+        "accuracy": [(one == bias.argmax()).astype(float) for one in labels],
+    }
+    for rank, found in enumerate(trial.of_ranks()):
+        for name, values in of_samples.items():
+            require(name in found["result"], f"the result of rank {rank} has no entry {name!r}")
+            slips = {
+                "it is the mean of the ranks' means: weigh them by their samples": np.mean(
+                    [one.mean() for one in values]
+                ),
+                "it is that of the rank's own samples": values[rank].mean(),
+                "it is the sum": np.concatenate(values).sum(),
+            }
+            mean = np.concatenate(values).mean()
+            require_close(as_number(found["result"][name], name), mean, f"the {name} on rank {rank}", slips, ALIKE)

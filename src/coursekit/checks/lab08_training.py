@@ -1,0 +1,111 @@
+"""Checks of the training of lab 08: what DDP averages when, read off the steps of a spy (`checks.steps`)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coursekit.checks.check import require
+from coursekit.checks.compare import Array, require_close, require_equal
+from coursekit.checks.on_ranks import run_here
+from coursekit.checks.private_data import check_begins, check_follows, check_sent, secrets
+from coursekit.checks.steps import check_rates, check_same_weights, gradient, rates, rates_alone
+from coursekit.checks.trials import Trial, try_on_ranks
+from coursekit.drivers import lab08 as drivers
+from coursekit.drivers.calls import Answer
+
+NUM_CLASSES = 61
+NUM_EPOCHS = 3
+BATCHES_PER_EPOCH = 4
+NUM_SAMPLES = NUM_EPOCHS * BATCHES_PER_EPOCH * drivers.BATCH_SIZE  # of each rank
+RATE = 0.1
+ALIKE = 1e-5  # numbers in 32 bits
+
+
+def try_train(train: Answer, num_ranks: int) -> Trial:
+    """Train a spy on ranks, each with a start and samples that only it knows."""
+    private = secrets(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
+    args = (train, NUM_EPOCHS, RATE)
+    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, secrets=private, by=drivers.joined)
+
+
+def check_start(trial: Trial) -> None:
+    """All ranks begin with the weights of one of them."""
+    steps = trial.steps()
+    check_begins(steps, trial.secrets)
+    check_same_weights(steps)
+
+
+def check_averaged(trial: Trial) -> None:
+    """Every update is made of the mean of all ranks' gradients."""
+    steps = trial.steps()
+    rates(steps)
+    check_follows(steps, trial.secrets)
+
+
+def check_rate(trial: Trial) -> None:
+    """The rate of one rank is multiplied by the number of ranks, once."""
+    check_rates(rates_alone(trial.steps()), RATE * trial.num_ranks, trial.num_ranks)
+
+
+def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
+    """Add up the gradients of some batches on ranks."""
+    private = secrets(num_ranks, NUM_CLASSES, num_samples=BATCHES_PER_EPOCH * drivers.BATCH_SIZE)
+    args = (accumulate, 1)
+    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, secrets=private, by=drivers.joined)
+
+
+def check_accumulated(trial: Trial) -> None:
+    """The gradient is that of the mean loss over all batches of all ranks, at the start of rank 0."""
+    found = trial.of_ranks()
+    check_sent([one["samples"] for one in found], trial.secrets)
+    counts = [len(one["samples"]) for one in found]
+    require(counts == [BATCHES_PER_EPOCH] * trial.num_ranks, f"expected {BATCHES_PER_EPOCH} batches, got {counts}")
+    bias = np.asarray(trial.secrets[0]["starts"][0], dtype=float)
+    own = np.array([[gradient(bias, samples) for samples in one["samples"]] for one in found])
+    mean = own.mean(axis=(0, 1))
+    for rank, one in enumerate(found):
+        got = np.asarray(one["gradient"], dtype=float)
+        require(got.shape == mean.shape, f"no gradient is left on rank {rank}")
+        slips = {
+            "it is the sum over the batches: divide the loss by their number": mean * BATCHES_PER_EPOCH,
+            "it is the rank's own: the last backward() must not be inside of no_sync()": own[rank].mean(axis=0),
+            "it is that of the last batch": own[:, -1].mean(axis=0),
+        }
+        slips["it is the sum over the batches of the rank's own gradients"] = own[rank].sum(axis=0)
+        require_close(got, mean, f"the gradient on rank {rank}", slips, ALIKE)
+
+
+def check_exchanges(trial: Trial) -> None:
+    """The ranks exchange gradients once, with the last batch."""
+    hint = ": is the model called inside of no_sync(), and not only backward()?"
+    for rank, one in enumerate(trial.of_ranks()):
+        require_equal(one["num_exchanges"], 1, f"the number of exchanges on rank {rank}", hint)
+
+
+def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
+    """Every rank steps on all of its batches, and at the end all have the weights that follow from them."""
+    num_ranks = len(num_batches)
+    private = secrets(num_ranks, NUM_CLASSES, num_samples=max(num_batches) * drivers.BATCH_SIZE)
+    for secret, number in zip(private, num_batches):
+        secret["batches"] = np.split(np.asarray(secret["samples"]), max(num_batches))[:number]
+    launch = {"num_ranks": num_ranks, "private": private}
+    results = run_here(drivers.unequal, train_all, RATE, by=drivers.joined, **launch)
+    for rank, (one, number) in enumerate(zip(results, num_batches)):
+        require_equal(len(one["samples"]), number, f"the number of steps on rank {rank}, which has {number} batches")
+    check_sent([one["samples"] for one in results], private)
+    gap = max(np.abs(np.subtract(one["bias"], results[0]["bias"])).max() for one in results)
+    require(gap < ALIKE, f"at the end the weights of the ranks are up to {gap:.3g} apart")
+    batches = [secret["batches"] for secret in private]
+    start = np.asarray(private[0]["starts"][0], dtype=float)
+    is_right = any(
+        np.allclose(results[0]["bias"], _end(start, batches, by_all=by_all), atol=ALIKE) for by_all in (True, False)
+    )
+    require(is_right, "the weights do not follow from the mean gradients of the ranks that have a batch")
+
+
+def _end(bias: Array, batches: Sequence[Sequence[Array]], *, by_all: bool) -> Array:
+    """Return the weights at the end, where gradients are divided by all ranks or by those that still have a batch."""
+    for step in range(max(map(len, batches))):
+        gradients = [gradient(bias, of_rank[step]) for of_rank in batches if step < len(of_rank)]
+        bias = bias - RATE * np.sum(gradients, axis=0) / (len(batches) if by_all else len(gradients))
+    return bias

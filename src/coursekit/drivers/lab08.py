@@ -1,0 +1,323 @@
+"""Drivers of lab 08: its answers with PyTorch on ranks that `torch.distributed` has joined."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from coursekit.drivers import places
+from coursekit.drivers.calls import (
+    Answer,
+    Array,
+    Late,
+    require_entries,
+    require_number,
+    require_returned,
+    require_values,
+)
+from coursekit.drivers.spy import MOMENTUM, Sight
+
+torch: Any = Late("torch")
+dist: Any = Late("torch.distributed")
+
+NUM_PRETENDED_GPUS = 4
+CHECKPOINT = "checkpoint.pt"
+WIDTH = 12  # of the layers that are sharded: 2, 3 and 4 ranks get equal parts
+NUM_LAYERS = 3
+BATCH_SIZE = 4
+
+
+def joined(function: Callable[..., Any], *args: Any) -> Any:
+    """Call the answer, or a driver with it, on a rank that `torch.distributed` has joined already."""
+    dist.init_process_group("gloo")
+    return function(*args)
+
+
+def make_spy(start: Array) -> Any:
+    """Return a module that looks at no picture: its one weight starts here, and `sights` has what each call saw."""
+
+    class Spy(torch.nn.Module):  # type: ignore[misc,name-defined]  # imported when it is used
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias = torch.nn.Parameter(torch.tensor(start))
+            self.sights: list[Sight] = []
+
+        def forward(self, x: Any) -> Any:
+            numbers = np.rint(x.detach().numpy()[:, 0]).astype(int)
+            self.sights.append(Sight(self.bias.detach().numpy().copy(), numbers, self.training))
+            return self.bias.expand(len(x), -1)
+
+    return Spy()
+
+
+def tensors(samples: Array, labels: Array | None = None) -> tuple[Any, Any]:
+    """Return pictures that a spy takes for these samples, shape (num_samples, 2), and labels, theirs by default."""
+    numbers = torch.tensor(np.asarray(samples))
+    pictures = torch.stack([numbers.float(), torch.zeros(len(numbers))], dim=1)
+    return pictures, numbers + 1 if labels is None else torch.tensor(np.asarray(labels))
+
+
+def place(join: Answer) -> dict[str, Any]:
+    """Let the answer join the ranks; return what it returns, and the sum of all ranks' own numbers."""
+    returned = join()
+    require_values(join, returned, "rank, world size and local rank", 3)
+    own = torch.tensor(float(places.private()))
+    if dist.is_initialized():
+        dist.all_reduce(own)
+    return {"place": [require_number(join, one) for one in returned], "sum": float(own)}
+
+
+def device_without(pick_device: Answer) -> str:
+    """Return the device that the answer picks on this machine's CPUs."""
+    with mock.patch.object(torch.cuda, "is_available", return_value=False):
+        picked = pick_device()
+    require_returned(pick_device, picked, fits=isinstance(picked, (str, torch.device)), expected="a torch.device")
+    return str(torch.device(picked))
+
+
+def device_with_gpus(pick_device: Answer) -> str:
+    """Return the device that the answer picks where some GPUs are pretended to be there."""
+    pretended: dict[str, Any] = {"is_available": True, "device_count": NUM_PRETENDED_GPUS, "set_device": None}
+    with contextlib.ExitStack() as stack:
+        for name, value in pretended.items():
+            stack.enter_context(mock.patch.object(torch.cuda, name, return_value=value))
+        picked = pick_device()
+    require_returned(pick_device, picked, fits=isinstance(picked, (str, torch.device)), expected="a torch.device")
+    return str(torch.device(picked))
+
+
+def epochs(
+    read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: int, seeds: Sequence[int]
+) -> list[list[list[Array]]]:
+    """Return for each seed and epoch the samples of this rank's batches."""
+    return [_epochs(read_epochs, num_samples, batch_size, num_epochs, seed) for seed in seeds]
+
+
+def _epochs(read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: int, seed: int) -> list[list[Array]]:
+    dataset = torch.utils.data.TensorDataset(*tensors(np.arange(num_samples)))
+    found = []
+    for batches in read_epochs(dataset, batch_size, num_epochs, seed):
+        of_epoch = []
+        for batch in batches:
+            require_values(read_epochs, batch, "for each epoch batches of pairs", 2)
+            pair = [np.asarray(part) for part in batch]
+            fits = all(part.ndim > 0 for part in pair) and (pair[0][:, 0] + 1 == pair[1]).all()
+            require_returned(read_epochs, batch, fits=fits, expected="x with the y of the same samples")
+            of_epoch.append(pair[1] - 1)
+        found.append(of_epoch)
+    return found
+
+
+def own_epochs(num_epochs: int) -> Iterator[list[tuple[Any, Any]]]:
+    """Give this rank's secret samples as batches, in so many epochs."""
+    for samples in np.split(np.asarray(places.private()["samples"]), num_epochs):
+        yield [tensors(batch) for batch in np.split(samples, len(samples) // BATCH_SIZE)]
+
+
+def trained(train: Answer, num_epochs: int, rate: float) -> dict[str, Any]:
+    """Train a spy from this rank's own start on its own samples; return what it saw."""
+    spy = make_spy(places.private()["starts"][0])
+    returned = train(spy, own_epochs(num_epochs), rate)
+    require_values(train, returned, "the wrapped model and its optimiser", 2)
+    return {"sights": spy.sights}
+
+
+def wrapped_spy() -> Any:
+    """Return a spy that starts at this rank's own weights, wrapped: all ranks have those of rank 0 then."""
+    return torch.nn.parallel.DistributedDataParallel(make_spy(places.private()["starts"][0]))
+
+
+def accumulated(accumulate: Answer, num_epochs: int) -> dict[str, Any]:
+    """Return the gradient that is left by all of this rank's batches, and how many times gradients were exchanged."""
+    hooks = Late("torch.distributed.algorithms.ddp_comm_hooks.default_hooks")
+    exchanges = []
+
+    def counted(_: Any, bucket: Any) -> Any:
+        exchanges.append(1)
+        return hooks.allreduce_hook(None, bucket)
+
+    model = wrapped_spy()
+    model.register_comm_hook(None, counted)
+    accumulate(model, [batch for batches in own_epochs(num_epochs) for batch in batches])
+    gradient = model.module.bias.grad
+    return {
+        "gradient": np.zeros(0) if gradient is None else gradient.numpy(),
+        "num_exchanges": len(exchanges),
+        "samples": [sight.samples for sight in model.module.sights],
+    }
+
+
+def unequal(train_all: Answer, rate: float) -> dict[str, Any]:
+    """Train on as many batches as this rank has; return the weights at the end, and the samples of each step."""
+    model = wrapped_spy()
+    batches = [tensors(batch) for batch in places.private()["batches"]]
+    train_all(model, torch.optim.SGD(model.parameters(), lr=rate), batches)
+    return {"bias": model.module.bias.detach().numpy(), "samples": [sight.samples for sight in model.module.sights]}
+
+
+def collective(answer: Answer, *more: Any) -> dict[str, Array]:
+    """Call the answer with this rank's own tensor; return what it returns, and the tensor after the call."""
+    own = torch.tensor(np.asarray(places.private()))
+    returned = answer(own, *more)
+    require_returned(answer, returned, fits=isinstance(returned, torch.Tensor), expected="a tensor")
+    return {"returned": returned.detach().numpy(), "own": own.numpy()}
+
+
+def _moved(model: Any) -> Any:
+    """Return an optimiser that has made one step, so that it has momenta."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=MOMENTUM)
+    x, y = tensors(np.asarray(places.private()["samples"])[:BATCH_SIZE])
+    torch.nn.functional.cross_entropy(model(x), y).backward()
+    optimizer.step()
+    return optimizer
+
+
+def _state(model: Any, optimizer: Any) -> dict[str, Array]:
+    """Return weights and momenta of a spy."""
+    momenta = [one.get("momentum_buffer") for one in optimizer.state.values()]
+    return {"bias": model.bias.detach().numpy().copy(), "momentum": np.asarray(momenta[0] if momenta else 0.0)}
+
+
+def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
+    """Let the answer save this rank's model in its own folder; return what it has, and what rank 0 has written."""
+    folder, model = places.here().own, wrapped_spy()
+    optimizer = _moved(model)
+    save(model, optimizer, num_epochs, folder)
+    path, found = Path(folder, CHECKPOINT), {}
+    if path.exists():
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        require_returned(save, state, fits=isinstance(state, dict), expected="a checkpoint that is a dictionary")
+        of_model, of_optimizer = state.get("model"), state.get("optimizer")
+        fits = isinstance(of_model, dict) and isinstance(of_optimizer, dict)
+        require_returned(save, state, fits=fits, expected='state_dict()s as "model" and "optimizer"')
+        found = {"weights": {str(name): np.asarray(value) for name, value in of_model.items()}}
+        found |= {"num_momenta": len(of_optimizer.get("state", ())), "num_epochs": state.get("num_epochs")}
+    return {"found": found, **_state(model.module, optimizer)}
+
+
+def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
+    """Let the answer resume from an empty folder, and from a checkpoint that rank 0 wrote, as if from its GPU.
+
+    Each rank's model has a start of its own.
+    """
+    folder = places.here().shared / "checkpoints"
+    folder.mkdir(exist_ok=True)
+    fresh = [make_spy(start) for start in places.private()["starts"]]
+    optimizers = [torch.optim.SGD(model.parameters(), lr=0.1, momentum=MOMENTUM) for model in fresh]
+    wrapped = [torch.nn.parallel.DistributedDataParallel(model) for model in fresh]
+    none = resume(wrapped[0], optimizers[0], folder)
+    dist.barrier()
+    is_saving = [True]
+    torch.serialization.register_package(1, lambda _: "cuda:0" if is_saving else None, lambda *_: None)
+    written = {}
+    if dist.get_rank() == 0:
+        model = make_spy(places.private()["starts"][2])
+        optimizer = _moved(model)
+        written = _state(model, optimizer)
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+        torch.save(state, folder / CHECKPOINT)
+    is_saving.clear()
+    dist.barrier()
+    epochs = [require_number(resume, one) for one in (none, resume(wrapped[1], optimizers[1], folder))]
+    return {"written": written, "num_epochs": epochs, **_state(fresh[1], optimizers[1])}
+
+
+def evaluated(evaluate: Answer, bias: Array, batch_size: int) -> dict[str, Any]:
+    """Evaluate a spy on samples whose labels only this rank knows; return the result and what the spy saw."""
+    spy, labels = make_spy(np.asarray(bias, np.float32)), places.private()
+    dataset = torch.utils.data.TensorDataset(*tensors(np.arange(len(labels)), labels))
+    result = require_entries(evaluate, evaluate(spy, dataset, batch_size))
+    return {"result": result, "sights": spy.sights}
+
+
+def _layers() -> Any:
+    """Return layers that start at one place on all ranks."""
+    torch.manual_seed(0)
+    return torch.nn.Sequential(*(torch.nn.Linear(WIDTH, WIDTH) for _ in range(NUM_LAYERS)))
+
+
+def _plain(model: Any) -> Array:
+    """Return all weights of a model, sharded or not, as one array."""
+    whole = [one.full_tensor() if hasattr(one, "full_tensor") else one for one in model.parameters()]
+    return np.concatenate([one.detach().numpy().ravel() for one in whole])
+
+
+def _adam(parameters: Any) -> Any:
+    return torch.optim.Adam(parameters, lr=0.01)
+
+
+def _step(model: Any, optimizer: Any) -> None:
+    x = torch.tensor(np.asarray(places.private(), np.float32))
+    for _ in range(2):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+    model(x).square().mean().backward()  # so that there are gradients
+
+
+def _held(model: Any, optimizer: Any) -> dict[str, int]:
+    def size(tensors: Sequence[Any]) -> int:
+        return sum(one.to_local().nbytes if hasattr(one, "to_local") else one.nbytes for one in tensors)
+
+    parameters = list(model.parameters())
+    state = [one for of in optimizer.state.values() for one in of.values() if torch.is_tensor(one) and one.dim()]
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    return {"parameters": size(parameters), "gradients": size(gradients), "optimizer": size(state)}
+
+
+def _wrap(model: Any) -> Any:
+    return torch.nn.parallel.DistributedDataParallel(model)
+
+
+def _of_kind(kind: str) -> tuple[Any, Any]:
+    """Return layers and their optimiser: "ddp", "zero" or "fsdp"."""
+    if kind == "fsdp":
+        model = _layers()
+        for part in (*model, model):
+            Late("torch.distributed.fsdp").fully_shard(part)
+        return model, _adam(model.parameters())
+    model = _wrap(_layers())
+    if kind == "ddp":
+        return model, _adam(model.parameters())
+    zero = Late("torch.distributed.optim").ZeroRedundancyOptimizer
+    return model, zero(model.parameters(), torch.optim.Adam, lr=0.01)
+
+
+def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
+    """Return for each kind what the answer counts and what there is, in bytes."""
+    found = {}
+    for kind in kinds:
+        model, optimizer = _of_kind(kind)
+        _step(model, optimizer)
+        found[kind] = [require_entries(bytes_held, bytes_held(model, optimizer)), _held(model, optimizer)]
+    return found
+
+
+def zero(make_zero: Answer) -> dict[str, Any]:
+    """Train with the answer's optimiser, and with Adam; return weights of both, and the bytes of the optimiser."""
+    model = _wrap(_layers())
+    optimizer = make_zero(model, 0.01)
+    fits = isinstance(optimizer, torch.optim.Optimizer)
+    require_returned(make_zero, optimizer, fits=fits, expected="an optimiser")
+    return _both(model, optimizer)
+
+
+def sharded(shard: Answer) -> dict[str, Any]:
+    """Train what the answer has sharded, and a wrapped model; return weights of both, bytes, and number of units."""
+    layers = _layers()
+    model = shard(layers)
+    model = layers if model is None else model
+    require_returned(shard, model, fits=isinstance(model, torch.nn.Module), expected="the model")
+    unit = Late("torch.distributed.fsdp").FSDPModule
+    num_units = sum(isinstance(one, unit) for one in model if isinstance(one, torch.nn.Linear))
+    return {**_both(model, _adam(model.parameters())), "num_units": num_units}
+
+
+def _both(model: Any, optimizer: Any) -> dict[str, Any]:
+    reference, of_reference = _of_kind("ddp")
+    for pair in ((model, optimizer), (reference, of_reference)):
+        _step(*pair)
+    return {"weights": _plain(model), "expected": _plain(reference), "held": _held(model, optimizer)}

@@ -1,0 +1,33 @@
+"""The framework of a lab's ranks: what their server imports before it forks them.
+
+It is a property of the lab (`framework` in `lab.toml`). A notebook chooses it by `ranks.warm_up("torch")`, a grader for
+each submission; the environment tells it to servers, ranks, and the tasks of a job step.
+"""
+
+from __future__ import annotations
+
+import os
+
+VARIABLE = "COURSEKIT_FRAMEWORK"
+HOROVOD, TORCH = "horovod", "torch"
+MODULES = {
+    HOROVOD: ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras"),
+    # PyTorch imports its parts for distributed training when they are first used, which takes each rank a second.
+    TORCH: (
+        *("numpy", "torch", "torch.distributed.optim", "torch.distributed.fsdp", "torch.nn.parallel"),
+        *("torch.utils.data.distributed", "torch.distributed.algorithms.join"),
+    ),
+}
+NAMES = {HOROVOD: "TensorFlow or Horovod", TORCH: "PyTorch"}
+
+
+def chosen() -> str:
+    """Return the framework of this process's ranks."""
+    return os.environ.get(VARIABLE, HOROVOD)
+
+
+def choose(framework: str) -> None:
+    """Let ranks that this process starts from now on be of a framework."""
+    if framework not in MODULES:
+        raise ValueError(f"framework must be one of {', '.join(MODULES)}, not {framework!r}")
+    os.environ[VARIABLE] = framework
