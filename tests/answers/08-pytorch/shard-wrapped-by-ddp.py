@@ -1,0 +1,12 @@
+# /// answer
+# title = "DDP, as before: every rank holds everything"
+#
+# [fails]
+# fsdp-tests = ["rank 0"]
+# ///
+
+# %% role="answer" id="shard"
+def shard(model):
+    for layer in model:
+        DistributedDataParallel(layer)
+    return model

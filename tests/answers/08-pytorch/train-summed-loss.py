@@ -1,0 +1,10 @@
+# /// answer
+# title = "The loss is the sum of the batch"
+#
+# [fails]
+# rate-tests = ["4 times"]
+# ///
+
+# %% role="changes" id="train"
+# -            F.cross_entropy(wrapped(x), y).backward()
+# +            F.cross_entropy(wrapped(x), y, reduction="sum").backward()

@@ -1,0 +1,10 @@
+# /// answer
+# title = "The rate is not passed on"
+#
+# [fails]
+# zero-tests = ["weights on rank"]
+# ///
+
+# %% role="answer" id="make-zero"
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam)
