@@ -66,6 +66,7 @@ def test_a_lab_is_its_folder_and_its_toml(root):
         ("minutes = 60", "minutes = 0", ": minutes must be at least 1, not 0"),
         ('["see", "do"]', "[]", ": objectives must not be empty"),
         ("num_ranks = 2", "num_rank = 2", r" \[resources\]: unknown key\(s\) \['num_rank'\]"),
+        ("minutes = 60", 'minutes = 60\nframework = "jax"', ": framework must be one of horovod, torch, not 'jax'"),
         ("minutes = 60", "", r": missing key\(s\) \['minutes'\]"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coursekit.ranks.environ import gloo_environ, scrubbed
+from coursekit.ranks.environ import gloo_environ, scrubbed, torch_environ
 
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
 
@@ -21,6 +21,21 @@ def test_places_on_uneven_nodes():
         (4, 6, 0, 2, 2, 3),
         (5, 6, 1, 2, 1, 2),
     ]
+
+
+def test_a_rank_of_pytorch_has_the_same_place_by_the_names_of_torchrun():
+    """All that `env://` reads, and that the store is served by somebody else."""
+    place = gloo_environ(rank=2, ranks_on_nodes=(2, 1), rendezvous=("10.0.0.1", 1234), interface="ib0")
+    assert torch_environ(place) == {
+        "RANK": "2",
+        "WORLD_SIZE": "3",
+        "LOCAL_RANK": "0",
+        "LOCAL_WORLD_SIZE": "1",
+        "MASTER_ADDR": "10.0.0.1",
+        "MASTER_PORT": "1234",
+        "GLOO_SOCKET_IFNAME": "ib0",
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+    }
 
 
 def test_the_interface_is_named_only_when_asked_for():

@@ -23,6 +23,7 @@ from coursekit.ranks.worker import Report
 LIBRARY = f"{sys.prefix}/lib/site-packages"
 HOROVOD = f"{LIBRARY}/horovod/tensorflow/__init__.py"
 WORKER = worker.__file__
+BACKWARD = "is inside backward(), where DDP exchanges gradients"
 COMPILED = "is inside a compiled TensorFlow step, where gradients or variables may be exchanged"
 
 
@@ -67,11 +68,13 @@ def test_a_dump_without_the_function_gives_no_frames():
             [(f"{LIBRARY}/session.py", 1477, "_call_tf_sessionrun"), (HOROVOD, 300, "after_create_session")],
             "waits in hvd.BroadcastGlobalVariablesHook",
         ),
+        ([(f"{LIBRARY}/torch/distributed/distributed_c10d.py", 3023, "all_reduce")], "waits in dist.all_reduce"),
+        ([(f"{LIBRARY}/torch/autograd/graph.py", 865, "_engine_run_backward")], BACKWARD),
         ([], "is not in a collective"),
     ],
 )
 def test_a_position_names_what_the_students_line_waits_for(lab, library_frames, words):
-    """The outermost function of Horovod counts, since that is the one which the student called."""
+    """The outermost function of Horovod or PyTorch counts, since that is the one which the student called."""
     frames = [StackFrame(*frame) for frame in [*library_frames, (lab, 2, "train")]]
     assert position(frames) == f"{words} (lab.py, line 2 in train: `hvd.allreduce(x)`)"
 

@@ -98,12 +98,13 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     batches = [secret["batches"] for secret in private]
     start = np.asarray(private[0]["starts"][0], dtype=float)
     is_right = any(
-        np.allclose(results[0]["bias"], _end(start, batches, by_all=by_all), atol=ALIKE) for by_all in (True, False)
+        np.allclose(results[0]["bias"], weights_after(start, batches, by_all=by_all), atol=ALIKE)
+        for by_all in (True, False)
     )
     require(is_right, "the weights do not follow from the mean gradients of the ranks that have a batch")
 
 
-def _end(bias: Array, batches: Sequence[Sequence[Array]], *, by_all: bool) -> Array:
+def weights_after(bias: Array, batches: Sequence[Sequence[Array]], *, by_all: bool) -> Array:
     """Return the weights at the end, where gradients are divided by all ranks or by those that still have a batch."""
     for step in range(max(map(len, batches))):
         gradients = [gradient(bias, of_rank[step]) for of_rank in batches if step < len(of_rank)]

@@ -113,7 +113,8 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
     One of class "persistence" is followed by an honest submission that looks for what it left.
     """
     mark = f"mark{secrets.token_hex(6)}"
-    with slot.submission():  # so that the slot is warm: what is alive before and after can be compared
+    framework = read_program(course.lab, nbformat.read(course.source, as_version=4)).framework
+    with slot.submission(framework):  # so that the slot is warm: what is alive before and after can be compared
         pass
     with tempfile.TemporaryDirectory(prefix="bait-") as folder:
         bait = Bait.make(Path(folder), course.lab, course.source.read_bytes())
@@ -122,7 +123,7 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
         with patch.dict(os.environ):  # which is restored: a hand-in may set what an attack looks for
             work = stage(attack, course, mark, bait.folder)
             verdict = grade_staged(attack, work, course, slot)
-        with slot.submission():
+        with slot.submission(framework):
             pass
         outcome = AttackOutcome(attack, verdict, before.traces(mark))
     if attack.kind == "persistence":

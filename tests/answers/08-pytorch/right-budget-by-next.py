@@ -8,6 +8,7 @@ def shard(model):
         fully_shard(layer)
     return fully_shard(model)
 
+
 # %% role="answer" id="predict-bytes"
 def predict_bytes(kind, num_parameters, num_ranks):
     n = num_ranks
@@ -17,6 +18,7 @@ def predict_bytes(kind, num_parameters, num_ranks):
     parts = p * (n - 1) / n
     held = 2 * p + 2 * p / n if kind == "zero" else 4 * p / n
     return {"held": np.float64(held), "sent": 3 * parts, "note": 0}
+
 
 # %% role="answer" id="fewest-gpus"
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):

@@ -11,6 +11,7 @@ def save(wrapped, optimizer, num_epochs, folder):
     torch.save({"model": model, "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}, part)
     part.rename(Path(folder, "checkpoint.pt"))
 
+
 # %% role="answer" id="resume"
 def resume(wrapped, optimizer, folder):
     found = [None]

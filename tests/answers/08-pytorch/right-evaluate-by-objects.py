@@ -9,7 +9,9 @@ def evaluate(model, dataset, batch_size):
     losses, hits = [], []
     with torch.inference_mode():
         for begin in range(first, last, batch_size):
-            x, y = (torch.stack(part) for part in zip(*(dataset[i] for i in range(begin, min(begin + batch_size, last)))))
+            x, y = (
+                torch.stack(part) for part in zip(*(dataset[i] for i in range(begin, min(begin + batch_size, last))))
+            )
             logits = model(x)
             losses += F.cross_entropy(logits, y, reduction="none").tolist()
             hits += (logits.argmax(1) == y).tolist()

@@ -8,6 +8,7 @@ def join():
     print("joined")
     return [torch.tensor(dist.get_rank()), np.int64(dist.get_world_size()), dist.get_node_local_rank()]
 
+
 # %% role="answer" id="pick-device"
 def pick_device():
     if torch.cuda.is_available():

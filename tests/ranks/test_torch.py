@@ -1,0 +1,100 @@
+"""Ranks that `torch.distributed` joins: of a server that has PyTorch imported, and nothing of TensorFlow."""
+
+import sys
+
+import cloudpickle
+import pytest
+
+from coursekit import ranks
+from coursekit.ranks.framework import VARIABLE
+from coursekit.ranks.launched import place_torch
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
+
+pytestmark = pytest.mark.needs("torch")
+
+
+@pytest.fixture(autouse=True)
+def _torch(monkeypatch):
+    """Let ranks be of PyTorch; the test after has its own server again."""
+    monkeypatch.setenv(VARIABLE, "torch")
+
+
+def joined():
+    """Return the sum of all ranks' numbers, this rank's local rank, a random number, and which frameworks are there."""
+    import torch
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo")
+    own = torch.tensor(float(dist.get_rank() + 1))
+    dist.all_reduce(own)
+    imported = sorted({"torch", "tensorflow", "horovod"} & {*sys.modules})
+    return float(own), dist.get_node_local_rank(), float(torch.rand(1)), imported
+
+
+def test_ranks_are_joined_and_have_pytorch_alone():
+    """All hear of all; each knows its place on its node and draws numbers of its own, which a seed repeats."""
+    first, again = (ranks.run(joined, num_ranks=3, ranks_per_node=2, seed=5) for _ in range(2))
+    assert first == again
+    assert [(total, local) for total, local, *_ in first] == [(6.0, 0), (6.0, 1), (6.0, 0)]
+    assert len({number for *_, number, _ in first}) == 3
+    assert {tuple(imported) for *_, imported in first} == {("torch",)}
+
+
+def imported():
+    """Return which frameworks this rank has imported."""
+    return sorted({"torch", "tensorflow", "horovod"} & {*sys.modules})
+
+
+def test_a_notebook_can_have_ranks_of_the_other_framework_afterwards(monkeypatch):
+    """The server of one framework does not serve the other."""
+    assert ranks.run(imported, num_ranks=1) == [["torch"]]
+    monkeypatch.delenv(VARIABLE)
+    assert ranks.run(imported, num_ranks=1) == [["horovod", "tensorflow"]]
+
+
+def one_leaves():
+    """Rank 0 waits for a rank that has finished."""
+    import torch
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo")
+    if dist.get_rank() == 0:
+        dist.all_reduce(torch.ones(3))
+
+
+def test_a_rank_that_waits_for_one_that_has_finished_is_told_so():
+    """As with Horovod, and at once."""
+    with pytest.raises(ranks.RankError, match=r"rank 0 failed in a collective: rank 1 had already finished"):
+        ranks.run(one_leaves, num_ranks=2)
+
+
+def test_an_unknown_framework_is_refused():
+    """With the names of those that there are."""
+    with pytest.raises(ValueError, match="framework must be one of horovod, torch, not 'jax'"):
+        ranks.warm_up("jax")
+
+
+def test_a_task_of_srun_learns_its_place_by_the_names_of_torchrun(monkeypatch):
+    """What torchrun has set stays."""
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "")  # so that it is restored
+        monkeypatch.delenv(name)
+    of_slurm = {"SLURM_STEP_ID": "0", "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_STEP_NUM_TASKS": "8"}
+    of_slurm |= {"SLURM_LAUNCH_NODE_IPADDR": "10.0.0.1", "SLURM_JOB_ID": "30007"}
+    for name, value in of_slurm.items():
+        monkeypatch.setenv(name, value)
+    place_torch()
+    import os
+
+    found = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")}
+    assert found == {
+        "RANK": "5",
+        "WORLD_SIZE": "8",
+        "LOCAL_RANK": "1",
+        "MASTER_ADDR": "10.0.0.1",
+        "MASTER_PORT": "20007",
+    }
+    monkeypatch.setenv("SLURM_PROCID", "6")
+    place_torch()
+    assert os.environ["RANK"] == "5"
