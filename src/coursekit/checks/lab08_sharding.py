@@ -8,8 +8,9 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_dict, as_number, require_close, require_equal
 from coursekit.checks.on_ranks import TIMEOUT_S, run_here
-from coursekit.drivers import lab08 as drivers
+from coursekit.drivers import lab08_sharding as drivers
 from coursekit.drivers.calls import Answer
+from coursekit.drivers.lab08 import joined
 
 KINDS = ("ddp", "zero", "fsdp")
 BYTES = 4  # of a number
@@ -23,7 +24,7 @@ NUM_WEIGHTS = drivers.NUM_LAYERS * drivers.WIDTH * (drivers.WIDTH + 1)
 
 def _launch(num_ranks: int) -> dict[str, Any]:
     private = fresh_rng().normal(size=(num_ranks, 4, drivers.WIDTH)).astype(np.float32)
-    return {"num_ranks": num_ranks, "private": list(private), "by": drivers.joined, "timeout_s": 2 * TIMEOUT_S}
+    return {"num_ranks": num_ranks, "private": list(private), "by": joined, "timeout_s": 2 * TIMEOUT_S}
 
 
 def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:

@@ -1,0 +1,104 @@
+"""Drivers of lab 08's last section: what ranks hold under DDP, ZeRO-1 and FSDP."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.drivers import places
+from coursekit.drivers.calls import Answer, Array, Late, require_entries, require_returned
+
+torch: Any = Late("torch")
+fsdp: Any = Late("torch.distributed.fsdp")
+
+WIDTH = 12  # of the layers that are sharded: 2, 3 and 4 ranks get equal parts
+NUM_LAYERS = 3
+
+
+def _layers() -> Any:
+    """Return layers that start at one place on all ranks."""
+    torch.manual_seed(0)
+    return torch.nn.Sequential(*(torch.nn.Linear(WIDTH, WIDTH) for _ in range(NUM_LAYERS)))
+
+
+def _plain(model: Any) -> Array:
+    """Return all weights of a model, sharded or not, as one array."""
+    whole = [one.full_tensor() if hasattr(one, "full_tensor") else one for one in model.parameters()]
+    return np.concatenate([one.detach().numpy().ravel() for one in whole])
+
+
+def _adam(parameters: Any) -> Any:
+    return torch.optim.Adam(parameters, lr=0.01)
+
+
+def _step(model: Any, optimizer: Any) -> None:
+    x = torch.tensor(np.asarray(places.private(), np.float32))
+    for _ in range(2):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+    model(x).square().mean().backward()  # so that there are gradients
+
+
+def _held(model: Any, optimizer: Any) -> dict[str, int]:
+    def size(tensors: Sequence[Any]) -> int:
+        return sum(one.to_local().nbytes if hasattr(one, "to_local") else one.nbytes for one in tensors)
+
+    parameters = list(model.parameters())
+    state = [one for of in optimizer.state.values() for one in of.values() if torch.is_tensor(one) and one.dim()]
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    return {"parameters": size(parameters), "gradients": size(gradients), "optimizer": size(state)}
+
+
+def _wrap(model: Any) -> Any:
+    return torch.nn.parallel.DistributedDataParallel(model)
+
+
+def _of_kind(kind: str) -> tuple[Any, Any]:
+    """Return layers and their optimiser: "ddp", "zero" or "fsdp"."""
+    if kind == "fsdp":
+        model = _layers()
+        for part in (*model, model):
+            fsdp.fully_shard(part)
+        return model, _adam(model.parameters())
+    model = _wrap(_layers())
+    if kind == "ddp":
+        return model, _adam(model.parameters())
+    zero = Late("torch.distributed.optim").ZeroRedundancyOptimizer
+    return model, zero(model.parameters(), torch.optim.Adam, lr=0.01)
+
+
+def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
+    """Return for each kind what the answer counts and what there is, in bytes."""
+    found = {}
+    for kind in kinds:
+        model, optimizer = _of_kind(kind)
+        _step(model, optimizer)
+        found[kind] = [require_entries(bytes_held, bytes_held(model, optimizer)), _held(model, optimizer)]
+    return found
+
+
+def zero(make_zero: Answer) -> dict[str, Any]:
+    """Train with the answer's optimiser, and with Adam; return weights of both, and the bytes of the optimiser."""
+    model = _wrap(_layers())
+    optimizer = make_zero(model, 0.01)
+    fits = isinstance(optimizer, torch.optim.Optimizer)
+    require_returned(make_zero, optimizer, fits=fits, expected="an optimiser")
+    return _both(model, optimizer)
+
+
+def sharded(shard: Answer) -> dict[str, Any]:
+    """Train what the answer has sharded, and a wrapped model; return weights of both, bytes, and number of units."""
+    layers = _layers()
+    model = shard(layers)
+    model = layers if model is None else model
+    require_returned(shard, model, fits=isinstance(model, torch.nn.Module), expected="the model")
+    num_units = sum(isinstance(one, fsdp.FSDPModule) for one in model if isinstance(one, torch.nn.Linear))
+    return {**_both(model, _adam(model.parameters())), "num_units": num_units}
+
+
+def _both(model: Any, optimizer: Any) -> dict[str, Any]:
+    reference, of_reference = _of_kind("ddp")
+    for pair in ((model, optimizer), (reference, of_reference)):
+        _step(*pair)
+    return {"weights": _plain(model), "expected": _plain(reference), "held": _held(model, optimizer)}
