@@ -733,19 +733,18 @@ with check("bytes of a rank", section="5"):
     lab08_sharding.check_bytes_held(bytes_held, num_ranks=3)
     ### END HIDDEN TESTS
 
-# %% [markdown] role="readonly" id="shard-text"
-# **Exercise (2 points).** Write `make_zero`: the optimiser of ZeRO-1 for a wrapped model, with Adam (`torch.optim.Adam`) and this rate. And write `shard`: make FSDP's shards of a model that is a sequence of layers, and return the model.
-# Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and nothing is won.
+# %% [markdown] role="readonly" id="zero-text"
+# **Exercise (1 point).** Write `make_zero`: the optimiser of ZeRO-1 for a wrapped model, with Adam (`torch.optim.Adam`) and this rate.
 #
 # <details><summary>Hint</summary>
 #
-# `ZeroRedundancyOptimizer(parameters, optimizer_class, lr=rate)`. `fully_shard(layer)` changes a layer in place; call it for every layer, and at last for the whole model.
+# `ZeroRedundancyOptimizer(parameters, optimizer_class, lr=rate)`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `fully_shard(layer, reshard_after_forward=False)` keeps the weights until the backward pass. What does it save, and what does it cost?
+# It shares out whole tensors. How unequal can the shares of the ranks be, for a network with one large layer?
 #
 # </details>
 
@@ -757,6 +756,27 @@ def make_zero(wrapped, rate):
     ### BEGIN SOLUTION
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, lr=rate)
     ### END SOLUTION
+
+
+# %% role="tests" id="zero-tests" points=1
+with check("ZeRO-1", section="5"):
+    lab08_sharding.check_zero(make_zero, num_ranks=3)
+
+# %% [markdown] role="readonly" id="shard-text"
+# **Exercise (1 point).** Write `shard`: make FSDP's shards of a model that is a sequence of layers, and return the model.
+# Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and nothing is won.
+#
+# <details><summary>Hint</summary>
+#
+# `fully_shard(layer)` changes a layer in place; call it for every layer, and at last for the whole model.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# `fully_shard(layer, reshard_after_forward=False)` keeps the weights until the backward pass. What does it save, and what does it cost?
+#
+# </details>
 
 
 # %% role="answer" id="shard"
@@ -771,10 +791,6 @@ def shard(model):
     ### END SOLUTION
 
 
-# %% role="tests" id="zero-tests" points=1
-with check("ZeRO-1", section="5"):
-    lab08_sharding.check_zero(make_zero, num_ranks=3)
-
 # %% role="tests" id="fsdp-tests" points=1
 with check("FSDP", section="5"):
     lab08_sharding.check_shard(shard, num_ranks=2)
@@ -782,9 +798,8 @@ with check("FSDP", section="5"):
     lab08_sharding.check_shard(shard, num_ranks=3)
     ### END HIDDEN TESTS
 
-# %% [markdown] role="readonly" id="budget-text"
-# **Exercise (2 points).** A memory budget. Write `predict_bytes`: what the table says, for a `kind` that is `"ddp"`, `"zero"` or `"fsdp"`: a dictionary of bytes with `"held"`, all that a rank holds of weights, gradients and Adam's state together, and `"sent"`, what it sends in a step.
-# Then write `fewest_gpus`: the smallest number among 1, 2, 4, …, 64 GPUs with which a rank's bytes, and `other_bytes` for what its samples need, are no more than `memory_bytes`; `None` if there is none.
+# %% [markdown] role="readonly" id="predict-text"
+# **Exercise (1 point).** Write `predict_bytes`: what the table says, for a `kind` that is `"ddp"`, `"zero"` or `"fsdp"`. Return a dictionary of bytes with `"held"`, all that a rank holds of weights, gradients and Adam's state together, and `"sent"`, what it sends in a step.
 #
 # <details><summary>Hint</summary>
 #
@@ -811,6 +826,29 @@ def predict_bytes(kind, num_parameters, num_ranks):
     ### END SOLUTION
 
 
+# %% role="tests" id="predict-tests" points=1
+with check("predicted bytes", section="5"):
+    lab08_sharding.check_predict_bytes(predict_bytes, num_cases=6)
+    ### BEGIN HIDDEN TESTS
+    lab08_sharding.check_predict_bytes(predict_bytes, num_cases=40)
+    ### END HIDDEN TESTS
+
+# %% [markdown] role="readonly" id="budget-text"
+# **Exercise (1 point).** A memory budget. Write `fewest_gpus`: the smallest number among 1, 2, 4, …, 64 GPUs with which a rank's bytes, and `other_bytes` for what its samples need, are no more than `memory_bytes`; `None` if there is none.
+#
+# <details><summary>Hint</summary>
+#
+# A loop over the numbers of GPUs, with your `predict_bytes`. What fits exactly, fits.
+#
+# </details>
+#
+# <details><summary>Stretch, without points</summary>
+#
+# Under DDP the answer is 1 or `None`. Why?
+#
+# </details>
+
+
 # %% role="answer" id="fewest-gpus"
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
     """Return the smallest number of GPUs, from 1 to 64, with which a rank's bytes fit; None if there is none."""
@@ -822,13 +860,6 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
     return None
     ### END SOLUTION
 
-
-# %% role="tests" id="predict-tests" points=1
-with check("predicted bytes", section="5"):
-    lab08_sharding.check_predict_bytes(predict_bytes, num_cases=6)
-    ### BEGIN HIDDEN TESTS
-    lab08_sharding.check_predict_bytes(predict_bytes, num_cases=40)
-    ### END HIDDEN TESTS
 
 # %% role="tests" id="budget-tests" points=1
 with check("memory budget", section="5"):
