@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import cloudpickle
@@ -18,7 +19,7 @@ from coursekit import ranks
 from coursekit.cli import cli
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_release, build_sources, source_notebook
-from coursekit.labs.build.script import answered_script, kind_of
+from coursekit.labs.build.script import answered_script, kind_of, script_files
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -332,3 +333,31 @@ def test_what_is_no_notebook_of_that_lab_is_refused(folder, content, words):
         path.write_text(content, encoding="utf-8")
     with pytest.raises(CourseKitError, match=rf"gone\.ipynb.*{words}"):
         script("05", str(path))
+
+
+WITH_TORCH = """# %% [markdown]
+# # Lab 06: Ranks
+#
+# %% tags=["script"] id="imports"
+import torch.distributed as dist
+
+# %% tags=["script"] id="main"
+def main():
+    dist.init_process_group("gloo")
+    return dist.get_world_size()
+"""
+
+
+@pytest.mark.needs("torch")
+def test_the_script_of_a_lab_with_pytorch_runs_by_torchrun_and_alone(course, tmp_path):
+    """Its head says how, it uses nothing of Horovod's, and rank 0 tells the result."""
+    lab = replace(course.add_lab("06-ranks", WITH_TORCH), framework="torch")
+    text = script_files(source_notebook(lab), "solution")["train.py"].decode()
+    path = tmp_path / "train.py"
+    path.write_text(text, encoding="utf-8")
+    assert "    torchrun --nproc-per-node=2 train.py\n    srun --ntasks=2 python train.py\n" in text
+    assert not {"hvd", "horovod", "TensorFlow"} & {*re.findall(r"\w+", text)}
+    start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    for command, size in ((start, 2), ([sys.executable], 1)):
+        done = subprocess.run([*command, str(path)], check=True, capture_output=True, text=True)
+        assert f"result: {size}\n" in done.stdout
