@@ -700,6 +700,7 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed)
 # <details><summary>Hint</summary>
 #
 # `x.nbytes` is the size of a tensor. `hasattr(x, "to_local")` tells a `DTensor`, and `torch.is_tensor(x)` any tensor. A parameter's `grad` may be `None`. `optimizer.state` has for each parameter a dictionary; some of its values are tensors.
+# ZeRO's optimiser wraps one for this rank's share: `optimizer.optim`, which has the state.
 #
 # </details>
 #
@@ -715,13 +716,15 @@ def bytes_held(model, optimizer):
     """Return the bytes of parameters, gradients and optimiser state that this rank holds."""
     # about 7 lines
     ### BEGIN SOLUTION
+    inner = getattr(optimizer, "optim", optimizer)
+
     def size(tensors):
         return sum((x.to_local() if hasattr(x, "to_local") else x).nbytes for x in tensors if torch.is_tensor(x))
 
     return {
         "parameters": size(model.parameters()),
         "gradients": size(parameter.grad for parameter in model.parameters()),
-        "optimizer": size(x for state in optimizer.state.values() for x in state.values()),
+        "optimizer": size(x for state in inner.state.values() for x in state.values()),
     }
     ### END SOLUTION
 

@@ -45,7 +45,8 @@ def _held(model: Any, optimizer: Any) -> dict[str, int]:
         return sum(one.to_local().nbytes if hasattr(one, "to_local") else one.nbytes for one in tensors)
 
     parameters = list(model.parameters())
-    state = [one for of in optimizer.state.values() for one in of.values() if torch.is_tensor(one) and one.dim()]
+    inner = getattr(optimizer, "optim", optimizer)  # ZeRO's, of this rank's share
+    state = [one for of in inner.state.values() for one in of.values() if torch.is_tensor(one) and one.dim()]
     gradients = [one.grad for one in parameters if one.grad is not None]
     return {"parameters": size(parameters), "gradients": size(gradients), "optimizer": size(state)}
 

@@ -12,11 +12,12 @@ def bytes_held(model, optimizer):
         x = x.to_local() if isinstance(x, DTensor) else x
         found[name] += x.numel() * x.element_size()
 
+    state = optimizer.optim.state if isinstance(optimizer, ZeroRedundancyOptimizer) else optimizer.state
     for parameter in model.parameters():
         note("parameters", parameter)
         if parameter.grad is not None:
             note("gradients", parameter.grad)
         for name in ("exp_avg", "exp_avg_sq"):
-            if name in optimizer.state.get(parameter, {}):
-                note("optimizer", optimizer.state[parameter][name])
+            if name in state.get(parameter, {}):
+                note("optimizer", state[parameter][name])
     return found
