@@ -94,7 +94,7 @@ def test_a_lab_ends_with_what_one_can_do_now_and_where_to_read_on(lab):
 
 @pytest.mark.parametrize("lab", [lab.name for lab in find_labs(ROOT) if lab.framework == HOROVOD])
 def test_the_notebook_leaves_gpus_to_its_ranks(lab):
-    """With TensorFlow its own process would take all memory of a GPU; a training's script, which is a rank, needs one."""
+    """With TensorFlow it would take all memory of a GPU; a training's script, which is a rank, needs one."""
     hides = [cell for cell in released(lab).cells if 'tf.config.set_visible_devices([], "GPU")' in cell.source]
     script = ROOT / "labs" / lab / "train.py"
 
