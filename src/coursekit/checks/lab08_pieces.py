@@ -188,7 +188,7 @@ def check_once_each(trial: Trial) -> None:
 
 
 def check_evaluate(trial: Trial) -> None:
-    """Loss and accuracy are the means over all samples that ranks have seen, whoever has seen how many."""
+    """Loss and accuracy are the means over all samples that ranks have seen, however they are shared out."""
     seen = _seen(trial)
     bias = trial.secrets[0]["bias"].astype(float)
     labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.secrets, seen)]

@@ -36,9 +36,10 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     show_output: bool | int = True,
     **kwargs: Any,
 ) -> list[Any]:
-    """Call `function(*args, **kwargs)` on fresh processes joined by Horovod; return the results in rank order.
+    """Call `function(*args, **kwargs)` on fresh processes that can join; return the results in rank order.
 
-    The function calls `hvd.init()` itself. It may be defined in a notebook cell; what it uses travels with it.
+    The function calls `hvd.init()` itself, or with PyTorch `dist.init_process_group()`.
+    It may be defined in a notebook cell; what it uses travels with it.
     What the ranks print appears live, each line marked with its rank.
 
     Args:
