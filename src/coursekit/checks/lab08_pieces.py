@@ -48,7 +48,7 @@ def try_epochs(read_epochs: Answer, num_ranks: int) -> Trial:
     """Read some epochs of a small data set on ranks, with two seeds."""
     seeds = fresh_rng().choice(1000, 2, replace=False).tolist()
     args = (read_epochs, NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS, seeds)
-    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, secrets=(None,) * num_ranks, by=drivers.joined)
+    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, secrets=({},) * num_ranks, by=drivers.joined)
 
 
 def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
@@ -125,8 +125,9 @@ def _check_collective(found: Any, expected: Array, own: Array, what: str, slips:
 def check_save(save: Answer, num_ranks: int) -> None:
     """Rank 0 alone writes a file, whose model can be read without DDP, with the optimiser and the epochs."""
     num_epochs = int(fresh_rng().integers(2, 50))
-    launch = {"num_ranks": num_ranks, "private": secrets(num_ranks, NUM_CLASSES, num_samples=drivers.BATCH_SIZE)}
-    results, written = run_and_look(drivers.saved, save, num_epochs, by=drivers.joined, **launch)
+    private = secrets(num_ranks, NUM_CLASSES, num_samples=drivers.BATCH_SIZE)
+    args = (drivers.saved, save, num_epochs)
+    results, written = run_and_look(*args, num_ranks=num_ranks, by=drivers.joined, private=private)
     check_writers(written)
     require(CHECKPOINT in written[0], f"files of rank 0: expected {CHECKPOINT}, got {told(sorted(written[0]))}")
     found = results[0]["found"]

@@ -37,7 +37,7 @@ def joined(function: Callable[..., Any], *args: Any) -> Any:
 def make_spy(start: Array) -> Any:
     """Return a module that looks at no picture: its one weight starts here, and `sights` has what each call saw."""
 
-    class Spy(torch.nn.Module):  # type: ignore[misc,name-defined]  # imported when it is used
+    class Spy(torch.nn.Module):  # type: ignore[misc]  # imported when it is used
         def __init__(self) -> None:
             super().__init__()
             self.bias = torch.nn.Parameter(torch.tensor(start))
@@ -184,7 +184,7 @@ def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
     folder, model = places.here().own, wrapped_spy()
     optimizer = _moved(model)
     save(model, optimizer, num_epochs, folder)
-    path, found = Path(folder, CHECKPOINT), {}
+    path, found = Path(folder, CHECKPOINT), dict[str, Any]()
     if path.exists():
         state = torch.load(path, map_location="cpu", weights_only=True)
         require_returned(save, state, fits=isinstance(state, dict), expected="a checkpoint that is a dictionary")

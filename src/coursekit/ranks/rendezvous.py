@@ -14,6 +14,8 @@ import threading
 import time
 from contextlib import suppress
 from datetime import timedelta
+from importlib import import_module
+from typing import Any
 
 from coursekit.ranks.framework import TORCH, chosen
 
@@ -133,10 +135,9 @@ class TorchStore:
 
     def serve(self) -> None:
         """Answer requests until `end`."""
-        from torch.distributed import TCPStore  # only here, where PyTorch is imported already
-
+        torch: Any = import_module("torch.distributed")  # only here, where it is imported already
         settings = {"is_master": True, "wait_for_workers": False, "timeout": timedelta(seconds=REQUEST_TIMEOUT_S)}
-        store = TCPStore(self._address, self.port, **settings, master_listen_fd=self._listener.detach())
+        store = torch.TCPStore(self._address, self.port, **settings, master_listen_fd=self._listener.detach())
         self._ended.wait()
         del store
 
