@@ -661,7 +661,7 @@ def make_data(number, seed):
 
 def main():
     """Train on this rank, write a checkpoint, and return the validation's result."""
-    rank, _, _ = join()
+    join()
     device = pick_device()
     training, validation = (
         TensorDataset(*(part.to(device) for part in make_data(number, seed)))
@@ -672,7 +672,7 @@ def main():
     Path(folder).mkdir(exist_ok=True)
     save(wrapped, optimizer, num_epochs, folder)
     result = evaluate(wrapped.module, validation, batch_size)
-    if rank == 0:
+    if dist.get_rank() == 0:
         print({name: round(value, 3) for name, value in result.items()}, flush=True)
     return result
 

@@ -1,0 +1,142 @@
+"""Lab 08: The same in PyTorch, and less memory per rank: the notebook's training as a script.
+
+Made by `coursekit build` from solutions/08-pytorch/08-pytorch.py: change that, not this file.
+`coursekit script 08` makes the one with the answers of your notebook.
+
+Start it on as many ranks as you like, here on two:
+
+    torchrun --nproc-per-node=2 train.py
+    srun --ntasks=2 python train.py
+
+Parameters of the notebook are options: python train.py --help.
+"""
+
+import argparse
+import json
+
+
+num_samples = 1000  # for training; a fifth as many for validation
+num_features = 32  # numbers in a sample
+num_units = 64  # of each hidden layer
+batch_size = 20  # samples per rank and step
+learning_rate = 0.02  # of one rank
+num_epochs = 5
+folder = "training-torch"  # for the checkpoint
+seed = 1
+
+
+if __name__ == "__main__":  # the command line may replace what stands above
+    _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    _parser.add_argument("--num-samples", type=int, default=num_samples, help="for training; a fifth as many for validation (default: %(default)r)")
+    _parser.add_argument("--num-features", type=int, default=num_features, help="numbers in a sample (default: %(default)r)")
+    _parser.add_argument("--num-units", type=int, default=num_units, help="of each hidden layer (default: %(default)r)")
+    _parser.add_argument("--batch-size", type=int, default=batch_size, help="samples per rank and step (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
+    _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
+    _parser.add_argument("--folder", type=str, default=folder, help="for the checkpoint (default: %(default)r)")
+    _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
+    globals().update(vars(_parser.parse_args()))
+
+
+import contextlib
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Subset, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+
+def join():
+    """Join the ranks; return this process's rank, the world size and its local rank."""
+    # about 2 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def pick_device():
+    """Return the device of this rank's local rank, and set it if it is a GPU."""
+    # about 5 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def read_epochs(dataset, batch_size, num_epochs, seed):
+    """Yield for each epoch the batches of this rank."""
+    # about 5 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def train(model, epochs, rate):
+    """Train on all ranks together; return the wrapped model and the optimiser."""
+    # about 8 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def save(wrapped, optimizer, num_epochs, folder):
+    """Write checkpoint.pt into the folder, on rank 0 alone."""
+    # about 3 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def resume(wrapped, optimizer, folder):
+    """Load the checkpoint on this rank, if there is one; return the number of epochs that are trained."""
+    # about 7 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def evaluate(model, dataset, batch_size):
+    """Return the mean "loss" and the "accuracy" over all samples; ranks share them out."""
+    # about 10 lines
+    raise NotImplementedError("your answer goes here")
+
+
+def make_data(number, seed):
+    """Return samples of eight classes that overlap, each a centre with noise around it."""
+    random = torch.Generator().manual_seed(seed)
+    centers = torch.randn(8, num_features, generator=random)
+    random = torch.Generator().manual_seed(seed + number)
+    y = torch.randint(8, (number,), generator=random)
+    return centers[y] + 2.5 * torch.randn(number, num_features, generator=random), y
+
+
+def main():
+    """Train on this rank, write a checkpoint, and return the validation's result."""
+    join()
+    device = pick_device()
+    training, validation = (
+        TensorDataset(*(part.to(device) for part in make_data(number, seed)))
+        for number in (num_samples, num_samples // 5)
+    )
+    model = nn.Sequential(nn.Linear(num_features, num_units), nn.ReLU(), nn.Linear(num_units, 8)).to(device)
+    wrapped, optimizer = train(model, read_epochs(training, batch_size, num_epochs, seed), learning_rate)
+    Path(folder).mkdir(exist_ok=True)
+    save(wrapped, optimizer, num_epochs, folder)
+    result = evaluate(wrapped.module, validation, batch_size)
+    if dist.get_rank() == 0:
+        print({name: round(value, 3) for name, value in result.items()}, flush=True)
+    return result
+
+
+def _plain(value):
+    """Return as numbers or text what JSON cannot hold."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+if __name__ == "__main__":
+    from coursekit.ranks import launched
+
+    launched.place_torch()  # tasks of srun learn their place as those of torchrun do
+    _result = main()
+    if dist.get_rank() == 0:
+        print("result:", json.dumps(_result, default=_plain), flush=True)
+        launched.note_num_ranks(dist.get_world_size())
+    dist.destroy_process_group()
+
+
+# Made, not edited: release ca95272d5e2379ab5506dffd1f6a88303bdf856a82e30d0a474481f9e25e130c
