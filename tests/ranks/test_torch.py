@@ -69,6 +69,27 @@ def test_a_rank_that_waits_for_one_that_has_finished_is_told_so():
         ranks.run(one_leaves, num_ranks=2)
 
 
+def unlike_collectives():
+    """Rank 0 waits in an allreduce, rank 1 in a broadcast."""
+    import torch
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo")
+    if dist.get_rank() == 0:
+        dist.all_reduce(torch.ones(3))
+    else:
+        dist.broadcast(torch.ones(3), src=0)
+
+
+def test_a_deadlock_is_told_with_who_waits_where():
+    """Before the deadline, in the words of the student's calls."""
+    words = (
+        r"deadlock: no rank can continue(.|\n)*rank 0 waits in dist\.all_reduce(.|\n)*rank 1 waits in dist\.broadcast"
+    )
+    with pytest.raises(ranks.RankTimeoutError, match=words):
+        ranks.run(unlike_collectives, num_ranks=2)
+
+
 def test_an_unknown_framework_is_refused():
     """With the names of those that there are."""
     with pytest.raises(ValueError, match="framework must be one of horovod, torch, not 'jax'"):
