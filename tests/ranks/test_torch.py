@@ -41,18 +41,6 @@ def test_ranks_are_joined_and_have_pytorch_alone():
     assert {tuple(imported) for *_, imported in first} == {("torch",)}
 
 
-def imported():
-    """Return which frameworks this rank has imported."""
-    return sorted({"torch", "tensorflow", "horovod"} & {*sys.modules})
-
-
-def test_a_notebook_can_have_ranks_of_the_other_framework_afterwards(monkeypatch):
-    """The server of one framework does not serve the other."""
-    assert ranks.run(imported, num_ranks=1) == [["torch"]]
-    monkeypatch.delenv(VARIABLE)
-    assert ranks.run(imported, num_ranks=1) == [["horovod", "tensorflow"]]
-
-
 def one_leaves():
     """Rank 0 waits for a rank that has finished."""
     import torch
@@ -119,3 +107,15 @@ def test_a_task_of_srun_learns_its_place_by_the_names_of_torchrun(monkeypatch):
     monkeypatch.setenv("SLURM_PROCID", "6")
     place_torch()
     assert os.environ["RANK"] == "5"
+
+
+def imported():
+    """Return which frameworks this rank has imported."""
+    return sorted({"torch", "tensorflow", "horovod"} & {*sys.modules})
+
+
+def test_a_notebook_can_have_ranks_of_the_other_framework_afterwards(monkeypatch):
+    """The server of one framework does not serve the other."""
+    assert ranks.run(imported, num_ranks=1) == [["torch"]]
+    monkeypatch.delenv(VARIABLE)
+    assert ranks.run(imported, num_ranks=1) == [["horovod", "tensorflow"]]
