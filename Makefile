@@ -1,6 +1,6 @@
 # Every target but help, lock and clean first makes sure that .venv is there.
 .PHONY: run test test-quick test-horovod labs slides book results check bench soak hub lock
-# help, env, lab, doctor and clean, which students' copies have, too.
+# help, env, torch, lab, doctor and clean, which students' copies have, too.
 include students/Makefile
 
 NUM_RANKS ?=

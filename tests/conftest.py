@@ -8,11 +8,15 @@ import shutil
 import signal
 import sysconfig
 import time
+from importlib.util import find_spec
+from pathlib import Path
 
 import psutil
 import pytest
 
 import coursekit  # noqa: F401  # ahead of TensorFlow, which a test may import first: it chooses Keras 2
+from coursekit.labs.lab import find_labs
+from coursekit.labs.needs import OTHERS
 
 from . import quick, side_by_side
 
@@ -31,6 +35,7 @@ REMEDIES = {
     **dict.fromkeys(("nsenter", "runuser", "unshare"), "apt install util-linux"),
     "newuidmap": "apt install uidmap",
     "shellcheck": "apt install shellcheck",
+    "torch": "make torch",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.
 SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")
@@ -52,18 +57,29 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell without job control started this; tests send it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[LEFT] = []
-    config.addinivalue_line("markers", "needs(*programs): skip unless these programs are on the PATH; in CI, fail")
+    config.addinivalue_line(
+        "markers", "needs(*programs): skip unless these are on the PATH, or modules of Python; in CI, fail"
+    )
     # As in an activated environment: nbgrader starts alembic by its bare name.
     os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     with contextlib.suppress(OSError, AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def pytest_collection_modifyitems(items):
+    """Let a test that has a lab's name in its own need what the lab needs."""
+    labs = [lab for lab in find_labs(Path(__file__).parents[1]) if lab.framework in OTHERS]
+    for item in items:
+        for lab in labs:
+            if lab.name in item.name:
+                item.add_marker(pytest.mark.needs(lab.framework))
+
+
 def pytest_runtest_setup(item):
-    """Skip a test whose programs are not there, and say how to get them."""
+    """Skip a test whose programs or modules are not there, and say how to get them."""
     for marker in item.iter_markers("needs"):
         for program in marker.args:
-            if shutil.which(program) is None:
+            if shutil.which(program) is None and (program not in OTHERS or find_spec(program) is None):
                 pytest.skip(f"needs {program}: {REMEDIES.get(program, 'put it on the PATH')}")
 
 

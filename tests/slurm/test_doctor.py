@@ -223,6 +223,19 @@ def test_slurm_and_the_allocation(programs, monkeypatch):
     assert doctor.check_allocation() == Finding("Allocation", "good", "job 77 with 8 tasks", needed=False)
 
 
+def test_pytorch_is_for_some_labs_only(monkeypatch):
+    """Its version when it is there; without it, what to do, and the other labs can run."""
+    monkeypatch.setattr(metadata, "version", {"torch": "2.13.0"}.__getitem__)
+    assert doctor.check_pytorch() == Finding("PyTorch", "good", "2.13.0", needed=False)
+
+    def not_there(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", not_there)
+    missing = doctor.check_pytorch()
+    assert (missing.state, missing.hinders, "make torch" in missing.remedy) == ("missing", False, True)
+
+
 def test_node_is_this_machine():
     """The line has the node's name and the cores this process may use (nproc)."""
     node, cores = (

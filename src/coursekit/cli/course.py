@@ -19,6 +19,7 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import select_labs
+from coursekit.labs.needs import lacking
 from coursekit.paths import find_root
 from coursekit.text import counted
 
@@ -63,6 +64,8 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
     for lab in select_labs(course.root, names):
         due = f", due {shown(date)}" if (date := course.due(lab.name)) else ""
         print(f"{release_lab(course, lab, force=force)}: {lab.name}{due}", flush=True)
+        if sentence := lacking(lab):
+            print(sentence)
 
 
 @course.command(epilog="Example: coursekit course collect 02")

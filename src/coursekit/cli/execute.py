@@ -15,6 +15,7 @@ from coursekit.files import write_json, write_text
 from coursekit.labs.build.script import read_notebook
 from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
+from coursekit.labs.needs import runnable
 from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.plan import plan_runs
@@ -39,7 +40,8 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     Exit status: 0 when all cells ran, whatever points they earned, else 1.
     """
     root = find_root()
-    chosen = replace(select_labs(root, [lab])[0], small_run={})
+    (asked,) = runnable(select_labs(root, [lab]), [lab], click.echo)
+    chosen = replace(asked, small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
     read_notebook(notebook, chosen.name)  # refuses what is none of this lab
     run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0]

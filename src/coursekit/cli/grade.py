@@ -24,6 +24,7 @@ from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import Lab, select_labs
+from coursekit.labs.needs import runnable
 from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
@@ -113,7 +114,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     log = page.with_suffix(".log")
     try:
         with stop.handled(), log_to(log):
-            labs = select_labs(root, names)
+            labs = runnable(select_labs(root, names), names, click.echo)
             read_class(course, ())  # a mistake in the roster shows now, and not at the end
             sources = build_sources(root, labs)
             if watch:

@@ -7,6 +7,8 @@ import click
 from rich.console import Console
 
 from coursekit.jupyter.hub.demo_hub import INSTRUCTOR, STUDENTS, demo_hub
+from coursekit.labs.lab import find_labs
+from coursekit.labs.needs import lacking
 from coursekit.paths import find_root
 
 WHAT_TO_DO = (
@@ -35,16 +37,18 @@ WHAT_TO_DO = (
 def hub(port: int, state: Path | None) -> None:
     """Start a demo JupyterHub on this machine, until Ctrl-C.
 
-    It has an instructor, 3 students and all labs, and only this machine can reach it.
+    It has an instructor, 3 students and all labs that can run here, and only this machine can reach it.
     The accounts exist only in the demo. Their files are kept for the next start.
     """
-    console = Console(highlight=False)
+    root, console = find_root(), Console(highlight=False)
     with ExitStack() as stack:
         with console.status("making the course and starting JupyterHub: about half a minute"):
-            running = stack.enter_context(demo_hub(find_root(), port, state))
+            running = stack.enter_context(demo_hub(root, port, state))
         names = ", ".join(person.name for person in (INSTRUCTOR, *STUDENTS))
         console.print(f"\nOpen  {running.address}  and log in as {names}")
         console.print(f"password of each, only shown here:  {running.password}\n", markup=False)
+        for sentence in filter(None, map(lacking, find_labs(root))):
+            console.print(sentence, markup=False)
         for line in WHAT_TO_DO:
             console.print(line)
         running.wait()

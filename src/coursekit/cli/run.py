@@ -9,6 +9,7 @@ from rich.console import Console
 from coursekit.cli.shared import LABS, PARAMETERS, RANKS
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
+from coursekit.labs.needs import runnable
 from coursekit.labs.run.plan import plan_runs
 from coursekit.labs.run.results import PASSED, collect
 from coursekit.labs.run.session import RUNS, RunProgress, new_folder, point_latest, run_labs, show_report
@@ -23,11 +24,13 @@ from coursekit.processes import StopSignals
 def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
     """Execute the solutions of the labs, and report points, time and memory.
 
-    Without LAB, all labs run. On a cluster, `sbatch slurm/jobs/SITE/solutions.sbatch LAB` does this in a job.
+    Without LAB, all labs run, but those that need what is not installed.
+    On a cluster, `sbatch slurm/jobs/SITE/solutions.sbatch LAB` does this in a job.
     Exit status: 0 when every lab ran and earned full points, 130 after Ctrl-C, else 1.
     """
     root = find_root()
-    chosen = select_labs(root, names)
+    left_out: list[str] = []
+    chosen = runnable(select_labs(root, names), names, left_out.append)
     sources = build_sources(root, chosen)
     plan = plan_runs(chosen, sources, num_ranks, dict(given))
     console = Console()
@@ -39,6 +42,8 @@ def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, s
         labs = run_labs(folder, plan, facts, progress, stop)
     cwd = Path.cwd()
     show_report(console, labs, facts, folder.relative_to(cwd) if cwd in folder.parents else folder)
+    for sentence in left_out:
+        click.echo(sentence)
     if stop.received:
         sys.exit(stop.status)
     sys.exit(0 if all(result.verdict == PASSED for result in labs) else 1)

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from coursekit.labs.needs import OTHERS
 from coursekit.paths import closed_to_others, shadowed
 from coursekit.ranks.environ import host_name_fault, slurm_environ
 from coursekit.ranks.own_time import longest_wall_s
@@ -143,6 +144,15 @@ def check_gpus() -> Finding:
     return optional("GPUs", "missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
 
 
+def check_pytorch() -> Finding:
+    """Look at PyTorch by its metadata alone: its import takes seconds."""
+    name, remedy = OTHERS["torch"]
+    try:
+        return optional(name, "good", metadata.version("torch"))
+    except metadata.PackageNotFoundError:
+        return optional(name, "missing", "not installed: labs that need it do not run here", remedy)
+
+
 def check_slurm() -> Finding:
     """Look at Slurm's client programs and whether its controller answers."""
     if shutil.which("sinfo") is None:
@@ -204,6 +214,7 @@ CHECKS: tuple[tuple[str, Callable[[], Finding]], ...] = (
     ("Horovod", check_horovod),
     ("Horovod's GPU operations", check_gpu_operations),
     ("GPUs", check_gpus),
+    ("PyTorch", check_pytorch),
     ("Slurm", check_slurm),
     ("the allocation", check_allocation),
     ("the node", check_node),

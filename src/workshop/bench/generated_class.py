@@ -20,6 +20,7 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.cells import cell_name, is_grade, is_solution, is_test
 from coursekit.labs.lab import select_labs
+from coursekit.labs.needs import lacking
 from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer, load_bank
 
@@ -74,7 +75,8 @@ def generate_class(
         seed: of the draw.
         labs: names of the labs; all that have a bank of answers when empty.
     """
-    chosen = [lab for lab in select_labs(course.root, labs) if (course.root / "tests" / "answers" / lab.name).is_dir()]
+    banks = course.root / "tests" / "answers"
+    chosen = [lab for lab in select_labs(course.root, labs) if (banks / lab.name).is_dir() and not lacking(lab)]
     if not chosen:
         raise CourseKitError("a synthetic class needs labs with a bank of answers in tests/answers/.")
     rng = random.Random(seed)  # noqa: S311  # no secret

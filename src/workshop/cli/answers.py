@@ -17,6 +17,7 @@ from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
+from coursekit.labs.needs import runnable
 from coursekit.paths import find_root
 from workshop.answers.answer_bank import BankAnswer, load_bank
 from workshop.answers.run_answers import AnswerResult, run_bank
@@ -45,7 +46,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     The answers are in tests/answers/LAB, or in another folder DIR of the same form.
     """
     root = find_root()
-    (chosen,) = select_labs(root, [lab])
+    (chosen,) = runnable(select_labs(root, [lab]), [lab], click.echo)
     require_sandbox()
     source = build_sources(root, [chosen])[chosen.name]
     place = folder or root / "tests" / "answers" / chosen.name

@@ -15,6 +15,7 @@ from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.slot import Slot
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
+from coursekit.labs.needs import runnable
 from coursekit.paths import find_root
 from workshop.attacks.attack import Attack, load_attacks
 from workshop.attacks.page import page
@@ -38,7 +39,9 @@ def attacks(folder: Path | None, text: str, markdown: Path | None) -> None:
     require_sandbox()
     bank = matching(load_attacks(folder or root / "tests" / "attacks"), text)
     console = Console()
-    sources = build_sources(root, select_labs(root, sorted({attack.lab for attack in bank})))
+    asked = select_labs(root, sorted({attack.lab for attack in bank}))
+    sources = build_sources(root, runnable(asked, (), console.print))
+    bank = [attack for attack in bank if attack.lab in sources]
     labs = {name: AttackedLab(name, source, root / "labs" / name / f"{name}.ipynb") for name, source in sources.items()}
     outcomes = _run(bank, labs, console)
     console.print(_table(outcomes))

@@ -36,7 +36,8 @@ def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
             shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
             shutil.copy2(root / name, folder / name)
-    (folder / ".venv").symlink_to(sys.prefix)
+    for name in (".venv", ".venv-torch"):  # the second one is for the modules of PyTorch, where a site has some
+        (folder / name).symlink_to(sys.prefix)
     for name, source in build_sources(root, find_labs(root)).items():
         notebook = nbformat.read(source, as_version=4)
         notebook.cells = CUTS[cut](notebook.cells)

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.slurm.sites.profile import Site
+from coursekit.slurm.sites.profile import Site, with_pytorch
 from workshop.rehearsal import slurm_files
 from workshop.rehearsal.shape import ClusterShape
 from workshop.rehearsal.slurm_files import HOSTS, LOOPBACK, SLURM_CONF, Ports, gpu_file
@@ -102,8 +102,9 @@ def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
 
 def module_names(site: Site) -> tuple[str, ...]:
     """Return every module that a job script of the site may load."""
-    of_partitions = (name for partition in site.partitions.values() for name in partition.modules)
-    return tuple(dict.fromkeys((*site.software.modules, *of_partitions)))
+    both = (site, with_pytorch(site))
+    of_partitions = (name for one in both for kind in one.partitions.values() for name in kind.modules)
+    return tuple(dict.fromkeys((*(name for one in both for name in one.software.modules), *of_partitions)))
 
 
 def write_modules(site: Site, folder: Path) -> Mapping[str, str]:
@@ -122,7 +123,8 @@ def write_modules(site: Site, folder: Path) -> Mapping[str, str]:
 
 def option_names(site: Site) -> tuple[str, ...]:
     """Return the long options, without hyphens, that the site's plugin adds to `srun`."""
-    matches = (OPTION.fullmatch(word) for word in site.software.srun_options)
+    words = (*site.software.srun_options, *site.software.pytorch.srun_options)
+    matches = (OPTION.fullmatch(word) for word in words)
     return tuple(dict.fromkeys(match[1] for match in matches if match))
 
 

@@ -200,12 +200,13 @@ def test_every_target_of_its_makefile_has_what_it_calls(copy):
         return subprocess.run(["make", *words], cwd=copy, env=environ, capture_output=True, text=True, check=False)
 
     targets = re.findall(r"^make ([a-z-]+) +\S.*$", make().stdout, re.MULTILINE)
-    assert targets == ["help", "env", "lab", "doctor", "clean"]
+    assert targets == ["help", "env", "torch", "lab", "doctor", "clean"]
     called = {word for target in targets for word in make("--dry-run", target).stdout.split()}
     assert {word for word in called if word.startswith(("tools/", ".venv/"))} == {
         "tools/make-env",
         ".venv/bin/coursekit",
         ".venv/bin/jupyter",
+        ".venv/bin/python",
     }
     assert (copy / "tools" / "make-env").is_file()
     assert make("test").returncode == 2

@@ -73,6 +73,33 @@ def test_a_partition_brings_its_own_directives_and_modules():
     ]
 
 
+def test_a_lab_with_pytorch_loads_its_modules_in_place_of_the_others():
+    """Jean Zay's H100 nodes, Daint's container, and a Slurm where PyTorch is one more package of .venv."""
+    told = ("module load", "export COURSEKIT_SRUN_FLAGS", "venv=", "# PyTorch", "# TensorFlow")
+    scripts = {
+        site: [
+            line for line in render_job(ROOT, site, "lab", "08", partition=key).splitlines() if line.startswith(told)
+        ]
+        for site, key in (("jean-zay", "h100"), ("daint-alps", ""), ("local", ""))
+    }
+    own = 'venv="${COURSEKIT_VENV:-$PWD/%s}" # the course\'s own packages, see docs/clusters.md'
+
+    assert scripts == {
+        "jean-zay": [
+            "# PyTorch of this machine.",
+            "module load arch/h100",
+            "module load pytorch-gpu/py3/2.8.0",
+            own % ".venv-torch",
+        ],
+        "daint-alps": [
+            "# PyTorch of this machine.",
+            own % ".venv-torch",
+            'export COURSEKIT_SRUN_FLAGS="--environment=pytorch"',
+        ],
+        "local": [own % ".venv"],
+    }
+
+
 # What lab 02 and JupyterLab ask for (nodes, ranks on each), what the lab is charged, and what a training asks for.
 PIECES = {
     "barbora": ((1, 4), "1 whole node with 4 GPUs", 1.3, (2, 4)),

@@ -63,7 +63,7 @@ def test_parameters_of_a_script(course):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lab": "08"}, "there is no lab '08'; the labs are 01-sgd, 02-"),
+        ({"lab": "99"}, "there is no lab '99'; the labs are 01-sgd, 02-"),
         ({"lab": "02", "site": "nowhere"}, "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
         ({"site": "nowhere"}, "there is no site 'nowhere': slurm/sites/ has barbora, "),
         ({"partition": "gold"}, "karolina has no partition 'gold': slurm/sites/karolina.toml has "),

@@ -10,6 +10,7 @@ from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.cells import is_grade, is_solution, is_test
 from coursekit.labs.lab import find_labs
+from coursekit.labs.needs import lacking
 from coursekit.way_out import checks_of_pieces
 from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer, load_bank
@@ -17,6 +18,7 @@ from workshop.answers.run_answers import run_banks
 
 ROOT = Path(__file__).parents[3]
 BANKS = ROOT / "tests" / "answers"
+CAN_RUN = [lab.name for lab in find_labs(ROOT) if not lacking(lab)]  # tests of others skip, and fail in CI
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))
 POINTS_PER_LAB = 20
@@ -38,11 +40,11 @@ def sources():
 def results(sources):
     """By lab and name, what became of the solution, the release and each answer of the bank: all run in one pool."""
     banks = {}
-    for lab in reversed(LABS):  # the last ones take longest: at the end no slot is left with them
+    for lab in reversed(CAN_RUN):  # the last ones take longest: at the end no slot is left with them
         release = BankAnswer("release", "", {}, stubs(lab, sources[lab]))
         banks[sources[lab]] = [SOLUTION, release, *load_bank(BANKS / lab, sources[lab])]
     found = run_banks(banks, PoolSettings(default_num_slots()))
-    return {lab: {result.answer.name: result for result in found[sources[lab]]} for lab in LABS}
+    return {lab: {result.answer.name: result for result in found[sources[lab]]} for lab in CAN_RUN}
 
 
 def test_every_bank_belongs_to_a_lab():

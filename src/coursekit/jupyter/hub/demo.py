@@ -23,6 +23,7 @@ from coursekit.files import write_file
 from coursekit.grading.isolation import system
 from coursekit.jupyter.hub.demo_hub import GRADER, INSTRUCTOR, PASSABLE, PASSWORD, PEOPLE, PRIVATE, STUDENTS
 from coursekit.labs.lab import find_labs
+from coursekit.labs.needs import lacking
 from coursekit.paths import ROOT_VARIABLE
 
 START_TIMEOUT_S = 600  # JupyterHub knows wall-clock time only
@@ -54,7 +55,7 @@ def main() -> None:
     for folder, person in ((course, GRADER), *((homes / person.name, person) for person in PEOPLE)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, person.uid, person.uid)
-    labs = [lab.name for lab in find_labs(root)]
+    labs = [lab.name for lab in find_labs(root) if not lacking(lab)]
     _copy_kit(root, kit)
     shown = [*(root / name for name in SHOWN), state, Path(sys.base_prefix)]
     show_only(shown, hidden=(root,))

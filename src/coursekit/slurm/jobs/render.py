@@ -28,7 +28,7 @@ from coursekit.slurm.jobs.job_script import (
     time_limit_min,
 )
 from coursekit.slurm.sites.load import load_sites
-from coursekit.slurm.sites.profile import Partition, Site, account, gpu_options, gpus_of_node, request
+from coursekit.slurm.sites.profile import Partition, Site, account, gpu_options, gpus_of_node, request, with_pytorch
 from coursekit.text import format_minutes, markdown_table
 
 TEMPLATES = "slurm/templates"
@@ -89,7 +89,8 @@ def render(root: Path, job: JobScript) -> str:
     Raises:
         CourseKitError: the site has no such partition, or it gives no such job.
     """
-    site, key = job.site, job.partition or job.site.default_partition
+    is_torch = job.lab is not None and job.lab.framework == "torch"
+    site, key = with_pytorch(job.site) if is_torch else job.site, job.partition or job.site.default_partition
     kind = site.kind(key)
     shape = job.shape(kind)
     template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
@@ -102,7 +103,8 @@ def render(root: Path, job: JobScript) -> str:
         cost=cost(root, job, kind),
         two_nodes=_on_two_nodes(job, kind, shape),
         modules=(*site.software.modules, *kind.modules),
-        doubts=_doubts_of_software(site, key),
+        doubts=_doubts_of_software(site, key, is_torch=is_torch),
+        is_torch=is_torch,
         account=account(site, kind),
         arguments=job.arguments,
     )
@@ -115,11 +117,13 @@ def _on_two_nodes(job: JobScript, kind: Partition, shape: JobShape) -> str:
     return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(kind, 1)])
 
 
-def _doubts_of_software(site: Site, key: str) -> list[str]:
+def _doubts_of_software(site: Site, key: str, *, is_torch: bool) -> list[str]:
     """Return what is in doubt about the software that a script loads, in lines for a comment."""
     lines = []
     for note in site.confirm:
-        if f"{note.key}.".startswith(("software.", f"partitions.{key}.modules.")):
+        is_pytorch = note.key.startswith("software.pytorch") or note.key == f"partitions.{key}.pytorch_modules"
+        is_usual = note.key.startswith("software.") or note.key == f"partitions.{key}.modules"
+        if is_pytorch if is_torch else is_usual and not is_pytorch:
             lines += [*textwrap.wrap(f"Not confirmed: {note.doubt}.", COMMENT_WIDTH), f"To know: {note.command}"]
     return lines
 

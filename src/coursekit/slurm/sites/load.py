@@ -49,6 +49,7 @@ def _faults(site: Site) -> Iterator[str]:
         yield f" [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}"
     yield from _wrong_options(" [launch]: srun_options", site.launch.srun_options)
     yield from _wrong_options(" [software]: srun_options", site.software.srun_options)
+    yield from _wrong_options(" [software.pytorch]: srun_options", site.software.pytorch.srun_options)
     if not (site.jupyter.address or site.jupyter.tunnel):
         yield " [jupyter]: address or tunnel must say how a browser reaches JupyterLab"
     if unknown := sorted({name for name in re.findall(r"{(.*?)}", site.jupyter.tunnel) if name not in TUNNEL_NAMES}):

@@ -8,7 +8,7 @@ Code asks a profile for features, never for its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from coursekit.errors import CourseKitError
@@ -48,6 +48,7 @@ class Partition:
     directives: MaybeLines = ()
     features: MaybeLines = ()
     modules: MaybeLines = ()
+    pytorch_modules: MaybeLines = ()
     account_suffix: MaybeText = ""
     qos: MaybeLines = ()
     shares_nodes_with: MaybeText = ""
@@ -80,6 +81,16 @@ class Access:
 
 
 @dataclass(frozen=True)
+class PyTorch:
+    """Where PyTorch comes from, for the labs that need it: in place of the other modules and options."""
+
+    modules: MaybeLines = ()
+    srun_options: MaybeLines = ()
+    venv: str = ".venv"  # the course's own packages beside it, in the checkout
+    notes: MaybeLines = ()
+
+
+@dataclass(frozen=True)
 class Software:
     """Where TensorFlow and Horovod come from."""
 
@@ -90,6 +101,8 @@ class Software:
     srun_options: MaybeLines = ()
     environment: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict)
     notes: MaybeLines = ()
+    pytorch: PyTorch = field(default_factory=PyTorch)
+    venv: str = ".venv"  # the course's own packages beside it, in the checkout
 
 
 @dataclass(frozen=True)
@@ -162,6 +175,19 @@ class Site:
             names = ", ".join(sorted(self.partitions))
             raise CourseKitError(f"{self.name} has no partition {key!r}: slurm/sites/{self.name}.toml has {names}.")
         return self.partitions[key]
+
+
+def with_pytorch(site: Site) -> Site:
+    """Return a site as the labs see it that need PyTorch: its modules and options in place of the others.
+
+    A venv of the same name means that PyTorch is one more package of the course's own: then all stays as it is.
+    """
+    software, pytorch = site.software, site.software.pytorch
+    if pytorch.venv == software.venv:
+        return site
+    own = replace(software, modules=pytorch.modules, srun_options=pytorch.srun_options, venv=pytorch.venv)
+    kinds = {name: replace(kind, modules=kind.pytorch_modules) for name, kind in site.partitions.items()}
+    return replace(site, software=own, partitions=kinds)
 
 
 def gpus_of_node(partition: Partition) -> str:

@@ -44,6 +44,9 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     modules = [f"module load {name}" for name in software.modules]
     variables = [f"export {name}={value}" for name, value in software.environment.items()]
     _section(console, "Software", [*software.before, *modules, *software.after, *variables], software.notes)
+    if software.pytorch.modules or software.pytorch.notes:
+        modules = [f"module load {name}" for name in software.pytorch.modules]
+        _section(console, "PyTorch, in place of these", modules, software.pytorch.notes)
     mpi = [f"--mpi={launch.mpi}"] if launch.mpi else []
     srun = " ".join(("srun", *mpi, *launch.srun_options, *software.srun_options, "python train.py"))
     over = f" over {launch.interface}" if launch.interface else ""
@@ -84,6 +87,9 @@ def _show_partition(console: Console, site: Site, key: str) -> None:
     ]
     _print(console, [f"- {fact}" for fact in facts], indent=4)
     _print(console, [" ".join(request(kind)), *(f"module load {name}" for name in kind.modules)], CODE, indent=4)
+    if kind.pytorch_modules:
+        loads = " ".join(f"module load {name};" for name in kind.pytorch_modules)
+        _print(console, [f"for PyTorch: {loads[:-1]}"], CODE, indent=4)
 
 
 def _default(site: Site, key: str) -> str:

@@ -1,0 +1,32 @@
+"""What a lab needs beyond the packages of the course, and what a command says where that is missing."""
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.lab import Lab
+
+# Of the frameworks that the course does not bring: what people call them, and how they get them.
+OTHERS = {"torch": ("PyTorch", "run `make torch`, or see docs/install.md#pytorch")}
+
+
+def lacking(lab: Lab) -> str:
+    """Return in a sentence what this lab needs and this Python does not have; '' where it can run."""
+    if lab.framework not in OTHERS or find_spec(lab.framework):
+        return ""
+    called, remedy = OTHERS[lab.framework]
+    return f"{lab.name} needs {called}, which is not installed here: {remedy}."
+
+
+def runnable(labs: Sequence[Lab], names: Sequence[str], tell: Callable[[str], object]) -> tuple[Lab, ...]:
+    """Return the labs that can run here; `tell` is called with a sentence for each other one.
+
+    Raises:
+        CourseKitError: a lab that cannot run was asked for by name.
+    """
+    missing = {lab.name: sentence for lab in labs if (sentence := lacking(lab))}
+    for sentence in missing.values():
+        if names:
+            raise CourseKitError(sentence)
+        tell(sentence)
+    return tuple(lab for lab in labs if lab.name not in missing)
