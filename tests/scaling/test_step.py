@@ -70,6 +70,7 @@ def test_more_of_a_good_thing_is_never_slower(way):
 
         assert simulate(work, MACHINE.slowed(1.5, 1.5), num_ranks, settings).total_s <= total_s
         assert simulate(work, MACHINE, num_ranks, replace(settings, bytes_per_number=2)).total_s <= total_s
+        assert simulate(work, MACHINE, num_ranks, replace(settings, traffic=1.5)).total_s >= total_s
         assert simulate(work, MACHINE, num_ranks, replace(settings, overlap=True)).total_s <= total_s + 0.003
         assert simulate(replace(work, spread=0.0), MACHINE, num_ranks, settings).total_s <= total_s
         assert total_s >= work.compute_s

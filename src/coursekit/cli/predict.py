@@ -14,11 +14,13 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run.plan import given_values, read_defaults
 from coursekit.paths import find_root
+from coursekit.ranks.framework import TORCH
 from coursekit.scaling.belief import NOISE
 from coursekit.scaling.forecast import NOISE_ELSEWHERE, Forecast, Training, forecast
 from coursekit.scaling.machine import Gpu, Machine, Speed, find_gpu, find_speed, machine_of
 from coursekit.scaling.memory import find_need, gpu_gb
 from coursekit.scaling.networks import find_network
+from coursekit.scaling.sharding import WAYS
 from coursekit.scaling.step import Settings
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import Partition, Site
@@ -36,7 +38,12 @@ DEFAULTS: dict[str, Any] = {
     "compression": "none",
     "images_per_s": 0,  # of one GPU alone, measured there; 0 for the published speed
 }
-CHOICES = {"precision": ("float32", "mixed_float16", "mixed_bfloat16"), "compression": ("none", "fp16")}
+TORCH_DEFAULTS: dict[str, Any] = {**DEFAULTS, "sharding": "ddp"}
+CHOICES = {
+    "sharding": tuple(WAYS),
+    "precision": ("float32", "mixed_float16", "mixed_bfloat16"),
+    "compression": ("none", "fp16"),
+}
 
 
 @click.command(epilog="Example: coursekit predict 03 --site karolina --nodes 1,2,4,8 -p batch_size 128")
@@ -68,16 +75,18 @@ def predict(  # noqa: PLR0913  # the options of the command
     A batch that does not fit into the memory of that GPU is refused.
 
     Parameters: model, batch_size, global_batch_size (for strong scaling), precision, compression,
-    and images_per_s, the speed of one GPU alone in a run of your own.
-    With it, --measured makes the prediction for more nodes much better: docs/scaling.md tells by how much.
+    images_per_s, the speed of one GPU alone in a run of your own,
+    and for a lab with PyTorch sharding (ddp, zero or fsdp): gradients then travel as with Horovod, weights beside them.
+    With images_per_s, --measured makes the prediction for more nodes much better: docs/scaling.md tells by how much.
     """
     root = find_root()
-    name = select_labs(root, [lab])[0].name
-    if not {"model", "batch_size"} <= read_defaults(root / "labs" / name / f"{name}.ipynb").keys():
+    chosen = select_labs(root, [lab])[0]
+    name, is_torch = chosen.name, chosen.framework == TORCH
+    if not is_torch and not {"model", "batch_size"} <= read_defaults(root / "labs" / name / f"{name}.ipynb").keys():
         raise CourseKitError(f"{name} trains no network whose speed is known: predict lab 03 or 04.")
     profile = load_site(root, site)
     kind = profile.kind(partition)
-    values = read_values(dict(given))
+    values = read_values(dict(given), TORCH_DEFAULTS if is_torch else DEFAULTS)
     if measured and not values["images_per_s"]:
         raise CourseKitError(
             "--measured is compared with one GPU alone in the same training: give -p images_per_s, too."
@@ -92,6 +101,12 @@ def predict(  # noqa: PLR0913  # the options of the command
     console.print(table)
     click.echo("A step: computing, waiting for the slowest rank, the gradients' way. An epoch: ImageNet.")
     click.echo(f"Speed: {plan.speed_from}.")
+    if is_torch:
+        gb = [WAYS[values["sharding"]].held_gb(plan.training.network, num_ranks) for num_ranks in (1, last.num_ranks)]
+        held = f"{gb[0]:.3g} GB on 1 GPU, {gb[1]:.3g} GB on each of {last.num_ranks}"
+        click.echo(
+            f"Weights, gradients and Adam's state in FP32 with {values['sharding']}: {held}; activations on top."
+        )
     on_nodes = counted(last.num_nodes, "node")
     if last.num_nodes > 1 and all(num_nodes == 1 for num_nodes, _ in measured):
         # Speeds within a node tell nothing of the links between nodes.
@@ -110,17 +125,17 @@ class Plan(NamedTuple):
     speed_from: str
 
 
-def read_values(texts: Mapping[str, str]) -> dict[str, Any]:
+def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS) -> dict[str, Any]:
     """Return parameters as they were typed, on top of the defaults.
 
     Raises:
         CourseKitError: a parameter changes nothing about the speed, or its value is of another kind.
     """
-    if unknown := texts.keys() - DEFAULTS.keys():
-        raise CourseKitError(f"-p: {min(unknown)} is not known to predictions: they know {', '.join(DEFAULTS)}.")
-    values = {**DEFAULTS, **given_values(texts, DEFAULTS)}
+    if unknown := texts.keys() - defaults.keys():
+        raise CourseKitError(f"-p: {min(unknown)} is not known to predictions: they know {', '.join(defaults)}.")
+    values = {**defaults, **given_values(texts, defaults)}
     for name, allowed in CHOICES.items():
-        if values[name] not in allowed:
+        if name in values and values[name] not in allowed:
             raise CourseKitError(f"-p: {name} must be one of {', '.join(allowed)}, not {values[name]!r}.")
     return values
 
@@ -151,7 +166,8 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
     if batch_size != speed.batch_size or values["global_batch_size"]:
         speed_from += ". For other batches, the same time for each image is assumed, which is kind to small ones"
         speed_from += ", and nobody looked whether they fit into memory" if largest_batch is None else ""
-    settings = Settings(bytes_per_number=2 if values["compression"] == "fp16" else 4)
+    traffic = WAYS[values.get("sharding", "ddp")].traffic
+    settings = Settings(traffic=traffic, bytes_per_number=2 if values["compression"] == "fp16" else 4)
     noise = NOISE if is_own else NOISE_ELSEWHERE
     training = Training(
         network, batch_size, speed.images_per_s, noise, values["global_batch_size"], settings, largest_batch

@@ -26,6 +26,7 @@ class Settings:
     # By which share of the seconds of a hidden allreduce the computing beside it takes longer, since both need the
     # GPU's memory and processors. The default suits published tables best (docs/scaling.md).
     contention: float = 0.25
+    traffic: float = 1.0  # allreduces' worth of messages for each buffer: more where weights travel, too
     bytes_per_number: int = BYTES_PER_NUMBER  # 2 for gradients that travel with 16 bits
 
 
@@ -108,7 +109,7 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
             tick_s = max(math.ceil(tensors[first][0] / cycle_s) * cycle_s, free_s)
         last = _fused(tensors, first, tick_s, settings)
         num_bytes = settings.bytes_per_number * sum(size for _, size in tensors[first:last])
-        seconds = allreduce_s(settings.way, machine, num_ranks, num_bytes)
+        seconds = settings.traffic * allreduce_s(settings.way, machine, num_ranks, num_bytes)
         free_s, busy_s, first = tick_s + agree_s + seconds, busy_s + seconds, last
     return free_s, busy_s
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from coursekit.cli.predict import predict
 from coursekit.errors import CourseKitError
+from coursekit.scaling.sharding import WAYS
 
 ROOT = Path(__file__).parents[3]
 OWN = (("images_per_s", "300"), ("batch_size", "64"), ("global_batch_size", "4096"))
@@ -93,6 +94,21 @@ def test_measured_nodes_are_compared_with_one_gpu():
     assert [any("Beyond one node" in line for line in shown) for shown in (alone, node, nodes)] == [True, True, False]
 
 
+def test_sharding_holds_less_and_sends_more():
+    """Of ResNet50's 25.6 million parameters, 16 bytes each on one GPU, and a share on 16; weights travel, too."""
+    shown = {way: run("08", "--site", "jean-zay", "--nodes", "4", "-p", "sharding", way) for way in WAYS}
+    held = {way: [line for line in lines if line.startswith("Weights,")] for way, lines in shown.items()}
+    speeds = {way: float(columns(lines)[0][2]) for way, lines in shown.items()}
+    begins = "Weights, gradients and Adam's state in FP32 with"
+
+    assert held == {
+        "ddp": [f"{begins} ddp: 0.409 GB on 1 GPU, 0.409 GB on each of 16; activations on top."],
+        "zero": [f"{begins} zero: 0.409 GB on 1 GPU, 0.217 GB on each of 16; activations on top."],
+        "fsdp": [f"{begins} fsdp: 0.409 GB on 1 GPU, 0.0256 GB on each of 16; activations on top."],
+    }
+    assert speeds["zero"] == speeds["fsdp"] < speeds["ddp"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -108,6 +124,8 @@ def test_measured_nodes_are_compared_with_one_gpu():
             "batch_size must be a whole number as its default 0 is, not 'many'",
         ),
         (["03", "--site", "karolina", "-p", "compression", "gzip"], "must be one of none, fp16, not 'gzip'"),
+        (["08", "--site", "karolina", "-p", "sharding", "tensors"], "must be one of ddp, zero, fsdp, not 'tensors'"),
+        (["03", "--site", "karolina", "-p", "sharding", "fsdp"], "sharding is not known to predictions"),
         (["03", "--site", "karolina", "-p", "precision", "half"], "precision must be one of float32, mixed_float16"),
         (["03", "--site", "karolina", "-p", "images_per_s", "700"], "give batch_size, too"),
         (

@@ -1,0 +1,33 @@
+"""What PyTorch's ways of data-parallel training hold and send: weights, gradients, Adam's state in FP32, as in lab 08.
+
+Sources: Rajbhandari et al., ZeRO (2020); PyTorch's documentation of `ZeroRedundancyOptimizer` and `fully_shard`.
+"""
+
+from typing import NamedTuple
+
+from coursekit.scaling.networks import Network
+
+GB = 10**9
+
+
+class Sharding(NamedTuple):
+    """A way: bytes of a parameter that each rank holds, bytes that ranks share out, and what travels.
+
+    `traffic` is in allreduces of the gradients, which is a reduce-scatter and an allgather.
+    """
+
+    whole: int
+    shared: int
+    traffic: float
+
+    def held_gb(self, network: Network, num_ranks: int) -> float:
+        """Return what a rank holds, in GB: of 10^9 parameters on 4 ranks, 10 with ZeRO-1."""
+        num_parameters = sum(sum(layer.num_parameters) for layer in network.layers)
+        return (self.whole + self.shared / num_ranks) * num_parameters / GB
+
+
+WAYS = {
+    "ddp": Sharding(16, 0, 1.0),
+    "zero": Sharding(8, 8, 1.5),  # the allreduce, then each rank broadcasts the weights that it has updated
+    "fsdp": Sharding(0, 16, 1.5),  # weights are gathered twice, gradients reduced and scattered once
+}
