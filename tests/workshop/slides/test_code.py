@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 
@@ -41,6 +42,10 @@ USUAL = {
     "hvd": ["horovod.tensorflow", "horovod.tensorflow.keras"],
     "hvd_keras": ["horovod.tensorflow.keras"],
 }
+
+
+if find_spec("torch"):
+    USUAL |= {"torch": ["torch"], "dist": ["torch.distributed"]}
 
 
 def faults(code):
