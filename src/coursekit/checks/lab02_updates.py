@@ -175,7 +175,8 @@ def require_motion(trial: TrainingTrial) -> None:
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
     require(moves.any(), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
     by_epoch = all(trial.history(name).shape[1] == NUM_EPOCHS[name] + 1 for name in ("constant", "coded"))
-    told = "the history seems to have a row for each epoch: it needs one after every step"
+    told = "the history has a row for each epoch, and none follows from the one before by a step on the samples given"
+    told += ": it needs a row after every step on x and y"
     require(not by_epoch or read_updates(trial).source != NOBODY, told)
 
 
