@@ -1,5 +1,6 @@
 # /// answer
 # title = "The window keeps its shape, and black edges fill the square"
+# consequences = ["shards-tests", "order-tests", "train-tests", "continued-tests"]
 #
 # [fails]
 # load-picture-tests = ["black edges"]

@@ -1,9 +1,9 @@
 # /// answer
 # title = "fit gets a plain data set, and divides its batches among the workers: some are empty"
+# consequences = ["strategy-together-tests"]
 #
 # [fails]
-# strategy-together-tests = ["without an image"]
-# strategy-plan-tests = []
+# strategy-plan-tests = ["expected 4"]
 # ///
 
 # %% role="changes" id="train-with-strategy"
