@@ -866,7 +866,7 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
 
 # %% role="tests" id="budget-tests" points=1
 with check("memory budget", section="5"):
-    lab08_sharding.check_fewest_gpus(fewest_gpus, num_cases=12)
+    lab08_sharding.check_fewest_gpus(fewest_gpus, num_cases=40)
     ### BEGIN HIDDEN TESTS
     lab08_sharding.check_fewest_gpus(fewest_gpus, num_cases=60)
     ### END HIDDEN TESTS
