@@ -5,15 +5,17 @@ from datetime import datetime
 import click
 
 from coursekit.cli.jobs import exit_after
-from coursekit.cli.shared import LAB, PARAMETERS, PARTITION, SITE
+from coursekit.cli.shared import PARAMETERS, PARTITION, SITE
+from coursekit.labs.lab import select_labs
 from coursekit.log import log_to
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.remembered import FOLDER
+from coursekit.slurm.jobs.submit import check_answers
 from coursekit.slurm.jobs.submit import submit as submit_job
 
 
 @click.command(epilog="Example: coursekit submit 02 --site karolina --nodes 2 --ranks-per-node 1 --follow")
-@LAB
+@click.argument("labs", metavar="LAB...", nargs=-1, required=True)
 @SITE
 @click.option(
     "--nodes",
@@ -28,7 +30,7 @@ from coursekit.slurm.jobs.submit import submit as submit_job
 @PARAMETERS
 @click.option("--follow", is_flag=True, help="Follow the job until it ends. Ctrl-C does not stop the job.")
 def submit(  # noqa: PLR0913, PLR0917  # one for each option
-    lab: str,
+    labs: tuple[str, ...],
     site: str,
     num_nodes: int | None,
     ranks_per_node: int | None,
@@ -37,22 +39,29 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
     given: tuple[tuple[str, str], ...],
     follow: bool,
 ) -> None:
-    """Submit your notebook of LAB as a Slurm job.
+    """Submit your notebook of LAB as a Slurm job; of several labs, each as a job of its own.
 
-    The command checks that your answers are there, then calls sbatch.
+    The command checks that your answers are there, of all these labs before it submits any, then calls sbatch.
     Without further options it submits the script in slurm/jobs/SITE/ unchanged.
     A notebook gets the smallest part of the machine that has 2 ranks; a training gets whole nodes.
     The first lines of the script say what the job costs, and so does `coursekit sites show SITE`.
     """
-    log = find_root() / FOLDER / f"submit-{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}.log"
+    if len(labs) > 1 and (follow or given):
+        raise click.UsageError("-p and --follow need a single LAB; `coursekit jobs` shows how all jobs go.")
+    root = find_root()
+    log = root / FOLDER / f"submit-{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}.log"
     with log_to(log):
-        job = submit_job(
-            *(lab, site),
-            nodes=num_nodes,
-            ranks_per_node=ranks_per_node,
-            partition=partition,
-            train=train,
-            values=dict(given),
-        )
+        chosen = [lab.name for lab in select_labs(root, labs)]
+        for lab in chosen:
+            check_answers(root, lab, only_script=train)
+        for lab in chosen:
+            job = submit_job(
+                *(lab, site),
+                nodes=num_nodes,
+                ranks_per_node=ranks_per_node,
+                partition=partition,
+                train=train,
+                values=dict(given),
+            )
     if follow:
         exit_after(job.job_id)

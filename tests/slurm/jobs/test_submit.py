@@ -14,6 +14,7 @@ from coursekit.cli.submit import submit as submit_command
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
+from coursekit.slurm.jobs.remembered import recall_all
 from coursekit.slurm.jobs.submit import check_answers, notebook_options, submit, train_options
 
 ROOT = Path(__file__).parents[3]
@@ -104,6 +105,27 @@ def test_what_slurm_was_asked_stands_in_a_log_and_with_v_on_stderr(course, monke
         assert re.search(r"INFO sbatch .*karolina/01-sgd\.sbatch.*: status 1: sbatch: error: Invalid account", said)
     assert done.returncode == 1
     shutil.rmtree(log.parent)
+
+
+def test_several_labs_are_jobs_of_their_own_or_none(course, monkeypatch, tmp_path):
+    """With all answers there, sbatch gets each lab's script once; if one lab lacks answers, it gets none of them."""
+    sbatch = tmp_path / "sbatch"
+    sbatch.write_text(f"#!/bin/sh\necho $2 >> {tmp_path}/asked\nwc -l < {tmp_path}/asked\n")
+    sbatch.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(course)
+    refused = CliRunner().invoke(submit_command, ["01", "02", "03", "--site", "karolina"])
+    assert "02-horovod-sgd.ipynb has no answer yet in " in str(refused.exception)
+    assert not (tmp_path / "asked").exists()
+
+    done = CliRunner().invoke(submit_command, ["3", "01", "--site", "karolina"], catch_exceptions=False)
+    assert (done.exit_code, len(done.output.splitlines())) == (0, 2)
+    scripts = [Path(line).name for line in (tmp_path / "asked").read_text().splitlines()]
+    assert scripts == ["01-sgd.sbatch", "03-keras-cnn.sbatch"]
+    assert [(job.job_id, job.lab) for job in recall_all(course)] == [("1", "01-sgd"), ("2", "03-keras-cnn")]
+    for option in (["--follow"], ["-p", "num_epochs", "3"]):
+        assert CliRunner().invoke(submit_command, ["01", "03", "--site", "karolina", *option]).exit_code == 2
+    shutil.rmtree(course / "jobs")
 
 
 def test_a_site_without_scripts(course, monkeypatch, tmp_path):
