@@ -102,3 +102,11 @@ def test_a_canvas_student_without_an_account_is_named(roster):
     """Rows of the platform's own are left out, and nobody else."""
     with refused("roster.csv:4: ''"):
         roster(CANVAS.replace(",ada,", ",,"))
+
+
+def test_who_shares_a_team(roster, tmp_path):
+    """The column is kept; platforms' groups, which are parts of a class, make no team."""
+    students = (Student("ada", team="1"), Student("bob", team="1"), Student("cyd"))
+    assert roster("id,Team,Group\nada,1,A\nbob,1,A\ncyd,,A\n") == students
+    write_roster(tmp_path / "again.csv", students)
+    assert read_roster(tmp_path / "again.csv") == students

@@ -1,17 +1,19 @@
 """The course folder: where things lie in it, when its labs are due, its gradebook, and nbgrader's interface to it."""
 
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from coursekit.course.roster import folded
+from coursekit.course.roster import ROSTER, folded, read_roster
 from coursekit.course.settings import GRACE_S, SETTINGS, Settings, due_date, load_settings
 from coursekit.errors import CourseKitError
 from coursekit.files import faults_of_exchange
@@ -86,6 +88,14 @@ class Course:
         own = {folded(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
         text = own.get(folded(student))
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}") if text else None
+
+    @cached_property
+    def teams(self) -> Mapping[str, tuple[str, ...]]:
+        """By id of each student who is in a team its members, as the roster has them."""
+        path, teams = self.folder / ROSTER, defaultdict(list)
+        for student in read_roster(path) if path.is_file() else ():
+            teams[student.team].append(student.id)
+        return {one: tuple(members) for team, members in teams.items() if team for one in members}
 
     @contextmanager
     def gradebook(self) -> Iterator[Any]:
@@ -182,8 +192,9 @@ def due_of(course: Course, gradebook: Any, lab: str, student: str) -> datetime |
 
 
 def effective_due(course: Course, lab: str, student: str, duedate: datetime | None) -> datetime | None:
-    """Return when a student's lab is due; with an extension, the later of both dates. `duedate` is the gradebook's."""
-    dates = (course.due(lab) or duedate, course.extension(lab, student))
+    """Return when a student's lab is due: the latest date of the team's extensions. `duedate` is the gradebook's."""
+    team = course.teams.get(student, (student,))
+    dates = (course.due(lab) or duedate, *(course.extension(lab, one) for one in team))
     return max((date for date in dates if date), default=None)
 
 

@@ -15,6 +15,7 @@ import nbformat
 from coursekit import __version__
 from coursekit.course.folder import Course, find_course, succeed, sync_due_dates
 from coursekit.course.roster import folded
+from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP
@@ -87,10 +88,13 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the students whose hand-in of a lab was graded, of these or of all."""
+    """Return the students whose hand-in of a lab was graded, of these or of all; of a team whose hand-in counts."""
     found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
-    wanted = set(map(folded, students or found))
-    return tuple(sorted(student for student in found if folded(student) in wanted))
+    counts = {student: student for student in found}
+    if course.teams:
+        counts |= {one: graded.student for (one, name), graded in read_points(course).graded.items() if name == lab}
+    wanted = set(map(folded, students or counts))
+    return tuple(sorted(found & {counts[student] for student in counts if folded(student) in wanted}))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +22,25 @@ HEADERS = {
     "last_name": ("lastname", "surname", "familyname", "name", "student"),
     "email": ("email", "emailaddress", "mail"),
     "lms_user_id": ("lmsuserid", "idnumber", "id"),
+    "team": ("team",),  # and no group: so platforms call parts of a class
 }
 NOBODY = ("Points Possible", "Student, Test")  # rows of Canvas's gradebook that are no students'
 
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the roster; `id` is the name of the account that hands in."""
+    """One line of the roster; `id` is the name of the account that hands in, who share a `team` hand in together."""
 
     id: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+    team: str = field(default="", kw_only=True)
 
 
-COLUMNS = tuple(field.name for field in fields(Student))
+ALL_COLUMNS = tuple(column.name for column in fields(Student))
+COLUMNS = ALL_COLUMNS[:-1]  # which nbgrader's gradebook has, too
 
 
 def folded(name: str) -> str:
@@ -95,12 +98,13 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     return tuple(students.values())
 
 
-def write_roster(path: Path, students: Iterable[Student]) -> None:
+def write_roster(path: Path, students: Sequence[Student]) -> None:
     """Write a roster in one step."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(astuple(student) for student in students)
+    columns = ALL_COLUMNS if any(student.team for student in students) else COLUMNS
+    writer.writerow(columns)
+    writer.writerows([getattr(student, name) for name in columns] for student in students)
     write_file(path, text.getvalue().encode())
 
 

@@ -10,7 +10,15 @@ from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, effective_due, late_s
 from coursekit.course.roster import ROSTER, folded, read_roster
-from coursekit.course.status.points import LabPoints, Points, Property, find_missed, read_messages, read_points
+from coursekit.course.status.points import (
+    LabPoints,
+    Points,
+    Property,
+    count_for_teams,
+    find_missed,
+    read_messages,
+    read_points,
+)
 from coursekit.course.versions import find_hand_ins
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import HandIn
@@ -131,6 +139,7 @@ def read_class(course: Course, labs: Sequence[Lab]) -> ClassStatus:
     students = {student.id for student in read_roster(path)} if path.is_file() else known
     roster = tuple(sorted(students, key=str.casefold))
     others = tuple(sorted(known - students, key=str.casefold))
+    hand_ins = count_for_teams(course, points.due, hand_ins)
     states = tuple(_lab(course, lab, roster, others, points, hand_ins) for lab in labs)
     return ClassStatus(course.settings.name, roster, others, states, tuple(_notes(course, roster, others)))
 

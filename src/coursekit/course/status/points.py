@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nbformat import NotebookNode
 
-from coursekit.course.folder import Course
+from coursekit.course.folder import Course, effective_due, late_s
+from coursekit.grading.submission.student_folder import HandIn
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
 
@@ -20,6 +21,7 @@ CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<s
 HEADING = re.compile(r"^#{1,2} (?P<text>.+?)(?: \(\d+ minutes?\))?$", re.MULTILINE)
 SECTION_NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+HandedIn = TypeVar("HandedIn", "LabPoints", HandIn)
 
 
 @dataclass
@@ -31,12 +33,14 @@ class LabPoints:
         waits: whether a cell asks for a person.
         penalty: points that are taken off as it was late.
         timestamp: when the graded version was handed in, UTC without an offset.
+        student: who handed it in.
     """
 
     points: dict[str, float | None] = field(default_factory=dict)
     waits: bool = False
     penalty: float = 0.0
     timestamp: datetime | None = None
+    student: str = ""
 
     @property
     def total(self) -> float:
@@ -52,7 +56,7 @@ class Points:
         students: Ids.
         due: By lab its due date, UTC without an offset.
         max_points: By lab the points of each of its cells now.
-        graded: By student and lab what was graded.
+        graded: By student and lab what was graded; for all of a team what counts of theirs.
     """
 
     students: tuple[str, ...]
@@ -77,7 +81,29 @@ def read_points(course: Course) -> Points:
                     max_points[assignment.name][cell.name] = cell.max_score
         students = tuple(student.id for student in gradebook.students)
         due = {assignment.name: assignment.duedate for assignment in gradebook.assignments}
-        return Points(students, due, dict(max_points), _graded(gradebook.db, cells))
+        graded = count_for_teams(course, due, _graded(gradebook.db, cells))
+        return Points(students, due, dict(max_points), graded)
+
+
+def count_for_teams(
+    course: Course, due: Mapping[str, datetime | None], found: Mapping[tuple[str, str], HandedIn]
+) -> dict[tuple[str, str], HandedIn]:
+    """Give every member of a team, by student and lab, the one of theirs that counts.
+
+    As among versions of one student, that is the newest that can be graded, and a late one only if none came in time.
+    """
+    counting = dict(found)
+    for team in set(course.teams.values()):
+        for lab in {lab for _, lab in found}:
+            day = effective_due(course, lab, team[0], due.get(lab))
+
+            def rank(one: HandedIn, day: datetime | None = day) -> tuple[bool, bool, datetime]:
+                can_run = not isinstance(one, HandIn) or one.notebook is not None
+                return can_run, not late_s(one.timestamp, day), one.timestamp or datetime.min  # noqa: DTZ901  # as all
+
+            if those := [found[one, lab] for one in team if (one, lab) in found]:
+                counting |= dict.fromkeys(((one, lab) for one in team), max(those, key=rank))
+    return counting
 
 
 def _graded(session: Any, cells: dict[str, tuple[str, str]]) -> dict[tuple[str, str], LabPoints]:
@@ -92,6 +118,7 @@ def _graded(session: Any, cells: dict[str, tuple[str, str]]) -> dict[tuple[str, 
     )
     for submission, lab, penalty in notebooks:
         entry = graded[submission.student_id, lab]
+        entry.student = submission.student_id
         entry.penalty += penalty or 0.0
         entry.timestamp = submission.timestamp
     grades = (
