@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 
 from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar
+from coursekit.course.answers import write_answers
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
 from coursekit.course.folder import find_course
@@ -145,6 +146,21 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
     if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")
+
+
+@course.command(epilog="Example: coursekit course answers 02")
+@LABS
+@COURSE
+def answers(names: tuple[str, ...], folder: Path | None) -> None:
+    """Write everybody's answers as plain files, to compare them.
+
+    They are in answers/LAB/STUDENT.py in the course folder; answers/given/LAB has what all students were given.
+    The instructor's guide says how copydetect shows pairs that are alike side by side, for you to judge.
+    """
+    course = find_course(find_root(), folder)
+    for lab in select_labs(course.root, names or [path.name for path in (course.folder / "release").glob("[!.]*")]):
+        place, num_files = write_answers(course, lab)
+        print(f"{lab.name}: {counted(num_files, 'file')}: {place}")
 
 
 @course.command(epilog="Example: coursekit course status 02 --html class.html")

@@ -1,5 +1,6 @@
 """The points of a class as the gradebook has them, and what it missed, in the lab's own words."""
 
+import functools
 import json
 import re
 from collections import Counter, defaultdict
@@ -96,14 +97,15 @@ def count_for_teams(
     for team in set(course.teams.values()):
         for lab in {lab for _, lab in found}:
             day = effective_due(course, lab, team[0], due.get(lab))
-
-            def rank(one: HandedIn, day: datetime | None = day) -> tuple[bool, bool, datetime]:
-                can_run = not isinstance(one, HandIn) or one.notebook is not None
-                return can_run, not late_s(one.timestamp, day), one.timestamp or datetime.min  # noqa: DTZ901  # as all
-
             if those := [found[one, lab] for one in team if (one, lab) in found]:
-                counting |= dict.fromkeys(((one, lab) for one in team), max(those, key=rank))
+                best = max(those, key=functools.partial(_rank, day))
+                counting |= dict.fromkeys(((one, lab) for one in team), best)
     return counting
+
+
+def _rank(due: datetime | None, one: "LabPoints | HandIn") -> tuple[bool, bool, datetime]:
+    can_run = not isinstance(one, HandIn) or one.notebook is not None
+    return can_run, not late_s(one.timestamp, due), one.timestamp or datetime.min  # noqa: DTZ901  # as all times here
 
 
 def _graded(session: Any, cells: dict[str, tuple[str, str]]) -> dict[tuple[str, str], LabPoints]:
