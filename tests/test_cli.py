@@ -43,7 +43,7 @@ def test_verbs_stand_by_who_uses_them_in_whole_lines_of_80_columns(program):
 def test_help_loads_no_verb():
     """So it answers at once, although verbs bring nbgrader, papermill or TensorFlow with them."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "['coursekit.cli', 'coursekit.errors']"
+    assert done.stdout.splitlines()[-1] == "['coursekit.cli', 'coursekit.errors', 'coursekit.text']"
 
 
 @pytest.mark.parametrize(("program", "verb"), VERBS)

@@ -57,3 +57,10 @@ def test_all_solutions_have_full_points(make):
     passed = re.findall(r"(\d\d-[\w-]+): passed", make(".venv/bin/coursekit", "run", "-p", "model", "SmallCNN"))
 
     assert passed == [lab.name for lab in find_labs(ROOT) if lab.framework not in OTHERS]
+
+
+def test_what_asks_for_the_version_works(make):
+    """The modules that do one thing with one TensorFlow and another with the other pass their tests."""
+    folders = ("tests/test_tensorflow.py", "tests/test_estimator.py", "tests/ranks/test_memory_logger.py")
+
+    assert " passed" in make(".venv/bin/python", "-m", "pytest", "-q", *folders)
