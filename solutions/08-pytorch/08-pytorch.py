@@ -911,7 +911,9 @@ for billions in (1, 7, 30):
             print(f"  {kind:5} does not fit on up to 64 GPUs")
             continue
         sent = predict_bytes(kind, billions * 1e9, num_gpus)["sent"]
-        print(f"  {kind:5} fits on {num_gpus} GPUs; a step sends {sent / 1e9:.1f} GB, {sent * 8 / 200e9:.2f} s on such a link")
+        print(
+            f"  {kind:5} fits on {num_gpus} GPUs; a step sends {sent / 1e9:.1f} GB, {sent * 8 / 200e9:.2f} s on such a link"
+        )
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the bars reach to the lines. ZeRO's ranks may differ, since it shares out whole tensors.
