@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,9 @@ from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
 # A cell that is interrupted may have ranks to end before its traceback appears.
 INTERRUPT_GRACE_S = 10.0
-SAMPLE_EVERY_S = 1.0  # reading the page tables of large processes is slow
+SAMPLE_EVERY_S = 1.0
+# Reading the page tables of large processes is slow: it takes at most one second in so many of a core's.
+SAMPLE_AGAIN = 20
 BYTES_PER_MB = 1e6
 
 
@@ -132,8 +135,10 @@ class KernelWatch:
         """Sample memory until a deadline, or until this watch is stopped; return whether the deadline has passed."""
         try:
             while left_s := deadline.left_s():
+                begin_s = time.thread_time()
                 self._sample_memory()
-                if self._stopped.wait(min(left_s, SAMPLE_EVERY_S)):
+                taken_s = time.thread_time() - begin_s
+                if self._stopped.wait(min(left_s, max(SAMPLE_EVERY_S, SAMPLE_AGAIN * taken_s))):
                     return False
         except TooSlowError as error:
             self.too_slow = str(error)
