@@ -158,7 +158,7 @@ for rank in range(4):
 # %% [markdown] role="readonly" id="epochs-text"
 # In training a sample that comes twice in an epoch does no harm. In a validation it counts twice, so you will do without this sampler there (section 4).
 #
-# **Exercise (2 points).** Write `read_epochs`, a generator: for each epoch it yields what gives this rank's batches, shuffled with the seed and in an order of its own in every epoch. No sample may be left out.
+# **Exercise (2 points).** Write `read_epochs`, a generator: for each epoch it yields an object whose loop gives this rank's batches, such as a `DataLoader`. The samples are shuffled with the seed, in another order in every epoch. No sample may be left out.
 #
 # <details><summary>Hint</summary>
 #
@@ -207,7 +207,7 @@ with check("a new order in every epoch", section="1"):
 # In Horovod the *optimiser* is wrapped, and variables are broadcast by a callback. In PyTorch the *model* is wrapped, `DistributedDataParallel(model)` or DDP, and that does both:
 #
 # - when it is made, all ranks get the weights of rank 0;
-# - during `backward()` it averages. A *hook* of each parameter tells when its gradient is ready. Gradients are collected in *buckets* of 25 MB, from the last layer to the first, and a full bucket is sent while the backward pass goes on. When `backward()` returns, every `parameter.grad` holds the mean over the ranks.
+# - during `backward()` it averages. A *hook* of each parameter tells when its gradient is ready. Gradients are collected in *buckets* of up to 25 MB, from the last layer to the first, and a full bucket is sent while the backward pass goes on. When `backward()` returns, every `parameter.grad` holds the mean over the ranks.
 #
 # So the optimiser is an ordinary one, and does not know of other ranks. As in lab 02, the rate of one rank is to be multiplied by their number.
 #
@@ -222,7 +222,7 @@ with check("a new order in every epoch", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `print(wrapped.parameters)` shows one layer more than the model has. Which, and what are the names in `wrapped.state_dict()` therefore?
+# `print(wrapped)` shows one layer more than the model has. Which, and what are the names in `wrapped.state_dict()` therefore?
 #
 # </details>
 
@@ -280,7 +280,7 @@ with check("learning rate", section="2"):
 # Where a large batch does not fit into the memory, gradients of several small ones are added up before the optimiser makes its step: `backward()` *adds* to `parameter.grad`. But DDP would send them in each `backward()`.
 # Within `with model.no_sync():` it does not. **Whether a `backward()` sends is decided when the model is called**, so the call must be inside as well.
 #
-# **Exercise (2 points).** Write `accumulate`: leave in the parameters of the wrapped `model` the gradient of the mean loss over all batches and all ranks. All batches have equally many samples. Gradients may travel once only.
+# **Exercise (2 points).** Write `accumulate`: leave in the parameters of the wrapped `model` the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all have equally many samples; no gradients are left from before. Gradients may travel once only.
 #
 # <details><summary>Hint</summary>
 #
@@ -557,7 +557,7 @@ with check("checkpoint", section="4"):
 #
 # <details><summary>Hint</summary>
 #
-# `Path(folder, "checkpoint.pt").exists()` asks for the file. `load_state_dict` of `wrapped.module` and of the optimiser take what `state_dict` gave.
+# `Path(folder, "checkpoint.pt").exists()` asks for the file. `next(wrapped.parameters()).device` is the device of the model. `load_state_dict` of `wrapped.module` and of the optimiser take what `state_dict` gave.
 #
 # </details>
 #
@@ -767,7 +767,7 @@ with check("ZeRO-1", section="5"):
 
 # %% [markdown] role="readonly" id="shard-text"
 # **Exercise (1 point).** Write `shard`: make FSDP's shards of a model that is a sequence of layers, and return the model.
-# Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and nothing is won.
+# Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and during a step every rank needs memory for all of them.
 #
 # <details><summary>Hint</summary>
 #
