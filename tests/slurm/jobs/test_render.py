@@ -73,6 +73,15 @@ def test_a_partition_brings_its_own_directives_and_modules():
     ]
 
 
+def test_only_a_training_that_resumes_goes_back_into_the_queue_at_its_time_limit():
+    """Another one would begin anew, and reach the limit again: its job ends, and says so."""
+    requeued = {lab.name: lab.resumes for lab in find_labs(ROOT) if (ROOT / "labs" / lab.name / "train.py").exists()}
+
+    assert {lab for lab, resumes in requeued.items() if resumes} == {"03-keras-cnn", "04-estimator-cnn"}
+    for lab, resumes in requeued.items():
+        assert ("scontrol requeue" in (ROOT / f"slurm/jobs/local/{lab}-train.sbatch").read_text()) == resumes
+
+
 def test_a_lab_with_pytorch_loads_its_modules_in_place_of_the_others():
     """Jean Zay's H100 nodes, Daint's container, and a Slurm where PyTorch is one more package of .venv."""
     told = ("module load", "export COURSEKIT_SRUN_FLAGS", "venv=", "# PyTorch", "# TensorFlow")
