@@ -44,7 +44,12 @@ def check_averaged(trial: Trial) -> None:
 
 def check_rate(trial: Trial) -> None:
     """The rate of one rank is multiplied by the number of ranks, once."""
-    check_rates(rates_alone(trial.steps()), RATE * trial.num_ranks, trial.num_ranks)
+    found, expected, num = rates_alone(trial.steps()), RATE * trial.num_ranks, drivers.BATCH_SIZE
+    told = (
+        f"the updates are {num} times as large, with {num} samples in a batch: is the loss their sum, not their mean?"
+    )
+    require(not np.allclose(found, num * expected, rtol=0.01), told)
+    check_rates(found, expected, trial.num_ranks)
 
 
 def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
@@ -77,8 +82,10 @@ def check_accumulated(trial: Trial) -> None:
 
 def check_exchanges(trial: Trial) -> None:
     """The ranks exchange gradients once, with the last batch."""
-    hint = ": is the model called inside of no_sync(), and not only backward()?"
     for rank, one in enumerate(trial.of_ranks()):
+        hint = ": is the model called inside of no_sync(), and not only backward()?"
+        if not one["num_exchanges"]:
+            hint = ": the last batch must be outside of no_sync()"
         require_equal(one["num_exchanges"], 1, f"the number of exchanges on rank {rank}", hint)
 
 

@@ -80,11 +80,13 @@ def device_with_gpus(pick_device: Answer) -> str:
     """Return the device that the answer picks where some GPUs are pretended to be there."""
     pretended: dict[str, Any] = {"is_available": True, "device_count": NUM_PRETENDED_GPUS, "set_device": None}
     with contextlib.ExitStack() as stack:
-        for name, value in pretended.items():
-            stack.enter_context(mock.patch.object(torch.cuda, name, return_value=value))
+        stubs = {
+            name: stack.enter_context(mock.patch.object(torch.cuda, name, return_value=value))
+            for name, value in pretended.items()
+        }
         picked = pick_device()
     require_returned(pick_device, picked, fits=isinstance(picked, (str, torch.device)), expected="a torch.device")
-    return str(torch.device(picked))
+    return str(torch.device(picked)) + ("" if stubs["set_device"].called else ", not set")
 
 
 def epochs(

@@ -2,7 +2,7 @@
 # title = "The loss is the sum of the batch"
 #
 # [fails]
-# rate-tests = ["4 times"]
+# rate-tests = ["4 times", "is the loss their sum"]
 # ///
 
 # %% role="changes" id="train"
