@@ -6,11 +6,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from coursekit.framework import HOROVOD
 from coursekit.labs.build.additions import CHOSEN
 from coursekit.labs.build.build import source_notebook
 from coursekit.labs.cells import QUIZ, is_solution
 from coursekit.labs.lab import find_labs
-from coursekit.ranks.framework import HOROVOD
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("[0-9]*"))

@@ -6,7 +6,7 @@ import cloudpickle
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks.framework import VARIABLE
+from coursekit.framework import VARIABLE
 from coursekit.ranks.launched import place_torch
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules

@@ -11,10 +11,10 @@ from rich.table import Table
 
 from coursekit.cli.shared import LAB, PARAMETERS, PARTITION, SITE
 from coursekit.errors import CourseKitError
+from coursekit.framework import TORCH
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run.plan import given_values, read_defaults
 from coursekit.paths import find_root
-from coursekit.ranks.framework import TORCH
 from coursekit.scaling.belief import NOISE
 from coursekit.scaling.forecast import NOISE_ELSEWHERE, Forecast, Training, forecast
 from coursekit.scaling.machine import Gpu, Machine, Speed, find_gpu, find_speed, machine_of

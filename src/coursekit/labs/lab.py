@@ -13,7 +13,7 @@ from typing import Annotated
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
-from coursekit.ranks.framework import HOROVOD, MODULES
+from coursekit.framework import HOROVOD, MODULES
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
@@ -44,7 +44,7 @@ class Lab:
     resources: Resources
     # The papermill parameters of a run on a laptop. A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
-    framework: str = HOROVOD  # of its ranks, one of `ranks.framework.MODULES`; what it imports has to be installed
+    framework: str = HOROVOD  # of its ranks, one of `framework.MODULES`; what it imports has to be installed
     resumes: bool = False  # a training job of it that starts again goes on from what it has saved
     picture: str = ""  # the cell whose picture labs/README.md shows; '' for none
     lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; without any, all do

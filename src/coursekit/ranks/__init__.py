@@ -1,6 +1,7 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
-from coursekit.ranks import forkserver, framework, slurm
+from coursekit import framework
+from coursekit.ranks import forkserver, slurm
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
 from coursekit.ranks.launched import horovod_build

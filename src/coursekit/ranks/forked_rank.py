@@ -18,9 +18,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import gloo_environ, torch_environ
-from coursekit.ranks.framework import TORCH, chosen
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
 from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Report, Task, call, flush_output, prepare, report_of, run_rank
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import NoReturn
 
+from coursekit.framework import NAMES
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forked_rank import fork
-from coursekit.ranks.framework import NAMES
 from coursekit.ranks.request import LaunchRequest, RankServer, RunningRanks, SharedServer
 from coursekit.ranks.server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.worker import Task

@@ -17,7 +17,7 @@ from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
-from coursekit.ranks.framework import TORCH, chosen
+from coursekit.framework import TORCH, chosen
 
 HOLD_S = 1.0  # then a rank hears that its key is missing, and asks again unless Gloo's own timeout has passed
 REQUEST_TIMEOUT_S = 3.0  # for the whole request, which a rank sends at once

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import IO
 
-from coursekit.ranks.framework import chosen
+from coursekit.framework import chosen
 from coursekit.ranks.worker import Task
 
 FILES = ("output", "reports", "stacks")  # of each rank

@@ -24,12 +24,12 @@ from dataclasses import replace
 from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
+from coursekit.framework import HOROVOD, MODULES, chosen
 from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants
 from coursekit.ranks import memory_logger
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
-from coursekit.ranks.framework import HOROVOD, MODULES, chosen
 from coursekit.ranks.launched import spare_horovod
 from coursekit.ranks.rendezvous import new_store
 from coursekit.ranks.request import FILES, MAX_NUM_FILES, STEP_VARIABLE, LaunchRequest

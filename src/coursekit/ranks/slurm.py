@@ -31,6 +31,7 @@ from threading import Thread
 import numpy as np
 import psutil
 
+from coursekit.framework import NAMES
 from coursekit.ranks.environ import (
     FOR_SRUN,
     FOR_SRUN_PREFIXES,
@@ -42,7 +43,6 @@ from coursekit.ranks.environ import (
 )
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forkserver import PROGRAM
-from coursekit.ranks.framework import NAMES
 from coursekit.ranks.rendezvous import Store, TorchStore, new_store
 from coursekit.ranks.request import FILES, STEP_VARIABLE, LaunchRequest, RankServer, RunningRanks, SharedServer
 from coursekit.ranks.worker import Task

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.framework import HOROVOD
 from coursekit.labs.lab import find_labs
-from coursekit.ranks.framework import HOROVOD
 from workshop.slides.deck import find_decks
 
 ROOT = Path(__file__).parents[3]

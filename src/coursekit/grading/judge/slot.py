@@ -17,13 +17,13 @@ from typing import IO
 
 from coursekit import processes
 from coursekit.errors import CourseKitError
+from coursekit.framework import HOROVOD, VARIABLE
 from coursekit.grading.inside import wire
 from coursekit.grading.isolation.sandbox import HIDDEN, command, hidden_folders, python_folders
 from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.judge.running import Running, find_zygote, receive
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
-from coursekit.ranks.framework import HOROVOD, VARIABLE
 from coursekit.ranks.own_time import Deadline, TooSlowError, start_up
 from coursekit.text import counted, printable
 
@@ -35,8 +35,8 @@ GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 # Of the kit only these are seen, beside the `__init__.py` of their packages. The contract "What a sandbox shows does
 # not know what is right" in pyproject.toml names the same.
 MODULES = (
-    *("drivers", "errors", "estimator", "files", "grading.inside", "grading.isolation", "imagenet", "intervals"),
-    *("paths", "pictures", "processes", "quiz", "ranks", "scaling", "text", "throughput", "toml_files"),
+    *("drivers", "errors", "estimator", "files", "framework", "grading.inside", "grading.isolation", "imagenet"),
+    *("intervals", "paths", "pictures", "processes", "quiz", "ranks", "scaling", "text", "throughput", "toml_files"),
     "way_out",
 )
 DATA = "/data"

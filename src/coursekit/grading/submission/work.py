@@ -18,10 +18,10 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.framework import HOROVOD
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import cell_name, is_solution, is_test, names_of
 from coursekit.paths import PACKAGE
-from coursekit.ranks.framework import HOROVOD
 from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseKitError
+from coursekit.framework import HOROVOD, TORCH
 from coursekit.labs.build.regions import CODE_STUB, without_markers
 from coursekit.labs.cells import cell_name, global_names
-from coursekit.ranks.framework import HOROVOD, TORCH
 
 SCRIPT, PARAMETERS = "script", "parameters"  # tags of cells
 SCRIPT_NAME = "train.py"

@@ -8,8 +8,8 @@ import jupytext
 import nbformat
 
 from coursekit.errors import CourseKitError
+from coursekit.framework import HOROVOD
 from coursekit.labs.lab import Lab
-from coursekit.ranks.framework import HOROVOD
 
 # What jupytext takes for the start of a cell, indented markers included.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
