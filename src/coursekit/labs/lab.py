@@ -45,7 +45,7 @@ class Lab:
     # The papermill parameters of a run on a laptop. A mapping has no hash, and the rest tells labs apart.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
     framework: str = HOROVOD  # of its ranks, one of `framework.MODULES`; what it imports has to be installed
-    resumes: bool = False  # a training job of it that starts again goes on from what it has saved
+    resumes: bool = False  # a training job of it that starts again continues from what it has saved
     picture: str = ""  # the cell whose picture labs/README.md shows; '' for none
     lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; without any, all do
     # The answers that a student who is stuck may take from the solution, without their points.
