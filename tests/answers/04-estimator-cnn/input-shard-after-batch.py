@@ -3,6 +3,7 @@
 #
 # [fails]
 # input-shards-tests = ["shard the list of files"]
+# input-modes-tests = ["shuffle the records"]
 # ///
 
 # %% role="answer" id="input-fn"
