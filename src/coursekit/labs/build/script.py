@@ -16,32 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseKitError
-from coursekit.framework import HOROVOD, TORCH
 from coursekit.labs.build.regions import CODE_STUB, without_markers
+from coursekit.labs.build.script_frame import end, frame_of, head, options
 from coursekit.labs.cells import cell_name, global_names
 
 SCRIPT, PARAMETERS = "script", "parameters"  # tags of cells
 SCRIPT_NAME = "train.py"
-# By framework: what `END` uses, the lines that start a script, and what comes before and after its `main`.
-NEEDED = {HOROVOD: ("main", "hvd"), TORCH: ("main", "dist")}
-STARTS = {
-    HOROVOD: """\
-    horovodrun -np 2 python {name}
-    mpirun -np 2 python {name}
-    srun --ntasks=2 python {name}""",
-    TORCH: """\
-    torchrun --nproc-per-node=2 {name}
-    srun --ntasks=2 python {name}""",
-}
-FIRST = {HOROVOD: "\nimport coursekit  # ahead of TensorFlow: it chooses Keras 2\n", TORCH: ""}
-JOINS = {
-    HOROVOD: "launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone",
-    TORCH: "launched.place_torch()  # tasks of srun learn their place as those of torchrun do",
-}
-RANKS = {
-    HOROVOD: ("hvd.rank()", "hvd.size()", "hvd.shutdown()"),
-    TORCH: ("dist.get_rank()", "dist.get_world_size()", "dist.destroy_process_group()"),
-}
 KINDS = ("release", "solution", "answers")  # with stubs, the solution, or a student's answers
 
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
@@ -49,45 +29,6 @@ _MAGIC_LINE = re.compile(r"\s*[%!]")
 _KNOWN_NAMES = {*dir(builtins), "__file__", "__name__", "__doc__"}
 # At the end of a script, so that later builds know their own work from somebody's edits.
 _MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}})\n\Z")
-
-HEAD = '''\
-"""{title}: the notebook's training as a script.
-
-{made}
-
-Start it on as many ranks as you like, here on two:
-
-{starts}
-
-Parameters of the notebook are options: python {name} --help.
-"""
-
-import argparse
-import json
-{first}'''
-
-OPTIONS = """\
-if __name__ == "__main__":  # the command line may replace what stands above
-    _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-{options}    globals().update(vars(_parser.parse_args()))
-"""
-
-END = '''\
-def _plain(value):
-    """Return as numbers or text what JSON cannot hold."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
-if __name__ == "__main__":
-    from coursekit.ranks import launched
-
-    {joins}
-    _result = main()
-    if {rank} == 0:
-        print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks({size})
-    {ends}
-'''
 
 
 class ScriptError(ValueError):
@@ -115,7 +56,7 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     for cell, code in codes:
         for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
             raise ScriptError(cell, f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`")
-    for name in NEEDED[_framework(notebook)]:
+    for name in ("main", frame_of(notebook).module):
         if name not in names.bound:
             raise ScriptError(codes[-1][0], f"no script cell defines `{name}`, which the script uses: write it")
     return sorted(names.used & parameters)
@@ -170,14 +111,11 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
     place = next((i for i, cell in enumerate(notebook["cells"]) if _is_parameters(cell)), 0)
     num_before = sum(map(is_script, notebook["cells"][:place]))
     blocks = [code for _, code in codes]
-    blocks[num_before:num_before] = ["\n".join(assigned), OPTIONS.format(options="".join(map(_option, parameters)))]
+    blocks[num_before:num_before] = ["\n".join(assigned), options("".join(map(_option, parameters)))]
     texts = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     title = next((found[1].strip() for text in texts if (found := _HEADING.search(text))), "A lab")
-    framework = _framework(notebook)
-    starts = STARTS[framework].format(name=SCRIPT_NAME)
-    rank, size, ends = RANKS[framework]
-    head = HEAD.format(title=title, made=made, name=SCRIPT_NAME, starts=starts, first=FIRST[framework])
-    blocks = [head, *blocks, END.format(joins=JOINS[framework], rank=rank, size=size, ends=ends)]
+    frame = frame_of(notebook)
+    blocks = [head(frame, title, made, SCRIPT_NAME), *blocks, end(frame)]
     text = "\n\n\n".join(filter(None, (block.strip("\n") for block in blocks))) + "\n"
     return f"{text}\n\n# Made, not edited: {kind} {_checksum(kind, text)}\n"
 
@@ -218,10 +156,6 @@ def kind_of(path: Path) -> str:
 
 def _checksum(kind: str, text: str) -> str:
     return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
-
-
-def _framework(notebook: Mapping[str, Any]) -> str:
-    return str(notebook["metadata"].get("coursekit", {}).get("framework", HOROVOD))
 
 
 def _is_parameters(cell: Mapping[str, Any]) -> bool:
