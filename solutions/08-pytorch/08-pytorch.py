@@ -400,17 +400,17 @@ with check("unequal numbers of batches", section="2"):
 #
 # | step | Horovod, labs 02 and 03 | here |
 # | --- | --- | --- |
-# | join | `hvd.init()` | `dist.init_process_group(…)` |
-# | place | `hvd.rank()`, `hvd.size()`, `hvd.local_rank()` | `dist.get_rank()`, `dist.get_world_size()`, `LOCAL_RANK` |
-# | GPU | `set_visible_devices` | `torch.cuda.set_device`, `.to(device)` |
-# | shard | `dataset.shard(size, rank)` | `DistributedSampler`, `set_epoch` |
-# | same start, mean gradients | `hvd.DistributedOptimizer`, a callback | `DistributedDataParallel` |
+# | join | `hvd.init()` | `init_process_group` |
+# | place | `hvd.rank()`, `hvd.size()`, `hvd.local_rank()` | `get_rank()`, `get_world_size()`, `LOCAL_RANK` |
+# | GPU | `set_visible_devices` | `set_device`, `.to(device)` |
+# | shard | `dataset.shard` | `DistributedSampler`, `set_epoch` |
+# | same start, mean gradients | `DistributedOptimizer`, a callback | DDP |
 # | send less often | `backward_passes_per_step` | `no_sync()` |
 # | unequal steps | `hvd.join()` | `model.join()` |
 # | mean of a tensor | `hvd.allreduce(x)` | `allreduce(x)` |
 # | rows of all ranks | `hvd.allgather(x)` | `allgather(x)` |
 #
-# The last two lines are missing. `dist.all_reduce(x)` does not do what `hvd.allreduce(x)` does: it *sums*, and it changes `x` in place. `dist.all_gather` wants tensors of equal shapes, and `hvd.allgather(x)` takes any number of rows from each rank.
+# Functions of the first two lines have `dist.` ahead of them. The last two lines are missing. `dist.all_reduce(x)` does not do what `hvd.allreduce(x)` does: it *sums*, and it changes `x` in place. `dist.all_gather` wants tensors of equal shapes, and `hvd.allgather(x)` takes any number of rows from each rank.
 #
 # **Exercise (1 point).** Write both as Horovod has them: they return a new tensor, and leave the one that they get as it was.
 #
