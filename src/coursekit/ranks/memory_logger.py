@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
 import os
 import sys
-import threading
 import time
 from pathlib import Path
+
+LOGGER = logging.getLogger(__name__)
 
 PAUSE_S = 0.01
 MAX_NUM_PAUSES = 1000
@@ -41,14 +43,19 @@ def wait_for_sleep() -> None:
             return
         before = now
         time.sleep(PAUSE_S)
+    LOGGER.warning("A thread has run for %g s; ranks that start now may hang.", MAX_NUM_PAUSES * PAUSE_S)
 
 
 def _switches() -> dict[str, str] | None:
-    """Return how often each other thread has gone to sleep, by its number; None where one of them runs."""
+    """Return how often each other thread has gone to sleep, by its number; None where one of them runs or ends."""
     switches = {}
+    own = Path("/proc/thread-self").readlink().name  # in a sandbox, /proc may number threads as the world outside does
     for task in Path("/proc/self/task").iterdir():
-        if task.name != str(threading.get_native_id()):
-            lines = (task / "status").read_text().splitlines()
+        if task.name != own:
+            try:
+                lines = (task / "status").read_text().splitlines()
+            except (FileNotFoundError, ProcessLookupError):  # it has just ended
+                return None
             status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
             if not status["State"].startswith("S"):
                 return None

@@ -35,7 +35,7 @@ SLOWEST = 10
 LEAST_WALL_S = 300.0
 NANO = 1e-9
 PAGE_BYTES = 4096  # what the kernel hands out at once
-LISTS_CHILDREN = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()  # CONFIG_PROC_CHILDREN
+LISTS_CHILDREN = Path("/proc/thread-self/children").exists()  # CONFIG_PROC_CHILDREN
 
 
 class Thread(NamedTuple):

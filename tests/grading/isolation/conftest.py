@@ -44,7 +44,7 @@ print(json.dumps({name}()))
 def kit():
     """Return a folder with what a sandbox needs and with `inside.py`, readable for everyone."""
     folder = Path(tempfile.mkdtemp(prefix="kit-"))
-    for name in ("__init__.py", "errors.py", "paths.py", "grading/__init__.py", "grading/isolation"):
+    for name in ("__init__.py", "errors.py", "paths.py", "text.py", "grading/__init__.py", "grading/isolation"):
         source, target = ROOT / "src/coursekit" / name, folder / "coursekit" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
