@@ -51,7 +51,7 @@ def test_a_wrong_answer_is_named_and_costs_only_its_own_points(program, work, sl
         ("def loss(*_):\n    raise ValueError('no')", "the answer raised ValueError: no"),
         ("x = (", "name 'loss' is not defined"),
         (None, "name 'loss' is not defined"),
-        ("class Liar(float):\n    __eq__ = lambda *_: True\ndef loss(*_):\n    return Liar(7)", "the loss of 1 sample"),
+        ("class Liar(float):\n    __eq__ = lambda *_: True\ndef loss(*_):\n    return Liar(7)", ", got 7"),
         ("def loss(*_):\n    return object()", "a value of type object is not plain data"),
         ("import os\ndef loss(*_):\n    os._exit(0)", "the process ended (exit status 0)"),
         ("import ctypes\ndef loss(*_):\n    ctypes.string_at(0)", "the process ended (SIGSEGV)"),
