@@ -39,7 +39,7 @@ PARTS = {
         *("submission/cells", "submission/student_folder", "submission/students_files"),
     ),
     "src/coursekit/jupyter": ("__init__", "kernel", "settings/nbgrader_config"),
-    "src/coursekit/labs/build": ("__init__", "regions", "script"),
+    "src/coursekit/labs/build": ("__init__", "regions", "script", "script_frame"),
 }
 # Job scripts that only instructors can use, and tools that only authors use.
 NOT_FOR_STUDENTS = (
