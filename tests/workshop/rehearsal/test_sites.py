@@ -46,10 +46,14 @@ def test_every_script_completes(site):
 
 
 def one_of_each_form(texts, scripts):
-    """Return the first script of each number of tasks, set of options and command."""
+    """Return the first script of each set of options, software, commands and answer to the time limit."""
     forms = {}
     for name in sorted(scripts, key=lambda name: name.removesuffix(".sbatch")):
         directives = re.findall(r"^#SBATCH (--(?!time|job-name)\S+)", texts[name], re.MULTILINE)
-        command = re.findall(r"coursekit\" \w+|jupyter|srun|torchrun", texts[name].partition("\nset ")[2])
+        command = re.findall(
+            r"coursekit\" \w+|jupyter|srun|torchrun|--mpi|trap \w+|^module load .*|^venv=.*",
+            texts[name].partition("\nset ")[2],
+            re.MULTILINE,
+        )
         forms.setdefault((*directives, *command), name)
     return set(forms.values())
