@@ -81,6 +81,19 @@ def test_what_differs_is_never_told_alike(got, expected):
     assert one != other
 
 
+def test_of_many_numbers_the_worst_is_shown():
+    """Nobody reads sixty pairs of numbers; the slip is looked for in all of them."""
+    right = np.arange(60.0).reshape(20, 3)
+    wrong = right.copy()
+    wrong[4, 1], wrong[5, 2] = 14, 0
+    with pytest.raises(CheckError, match=r"^the rows, the worst of 60 numbers: expected 17, got 0$"):
+        require_close(wrong, right, "the rows")
+    with pytest.raises(
+        CheckError, match=r"^the rows, the worst of 60 numbers: expected 59, got 118: it is twice that$"
+    ):
+        require_close(2 * right, right, "the rows", {"it is twice that": 2 * right})
+
+
 def test_a_slip_is_named_where_it_alone_leads_to_the_number():
     """As in the example of the module; where two slips give the same number, none is named."""
     with pytest.raises(CheckError, match=r"^the mean: expected 0\.3333, got 0\.6667: this is the sum$"):

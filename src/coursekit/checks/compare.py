@@ -21,6 +21,7 @@ Array = np.ndarray[Any, Any]
 TOLERANCE = 1e-6  # double precision leaves far less; a wrong formula is off by far more
 NUM_DIGITS = (4, 9, 17)  # of numbers in a message; the more where they would look the same
 NUM_DIGITS_TOLD = 6  # of a number that nothing is held against
+MOST_SHOWN = 12  # numbers of an array in a message; of more, the worst
 LONGEST = 40  # of sequences in a message where short texts would look the same
 # By the factor between two units, what is said of a number that is so many times too large or too small.
 UNITS = {
@@ -52,7 +53,8 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
 ) -> None:
     """Require numbers to be those expected, in arrays of one shape.
 
-    The message names the slip that explains them, or none where two do; wrong units are known here.
+    The message names the slip that explains them, or none where two do; wrong units are known here. Of many numbers
+    it shows the two that are farthest apart.
     """
     if close(got, expected, tolerance, is_relative=is_relative):
         return
@@ -63,7 +65,17 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
                 alike.append(f"{factor:g} times too {side}: {words}")
     words = (alike or [otherwise])[0]
     hint = f": {words}" if words and len(alike) <= 1 else ""
-    raise CheckError(f"{what}: {told_apart(got, expected, shown)}{hint}")
+    place, got, expected = _worst(got, expected)
+    raise CheckError(f"{what}{place}: {told_apart(got, expected, shown)}{hint}")
+
+
+def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
+    """Return what a message can show: of many numbers the two that are farthest apart, and which they are in words."""
+    numbers, right = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
+    if numbers.size <= MOST_SHOWN or numbers.shape != right.shape:
+        return "", got, expected
+    place = np.unravel_index(np.argmax(np.abs(numbers - right)), right.shape)
+    return f", the worst of {right.size} numbers", numbers[place], right[place]
 
 
 def require_equal(got: Any, expected: Any, what: str, hint: str = "") -> None:

@@ -1,11 +1,12 @@
 """Checks of the single pieces of lab 08: places, devices, samplers, collectives, checkpoints, validation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import Array, as_number, require_close, require_equal, told
+from coursekit.checks.compare import Array, as_number, explained, require_close, require_equal, told
 from coursekit.checks.findings import check_last_batch, check_owners, check_writers, owners
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.private_data import secrets
@@ -105,7 +106,10 @@ def check_allgather(allgather: Answer, num_ranks: int) -> None:
     rng = fresh_rng()
     own = [rng.normal(size=(num_rows, 2)).astype(np.float32) for num_rows in rng.permutation(num_ranks) + 1]
     rows = np.concatenate(own)
-    for rank, found in enumerate(run_here(drivers.collective, allgather, by=drivers.joined, **_launch(own))):
+    unequal = "PyTorch has ended a rank: dist.all_gather wants equal numbers of rows, and here each rank has its own"
+    with explained({"SIGABRT": unequal}):
+        results = run_here(drivers.collective, allgather, by=drivers.joined, **_launch(own))
+    for rank, found in enumerate(results):
         slips = {"the order is not that of the ranks": np.concatenate(own[::-1])}
         _check_collective(found, rows, own[rank], f"allgather on rank {rank}", slips)
 
@@ -198,15 +202,33 @@ def check_evaluate(trial: Trial) -> None:
         "loss": [np.log(np.exp(bias).sum()) - bias[one] for one in labels],
         "accuracy": [(one == bias.argmax()).astype(float) for one in labels],
     }
+    batches = [[len(sight.samples) for sight in one["sights"]] for one in trial.of_ranks()]
     for rank, found in enumerate(trial.of_ranks()):
         for name, values in of_samples.items():
             require(name in found["result"], f"the result of rank {rank} has no entry {name!r}")
-            slips = {
-                "it is the mean of the ranks' means: weigh them by their samples": np.mean(
-                    [one.mean() for one in values]
-                ),
-                "it is that of the rank's own samples": values[rank].mean(),
-                "it is the sum": np.concatenate(values).sum(),
-            }
-            mean = np.concatenate(values).mean()
-            require_close(as_number(found["result"][name], name), mean, f"the {name} on rank {rank}", slips, ALIKE)
+            slips, got = _slips_of_means(values, batches, rank), as_number(found["result"][name], name)
+            require_close(got, np.concatenate(values).mean(), f"the {name} on rank {rank}", slips, ALIKE)
+
+
+def _slips_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[str, float]:
+    """Return what wrong means lead to on a rank: values of the ranks' samples, and the sizes of their batches."""
+    of_ranks = [_mean(one) for one in values]
+    parts = [np.split(one, np.cumsum(sizes)[:-1]) for one, sizes in zip(values, batches)]
+    of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]
+    total, num_samples = float(sum(map(np.sum, values))), sum(map(len, values))
+    slips = {
+        "it is the mean of the ranks' means: weigh them by their samples": _mean(of_ranks),
+        "it is the sum of the ranks' means": sum(of_ranks),
+        "it is that of the rank's own samples": of_ranks[rank],
+        "the sum over all ranks is divided by the rank's own number of samples": total / max(len(values[rank]), 1),
+        "it is the sum": total,
+    }
+    if len(of_batches) > len(of_ranks):  # else they are the same
+        slips["it is the mean of the batches' means: weigh them by their samples"] = _mean(of_batches)
+        slips["it is the sum of the batches' means over the number of samples"] = sum(of_batches) / num_samples
+    return slips
+
+
+def _mean(numbers: Sequence[float] | Array) -> float:
+    """Return the mean, and 0 of nothing: a rank may have seen no sample."""
+    return float(np.sum(numbers)) / max(len(numbers), 1)

@@ -49,6 +49,10 @@ def check_rate(trial: Trial) -> None:
         f"the updates are {num} times as large, with {num} samples in a batch: is the loss their sum, not their mean?"
     )
     require(not np.allclose(found, num * expected, rtol=0.01), told)
+    is_scaled = all(np.isclose(one["rate"], expected) for one in trial.of_ranks())
+    told = f"the optimiser has the scaled rate {expected:g}, but the updates are {trial.num_ranks} times too small"
+    is_divided = is_scaled and np.allclose(found, RATE, rtol=0.01)
+    require(not is_divided, f"{told}: DDP has divided by the number of ranks already")
     check_rates(found, expected, trial.num_ranks)
 
 
@@ -67,16 +71,26 @@ def check_accumulated(trial: Trial) -> None:
     require(counts == [BATCHES_PER_EPOCH] * trial.num_ranks, f"expected {BATCHES_PER_EPOCH} batches, got {counts}")
     bias = np.asarray(trial.secrets[0]["starts"][0], dtype=float)
     own = np.array([[gradient(bias, samples) for samples in one["samples"]] for one in found])
-    mean = own.mean(axis=(0, 1))
+    mean, num_samples = own.mean(axis=(0, 1)), drivers.BATCH_SIZE
     for rank, one in enumerate(found):
         got = np.asarray(one["gradient"], dtype=float)
         require(got.shape == mean.shape, f"no gradient is left on rank {rank}")
         slips = {
             "it is the sum over the batches: divide the loss by their number": mean * BATCHES_PER_EPOCH,
-            "it is the rank's own: the last backward() must not be inside of no_sync()": own[rank].mean(axis=0),
+            "it is the rank's own: the last batch must be outside of no_sync(), and go through DDP": own[rank].mean(
+                axis=0
+            ),
+            "it is the sum over the batches of the rank's own gradients": own[rank].sum(axis=0),
             "it is that of the last batch": own[:, -1].mean(axis=0),
+            "it is that of the first batch": own[:, 0].mean(axis=0),
+            "of the first batch it is the mean over the ranks, of the others the rank's own: exchange with the last": (
+                own[:, 0].mean(axis=0) + own[rank, 1:].sum(axis=0)
+            )
+            / BATCHES_PER_EPOCH,
+            "DDP has divided by the number of ranks already": mean / trial.num_ranks,
+            "it is the sum over all samples: is the loss of a batch their sum?": mean * BATCHES_PER_EPOCH * num_samples,
+            "the losses of a batch are summed, and not their mean": mean * num_samples,
         }
-        slips["it is the sum over the batches of the rank's own gradients"] = own[rank].sum(axis=0)
         require_close(got, mean, f"the gradient on rank {rank}", slips, ALIKE)
 
 

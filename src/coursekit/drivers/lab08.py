@@ -118,11 +118,14 @@ def own_epochs(num_epochs: int) -> Iterator[list[tuple[Any, Any]]]:
 
 
 def trained(train: Answer, num_epochs: int, rate: float) -> dict[str, Any]:
-    """Train a spy from this rank's own start on its own samples; return what it saw."""
+    """Train a spy from this rank's own start on its own samples; return what it saw, and the optimiser's rate."""
     spy = make_spy(places.private()["starts"][0])
     returned = train(spy, own_epochs(num_epochs), rate)
     require_values(train, returned, "the wrapped model and its optimiser", 2)
-    return {"sights": spy.sights}
+    optimizer = returned[1]
+    fits = isinstance(optimizer, torch.optim.Optimizer)
+    require_returned(train, optimizer, fits=fits, expected="an optimiser as the second of the two values")
+    return {"sights": spy.sights, "rate": require_number(train, optimizer.param_groups[0]["lr"])}
 
 
 def wrapped_spy() -> Any:

@@ -2,7 +2,7 @@
 # title = "Exchange with the first batch: the later ones stay with their rank"
 #
 # [fails]
-# accumulated-tests = ["the gradient on rank"]
+# accumulated-tests = ["exchange with the last"]
 # ///
 
 # %% role="changes" id="accumulate"

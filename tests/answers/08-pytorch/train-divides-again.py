@@ -2,7 +2,7 @@
 # title = "The gradients are averaged, and divided once more"
 #
 # [fails]
-# rate-tests = ["not scaled"]
+# rate-tests = ["has divided by the number of ranks already"]
 # ///
 
 # %% role="changes" id="train"
