@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import datetime, timedelta
 
 import nbformat
@@ -205,7 +206,7 @@ def refused(*parts):
 
 def filled(course, lab, answers):
     """Return the released notebook with these answers."""
-    notebook = course.released(lab)
+    notebook = deepcopy(course.released(lab))
     for cell in notebook.cells:
         cell.source = answers.get(cell.id, cell.source)
     return notebook

@@ -22,7 +22,7 @@ from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import lacking
 from coursekit.paths import find_root
-from coursekit.text import counted
+from coursekit.text import counted, first_few
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -117,7 +117,7 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
             print(f"{lab.name}: {counted(len(made), 'page')}, {sum(one.is_new for one in made)} of them new or changed")
         if mailed := [one.student for one in made if not one.goes_back]:
             where = course.folder / "feedback" / "STUDENT" / lab.name
-            print(f"  not through the exchange, as they did not come that way: {', '.join(mailed)}; pages: {where}")
+            print(f"  not through the exchange, as they did not come that way: {first_few(mailed)}; pages: {where}")
         num_pages += len(made)
     if not num_pages:
         raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.")

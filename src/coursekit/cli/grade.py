@@ -204,9 +204,8 @@ def _print_moves(course: Course, graded: Sequence[GradedHandIn], console: Consol
 
     num_moved = 0
     for one in graded:
-        found = moves(course, one.verdict)
-        num_moved += bool(found)
-        if found:
+        if found := moves(course, one.verdict):
+            num_moved += 1
             cells = ", ".join(f"{name} {points:+g}" for name, points in found.items())
             line = f"{one.hand_in.student} {one.hand_in.lab}: {sum(found.values()):+g} ({cells})"
             console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
@@ -220,14 +219,17 @@ def _print_moves(course: Course, graded: Sequence[GradedHandIn], console: Consol
 def _told(
     stream: Generator[GradedHandIn, None, None], num_hand_ins: int, console: Console, log: Path
 ) -> Iterator[GradedHandIn]:
-    """Tell each hand-in in a line, with a bar where there is a terminal; faults name the log."""
+    """Tell each hand-in in a line, of many those with flags or without points; faults name the log."""
+    from coursekit.course.status.report import NUM_ALL
+
     with counting_bar(console, TimeElapsedColumn()) as progress, closing(stream):
         task = progress.add_task("hand-ins", total=num_hand_ins)
         for one in stream:
             fault = one.verdict.fault and f"{one.verdict.fault} (log: {log})"
             graded = replace(one, verdict=replace(one.verdict, fault=fault))
             progress.update(task, advance=1)
-            console.print(_line(graded), markup=False, highlight=False, soft_wrap=True)
+            if num_hand_ins <= NUM_ALL or fault or graded.verdict.flags or not graded.verdict.scores:
+                console.print(_line(graded), markup=False, highlight=False, soft_wrap=True)
             LOGGER.info(_line(graded))
             yield graded
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,11 @@ class Course:
     config: Any = field(hash=False, compare=False, repr=False)
 
     def released(self, lab: str) -> NotebookNode:
-        """Return a lab as students got it: from the course's release, else from labs/."""
+        """Return a lab as students got it, not to be changed: from the course's release, else from labs/."""
         for folder in (self.folder / "release", self.root / "labs"):
             path = folder / lab / f"{lab}.ipynb"
             if path.is_file():
-                return nbformat.read(path, as_version=4)
+                return _read_notebook(path, path.stat().st_mtime_ns)
         raise CourseKitError(f"{lab} was never released: run `coursekit course release {lab[:2]}`.")
 
     def submitted(self, lab: str, student: str) -> Path:
@@ -128,6 +128,12 @@ class Course:
         from nbgrader.coursedir import CourseDirectory
 
         return NbGraderAPI(CourseDirectory(config=self.config), config=self.config)
+
+
+@lru_cache
+def _read_notebook(path: Path, _: int) -> NotebookNode:
+    """Read a notebook once until it changes: each hand-in is held against it several times."""
+    return nbformat.read(path, as_version=4)
 
 
 def find_course(root: Path, folder: Path | None = None) -> Course:

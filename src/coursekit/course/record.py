@@ -70,20 +70,24 @@ def _record_points(
     course: Course, verdict: Verdict, hand_in: HandIn, scores: Mapping[str, float | None], comments: Mapping[str, str]
 ) -> None:
     """Write into the gradebook, in one transaction, the points and nbgrader's own comments by cell."""
+    from nbgrader.api import BaseCell
+
     with course.gradebook() as gradebook:
         session = gradebook.db
         submission = _submission(gradebook, verdict.lab, verdict.student)
         is_other_work = submission.timestamp != hand_in.timestamp
         submission.timestamp = hand_in.timestamp
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
+        cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
+        names = dict(cells.all())  # in one query: nbgrader's own objects take one for each
         for grade in notebook.grades:
-            grade.auto_score = scores.get(grade.cell.name)
+            grade.auto_score = scores.get(names[grade.cell_id])
             if grade.manual_score is None:
                 grade.needs_manual_grade = grade.auto_score is None
             elif is_other_work:
                 grade.needs_manual_grade = True
         for comment in notebook.comments:
-            comment.auto_comment = comments.get(comment.cell.name)
+            comment.auto_comment = comments.get(names[comment.cell_id])
         session.flush()
         session.refresh(notebook)  # its score is a sum that the database makes
         seconds = late_s(hand_in.timestamp, due_of(course, gradebook, verdict.lab, verdict.student))

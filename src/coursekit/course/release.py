@@ -157,7 +157,7 @@ def _shown(course: Course, lab: str, student: str) -> str:
         digest.update(path.read_bytes() if path.is_file() else b"")
     with course.gradebook() as gradebook:
         notebook = gradebook.find_submission_notebook(lab, lab, student)
-        points = sorted((one.cell.name, one.auto_score, one.manual_score, one.extra_credit) for one in notebook.grades)
-        comments = sorted((one.cell.name, one.auto_comment, one.manual_comment) for one in notebook.comments)
+        points = sorted((one.cell_id, one.auto_score, one.manual_score, one.extra_credit) for one in notebook.grades)
+        comments = sorted((one.cell_id, one.auto_comment, one.manual_comment) for one in notebook.comments)
         digest.update(repr((points, comments, notebook.late_submission_penalty)).encode())
     return digest.hexdigest()

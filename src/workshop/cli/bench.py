@@ -18,9 +18,12 @@ from coursekit.labs.run.results import collect
 from coursekit.text import markdown_table
 from workshop.bench.grading import GradingMeasurement, class_rows, remarks
 from workshop.bench.measurement import Measurement, series_rows
+from workshop.bench.size_of_class import SizeMeasurement, size_rows
 from workshop.bench.stacks import StackMeasurement, stack_rows
 
-Benchmark = Callable[[int, Callable[[str], None]], Measurement | GradingMeasurement | StackMeasurement]
+Benchmark = Callable[
+    [int, Callable[[str], None]], Measurement | GradingMeasurement | SizeMeasurement | StackMeasurement
+]
 """It measures each way so many times or more, and tells what it is doing."""
 
 BENCHMARKS = {
@@ -31,7 +34,10 @@ BENCHMARKS = {
     "stacks": "workshop.bench.stacks:measure_stacks",
     "input": "workshop.bench.input_pipeline:measure_input",
     "grading": "workshop.bench.grading:measure_grading",
+    "sizes": "workshop.bench.size_of_class:measure_sizes",
 }
+# By what only the record of such a measurement has.
+ROWS = {"ways": class_rows, "stacks": stack_rows, "steps": size_rows, "series": series_rows}
 
 
 def load(name: str) -> Benchmark:
@@ -43,7 +49,7 @@ def load(name: str) -> Benchmark:
 def as_markdown(measured: dict[str, Any]) -> str:
     """Return what a benchmark measured, as plain data, as a table and sentences below it."""
     is_class = "ways" in measured
-    rows_of = class_rows if is_class else stack_rows if "stacks" in measured else series_rows
+    rows_of = next(rows for key, rows in ROWS.items() if key in measured)
     head, *rows = rows_of(measured)
     sentences = "\n".join(["", *remarks(measured), ""]) if is_class else ""
     return markdown_table(head, rows, "l" + "r" * (len(head) - 1)) + sentences
@@ -74,6 +80,8 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     input        a training step on pictures from TFRecord files and from memory
     grading      a class by `coursekit grade` and by plain nbgrader (ten minutes or more);
                  COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
+    sizes        the instructor's commands for 30 and 300 students, whose answers are equal;
+                 COURSEKIT_BENCH_STUDENTS="3000" for other numbers
     """  # noqa: D301  # \b keeps click from joining the lines
     facts = collect(Path.cwd())
     measurements: dict[str, dict[str, Any]] = {}

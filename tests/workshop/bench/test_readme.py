@@ -63,6 +63,19 @@ The class: 2 right, 4 wrong; both graders allow a cell 60 s.
 nbgrader has the kit's settings but no sandbox, and grades one submission after the other.
 A submission without a grade counts as a wrong verdict.
 """
+SIZES = {
+    "title": "all hand in",
+    "steps": {
+        "grade": {"30": {"seconds": 8.25, "cpu_s": 9.0, "peak_memory_mb": 312.4, "num_lines": 50, "page_mb": 0.0625}},
+        "feedback": {"30": {"seconds": 9, "cpu_s": 17.5, "peak_memory_mb": 100, "num_lines": 1, "page_mb": 0.0}},
+    },
+}
+SIZED = """\
+| all hand in | students | s | CPU s | MB of memory | lines printed | MB of the page or table |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+| grade | 30 | 8.2 | 9.0 | 312 | 50 | 0.062 |
+| feedback | 30 | 9.0 | 17.5 | 100 | 1 |  |
+"""
 
 
 @pytest.fixture
@@ -91,7 +104,7 @@ def test_each_block_is_filled_on_its_page(tmp_path, monkeypatch):
     executed_notebook(tmp_path, cell, lab="02-horovod-sgd")
     report = tmp_path / "build" / "runs" / "latest" / "report.json"
     report.write_text(json.dumps({"labs": [RESULT.to_json()], "facts": FACTS}))
-    record = {"benchmarks": {**dict.fromkeys(BENCHMARKS, LAUNCH), "grading": GRADING}, "facts": FACTS}
+    record = {"benchmarks": {**dict.fromkeys(BENCHMARKS, LAUNCH), "grading": GRADING, "sizes": SIZES}, "facts": FACTS}
     (tmp_path / "build" / "bench.json").write_text(json.dumps(record))
     done = CliRunner().invoke(readme_command.readme, catch_exceptions=False)
     bench = (tmp_path / "docs/benchmarks.md").read_text().partition("<!-- bench:begin -->\n")[2]
@@ -100,7 +113,7 @@ def test_each_block_is_filled_on_its_page(tmp_path, monkeypatch):
     assert (tmp_path / "README.md").read_text() == marked("deadlock", "```\nwho waits\nfor whom\n```\n")
     assert (tmp_path / "docs/benchmarks.md").read_text().startswith(marked("run", RUN + MEASURED))
     assert bench.startswith(LAUNCHED)
-    assert bench.endswith(f"{GRADED}{MEASURED}<!-- bench:end -->\n")
+    assert bench.endswith(f"{GRADED}\n{SIZED}{MEASURED}<!-- bench:end -->\n")
 
 
 def test_what_is_missing_is_said_in_a_sentence(tmp_path, lab):

@@ -20,6 +20,7 @@ from coursekit.text import counted, printable
 
 NUM_CHARACTERS = 2000  # of what a cell printed
 NUM_WORST = 5
+NUM_ALL = 60  # students or hand-ins; of more, only the exceptions are printed
 LEGEND = "l late, b waits for points by hand, r has changed and needs a run."
 
 
@@ -32,18 +33,35 @@ def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False
         labs.add_row(heading, *texts)
     console.print(labs)
     if (found.roster or found.others) and not anonymous:
-        students = _table("", "student", *(lab.lab.name for lab in found.labs))
-        for student in (*found.roster, *found.others):
-            name = Text(printable(student), style="" if student in found.roster else "dim")
-            students.add_row(name, *(_cell(lab, student) for lab in found.labs))
-        console.print(students)
-        console.print(LEGEND, style="dim", markup=False, highlight=False)
+        _print_students(found, console)
     for lab in found.labs:
         if any(one.num_missed for one in lab.missed):
             console.print(_worst(lab))
     if not anonymous:
         for line in found.notes:
             console.print(Text(f"! {printable(line)}", style="yellow"), soft_wrap=True)
+
+
+def _print_students(found: ClassStatus, console: Console) -> None:
+    """Print a line for each student; in a large class, for those alone of whom there is something to note."""
+    everybody = (*found.roster, *found.others)
+    listed = everybody if len(everybody) <= NUM_ALL else [one for one in everybody if _is_exception(found, one)]
+    students = _table("", "student", *(lab.lab.name for lab in found.labs))
+    for student in listed:
+        name = Text(printable(student), style="" if student in found.roster else "dim")
+        students.add_row(name, *(_cell(lab, student) for lab in found.labs))
+    console.print(students)
+    if more := len(everybody) - len(listed):
+        line = f"{counted(more, 'more student')} with nothing to note; `coursekit course status --html FILE` has all."
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    console.print(LEGEND, style="dim", markup=False, highlight=False)
+
+
+def _is_exception(found: ClassStatus, student: str) -> bool:
+    """Whether a student was late, handed in damaged or, after grading, other files, or is not on the roster."""
+    those = [lab.students[student] for lab in found.labs]
+    is_listed = [one.state is State.DAMAGED or not {"late", "run again"}.isdisjoint(one.marks) for one in those]
+    return student not in found.roster or any(is_listed)
 
 
 def _table(title: str, *headings: str) -> Table:
