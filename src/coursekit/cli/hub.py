@@ -34,7 +34,8 @@ WHAT_TO_DO = (
     metavar="DIR",
     help="The folder that keeps the users' files.  [default: build/hub]",
 )
-def hub(port: int, state: Path | None) -> None:
+@click.option("--watch", is_flag=True, help="Grade what students submit, and release its feedback, as it comes in.")
+def hub(port: int, state: Path | None, *, watch: bool) -> None:
     """Start a demo JupyterHub on this machine, until Ctrl-C.
 
     It has an instructor, 3 students and all labs that can run here, and only this machine can reach it.
@@ -43,7 +44,7 @@ def hub(port: int, state: Path | None) -> None:
     root, console = find_root(), Console(highlight=False)
     with ExitStack() as stack:
         with console.status("making the course and starting JupyterHub: about half a minute"):
-            running = stack.enter_context(demo_hub(root, port, state))
+            running = stack.enter_context(demo_hub(root, port, state, watch=watch))
         names = ", ".join(person.name for person in (INSTRUCTOR, *STUDENTS))
         console.print(f"\nOpen  {running.address}  and log in as {names}")
         console.print(f"password of each, only shown here:  {running.password}\n", markup=False)

@@ -1,6 +1,6 @@
 """Inside the demo's namespaces: make the accounts and the course, hide the answers, and become JupyterHub.
 
-unshare … python -m coursekit.jupyter.hub.demo ROOT STATE PORT
+unshare … python -m coursekit.jupyter.hub.demo ROOT STATE PORT [--watch]
 
 All that is mounted here is gone when the last process ends, and nothing of this machine is changed: neither
 /etc/passwd nor the rights of a folder.
@@ -62,6 +62,8 @@ def main() -> None:
     change_etc(state / "etc", _accounts(homes))
     _as_grader(kit, "course", "init", "--name", "demo", "--roster", "roster.csv", str(course))
     _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
+    if "--watch" in sys.argv:  # it ends with all else here
+        _start_as_grader(kit, "grade", "--watch", "--feedback", "--course", str(course))
 
     environment = {
         **os.environ,
@@ -90,10 +92,16 @@ def _copy_kit(root: Path, kit: Path) -> None:
 
 
 def _as_grader(kit: Path, *words: str) -> None:
+    process = _start_as_grader(kit, *words)
+    if status := process.wait():
+        raise subprocess.CalledProcessError(status, process.args)
+
+
+def _start_as_grader(kit: Path, *words: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "HOME": str(kit.parent), ROOT_VARIABLE: str(kit)}
     command = [sys.executable, "-m", "coursekit", *words]
-    account = {"user": GRADER.uid, "group": GRADER.uid, "extra_groups": ()}
-    subprocess.run(command, cwd=kit, env=environment, check=True, **account)  # type: ignore[call-overload]  # of a dict
+    uid = GRADER.uid
+    return subprocess.Popen(command, cwd=kit, env=environment, user=uid, group=uid, extra_groups=())
 
 
 def _accounts(homes: Path) -> dict[str, str]:

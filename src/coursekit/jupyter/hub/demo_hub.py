@@ -87,7 +87,7 @@ class DemoHub:
 
 
 @contextmanager
-def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoHub]:
+def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = False) -> Iterator[DemoHub]:
     """Start JupyterHub on loopback, yield it when it answers, and end it, its proxy and every server.
 
     Args:
@@ -95,6 +95,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoH
         port: the first of four ports.
         state: the folder that keeps the people's files; when None, build/hub of the checkout, or for an ordinary user,
             who could not remove what other accounts own there, ~/.local/state/coursekit/hub.
+        watch: whether what students submit is graded, and its feedback released, as it comes in.
 
     Raises:
         CourseKitError: it cannot start; the message says why.
@@ -113,7 +114,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None) -> Iterator[DemoH
     with locked(state / PRIVATE / "lock", f"another demo runs in {state}: end it first."):
         password = secrets.token_urlsafe(12)
         write_file(state / PRIVATE / PASSWORD, password.encode())
-        words = (sys.executable, "-m", "coursekit.jupyter.hub.demo", root, state, port)
+        words = (sys.executable, "-m", "coursekit.jupyter.hub.demo", root, state, port, *(["--watch"] if watch else []))
         log_file = state / PRIVATE / "jupyterhub.log"
         with log_file.open("wb") as log:
             process = subprocess.Popen(
