@@ -37,7 +37,7 @@ def draw(data, sites):
     axes.plot(*zip(*peaks_gb().items()), "s", color="black", markersize=10)
     for name, size in gpus_gb(sites).items():
         axes.axhline(size, color=COLORS[1], linestyle="--")
-        axes.text(4, size + 0.6, name, color=COLORS[1])
+        axes.text(4, size + 1.1, name, color=COLORS[1])
     axes.text(176, 9.5, "activations", color=COLORS[0], ha="center")
     axes.annotate("weights, gradients, momentum", (20, constant), (66, 3.1), fontsize=16, color="black", va="center")
     axes.set(xlabel="batch size", ylabel="memory, GB", xlim=(0, 256), ylim=(0, 47), xticks=[0, 64, 128, 192, 256])

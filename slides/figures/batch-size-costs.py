@@ -6,7 +6,7 @@ from workshop.slides.drawing import canvas
 DATA = ("results/batch-size",)
 CAPTION = "A small network on synthetic images, the best of eight learning rates for each batch size, three starts."
 PANELS = (("updates", "updates needed", COLORS[0], "o-"), ("epochs", "epochs needed", COLORS[1], "s--"))
-SECONDS = ("seconds", "seconds on these cores", COLORS[2], "D:")
+SECONDS = ("seconds", "seconds on {} cores", COLORS[2], "D:")
 
 
 def draw(data):
@@ -16,7 +16,7 @@ def draw(data):
     for axes, (key, title, color, style) in zip(panels, (*PANELS, SECONDS)):
         values = [size[key] for size in data["sizes"]]
         axes.plot(sizes, values, style, color=color, markersize=10, linewidth=3)
-        axes.set_title(title)
+        axes.set_title(title.format(data["num_cores"]))
         axes.set(xscale="log", yscale="log", xlabel="batch size", xticks=[1, 16, 256], xlim=(0.7, 1500))
         axes.set_xticklabels(["1", "16", "256"])
         axes.minorticks_off()

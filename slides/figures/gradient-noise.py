@@ -4,7 +4,9 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/sgd-trajectories",)
-CAPTION = "At the start of lab 01: 40 gradients a panel, each from a batch of its own."
+CAPTION = (
+    "Start of lab 01, 40 gradients a panel. Error: typical distance from the orange one, as part of its length."
+)
 
 
 def draw(data):
@@ -22,6 +24,8 @@ def draw(data):
         if number:
             axes.set_yticklabels([])
     panels[0].set_ylabel("along the offset")
+    panels[-1].text(0.1, 1.75, "batches", color=COLORS[0], va="center")
+    panels[-1].text(0.1, 0.9, "all samples", color=COLORS[1], va="center", weight="bold")
     return figure
 
 

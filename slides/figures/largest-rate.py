@@ -14,7 +14,8 @@ def draw(data):
     axes.axvline(data["limit"], color=COLORS[1], linestyle="--", linewidth=3)
     axes.axvspan(data["limit"], 1.2, color=COLORS[1], alpha=0.1)
     axes.plot(rates, losses, "o-", color=COLORS[0], markersize=6)
-    axes.text(data["limit"] - 0.03, 300, f"2 / λ max\n= {data['limit']:.2f}", color=COLORS[1], ha="right", va="center")
+    says = r"$2/\lambda_{\max}$" + f"\n= {data['limit']:.2f}"
+    axes.text(data["limit"] - 0.03, 300, says, color=COLORS[1], ha="right", va="center")
     axes.set(yscale="log", xlabel="learning rate η", ylabel="loss at the end", xlim=(0, 1.12), ylim=(0.03, 1e9))
     axes.set_yticks([0.1, 1e3, 1e6, 1e9], ["0.1", "10³", "10⁶", "10⁹"])
     axes.set_yticks([], minor=True)

@@ -1,4 +1,4 @@
-"""Gradient descent on a parabola with three learning rates: it creeps, overshoots and settles, or diverges."""
+"""Gradient descent on a parabola with three learning rates: it is slow, overshoots and settles, or diverges."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ DATA = ()
 CAPTION = "Gradient descent in one direction of curvature λ, six updates from the same start."
 START, NUM_STEPS = -1.0, 6
 CASES = (
-    (0.3, "η = 0.3 / λ", "creeps"),
+    (0.3, "η = 0.3 / λ", "slow"),
     (1.7, "η = 1.7 / λ", "overshoots"),
     (2.15, "η = 2.15 / λ", "diverges"),
 )
@@ -39,8 +39,5 @@ def draw():
 
 def words():
     """Tell where the three paths end."""
-    told = (
-        f"With {name} it {what}: the distance goes from 1 to {abs(path_of(rate)[-1]):.2g}."
-        for rate, name, what in CASES
-    )
+    told = (f"{name}, {what}: the distance goes from 1 to {abs(path_of(rate)[-1]):.2g}." for rate, name, what in CASES)
     return "Three parabolas with six steps from the same start. " + " ".join(told)
