@@ -17,8 +17,7 @@ def draw():
     for number in range(NUM_BATCHES):
         x = LEFT + number * STEP
         box(axes, (x, 3.75), f"{number + 1}", size=(0.62, 0.62), color=COLORS[0])
-        if number:
-            arrow(axes, (x - STEP + 0.33, 3.75), (x - 0.33, 3.75), shrinkA=0, shrinkB=0, mutation_scale=14)
+        arrow(axes, (x + 0.33, 3.75), (x + STEP - 0.33, 3.75), shrinkA=0, shrinkB=0, mutation_scale=14)
     axes.text(0.1, 1.75, "4 ranks", fontsize=20, fontweight="bold", va="center")
     axes.text(0.1, 1.35, "2 updates", va="center")
     for column in range(NUM_BATCHES // NUM_RANKS):
@@ -28,10 +27,9 @@ def draw():
             box(axes, (x, 2.55 - rank * 0.7), text, size=(0.62, 0.6), color=COLORS[rank])
             if not column:
                 axes.text(x - 0.5, 2.55 - rank * 0.7, f"rank {rank}", ha="right", va="center", fontsize=16)
-        if column:
-            arrow(axes, (x - 3.1 + 0.45, 1.5), (x - 0.45, 1.5), linewidth=5, mutation_scale=34)
-    axes.text(LEFT + 1.55, 1.85, "one update", ha="center", fontsize=16)
-    axes.text(7.15, 1.5, "each made of 4 times\nas many samples", va="center", fontsize=18)
+        arrow(axes, (x + 0.45, 1.5), (x + 3.1 - 0.45, 1.5), linewidth=5, mutation_scale=34)
+        axes.text(x + 1.55, 1.85, "one update", ha="center", fontsize=16)
+    axes.text(8.95, 1.5, "each from 4 times\nas many samples", va="center", fontsize=18)
     return figure
 
 

@@ -12,7 +12,7 @@ def draw(published):
     figure, (axes,) = canvas(HALF_INCH)
     rows = list(published.rows)
     for number, row in enumerate(rows):
-        axes.barh(number, row["batch"], color=COLORS[number % 4], height=0.45)
+        axes.barh(number, row["batch"], color=COLORS[0], height=0.45)
         axes.text(
             300, number - 0.42, f"{row['work']}, {row['network'].split()[0]}: {row['how']}", fontsize=16, va="center"
         )

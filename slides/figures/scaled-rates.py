@@ -1,4 +1,4 @@
-"""A batch eight times as large at four rates, against the small one; first with a careful rate, then a bold one."""
+"""A batch eight times as large at four rates, against the small one; first with a small rate, then a large one."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from workshop.slides.drawing import FULL_INCH, canvas
 DATA = ("results/rate-scaling",)
 CAPTION = "Lines: means over seeds; marks on the right: each seed."
 NAMES = {"small": "η", "linear": "k η", "warm-up": "k η, warm-up", "root": "√k η", "unscaled": "η"}
-COLOR = {"small": "black", "linear": COLORS[2], "warm-up": COLORS[3], "root": COLORS[0], "unscaled": COLORS[1]}
+COLOR = {"small": COLORS[0], "linear": COLORS[2], "warm-up": COLORS[6], "root": COLORS[3], "unscaled": COLORS[1]}
 STYLE = {"small": "-", "linear": "-", "warm-up": LINE_STYLES[3], "root": LINE_STYLES[2], "unscaled": LINE_STYLES[1]}
 
 

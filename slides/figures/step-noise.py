@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, canvas
 
 DATA = ()
-CAPTION = "200 draws each: gradients of one mean and one spread, averaged over batches, for k = 4."
+CAPTION = "Arrow: the mean; dots: 200 draws of gradients with one mean g and one spread, averaged over batches; k = 4."
 FACTOR, RATE, GRADIENT, SPREAD, NUM_DRAWS = 4, 1.0, 1.0, 0.42, 200
 ROWS = (
     ("k small steps\nrate η", FACTOR * RATE, FACTOR**0.5 * RATE),
@@ -14,8 +14,9 @@ ROWS = (
     ("1 large batch\nrate √k η", FACTOR**0.5 * RATE, RATE),
     ("1 large batch\nrate k η", FACTOR * RATE, FACTOR**0.5 * RATE),
 )
+COLORS_OF_ROWS = (COLORS[0], COLORS[1], COLORS[3], COLORS[2])  # as in small-and-large-steps and scaled-rates
 SAYS = (
-    "what N ranks replace",
+    "what k ranks replace",
     "too short, little noise",
     "half the way, noise of one small step",
     "length and noise of k small steps",
@@ -29,7 +30,7 @@ def draw():
     for row, ((_, way, spread), says) in enumerate(zip(ROWS, SAYS)):
         y = len(ROWS) - row
         ends = way * GRADIENT + spread * SPREAD * rng.normal(size=NUM_DRAWS)
-        color = COLORS[row % 4]
+        color = COLORS_OF_ROWS[row]
         axes.plot(ends, y + rng.uniform(-0.26, 0.26, NUM_DRAWS), ".", color=color, alpha=0.45, markersize=7)
         arrow(axes, (0, y), (way * GRADIENT, y), color="black", linewidth=3, shrinkA=0, shrinkB=0)
         axes.text(6.95, y, says, fontsize=17, va="center")

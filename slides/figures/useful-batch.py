@@ -17,9 +17,16 @@ def draw():
     axes.plot(batches, FEWEST * NOISE / batches, color="0.6", linestyle="--", linewidth=1.8)
     axes.plot(batches, FEWEST * (1 + NOISE / batches), color=COLORS[0], linewidth=4)
     axes.text(60, 38, "half the steps for\ntwice the batch", fontsize=16)
-    axes.text(1200, 3.4, "less and less", fontsize=16)
-    axes.text(7000, 1.35, "no gain", fontsize=16)
-    axes.set(xscale="log", yscale="log", xlabel="batch", ylabel="steps needed", ylim=(0.5, 110), xlim=(16, 65536))
+    axes.text(1200, 3.4, "less is gained", fontsize=16)
+    axes.text(4200, 1.5, "nothing is gained", fontsize=16)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="batch size, logarithmic",
+        ylabel="steps needed, logarithmic",
+        ylim=(0.5, 110),
+        xlim=(16, 65536),
+    )
     axes.set_xticks([], [])
     axes.set_yticks([], [])
     axes.minorticks_off()
