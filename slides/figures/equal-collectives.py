@@ -25,8 +25,8 @@ def draw():
                     box(axes, (x + 1.17, y), "allreduce", size=(1.15, 0.58), color=DARK, fontsize=16)
             if each:
                 x = 1.75 + count * 2.35 - 0.45
-                text, color = ("waits for ever", COLORS[1]) if rank == 0 else ("has finished", "0.3")
-                axes.text(x, y, text, va="center", fontsize=19, color=color, fontweight="bold")
+                text = "waits for ever" if rank == 0 else "has finished"
+                axes.text(x, y, text, va="center", fontsize=19, fontweight="bold")
             else:
                 box(axes, (6.2, y), "allreduce", size=(1.5, 0.58), color=DARK, fontsize=16)
                 axes.text(7.2, y, "both go on", va="center", fontsize=19)

@@ -19,7 +19,7 @@ SIZE = (1.62, 1.0)
 def draw():
     """Draw both rows, one stage below the other."""
     figure, axes = diagram()
-    for row, (name, color, y) in enumerate((("training", COLORS[0], 3.2), ("validation", COLORS[2], 1.2))):
+    for row, (name, color, y) in enumerate((("training", COLORS[0], 3.2), ("validation", COLORS[5], 1.2))):
         axes.text(0.14, y + 0.8, name, fontsize=22, fontweight="bold", color=color, va="center")
         for number, stage in enumerate(STAGES):
             x = 0.95 + number * 1.94

@@ -31,7 +31,7 @@ def draw(data):
     for number, name in enumerate(WAYS):
         accuracy = 100 * data[name]["accuracy"]
         wrong = abs(accuracy - true) > 0.05
-        color = COLORS[1] if wrong else COLORS[2]
+        color = COLORS[6] if wrong else "black"  # no rank's colour
         right.plot([true, accuracy], [number, number], color=color, linewidth=4)
         right.plot(accuracy, number, MARKERS[1] if wrong else MARKERS[0], color=color, markersize=15)
         right.text(true + 1.2, number, f"{accuracy:.1f} %", va="center", fontsize=20, color=color, fontweight="bold")

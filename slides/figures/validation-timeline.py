@@ -1,10 +1,12 @@
 """Validation after an epoch: on one rank while three wait, and on all four."""
 
-from workshop.slides.drawing import COMMUNICATE, COMPUTE, INPUT, WAIT, canvas
+from coursekit.pictures import COLORS
+from workshop.slides.drawing import COMMUNICATE, COMPUTE, WAIT, canvas
 
 DATA = ()
 CAPTION = "A model: time goes from left to right; equal speed on all ranks."
-NUM_RANKS, EPOCH, VALIDATION, ALLREDUCE = 4, 4.0, 4.0, 0.15
+NUM_RANKS, EPOCH, VALIDATION, ALLREDUCE = 4, 4.0, 4.0, 0.25
+VALIDATE = COLORS[5]  # as in two-pipelines
 
 
 def draw():
@@ -14,9 +16,11 @@ def draw():
         for rank in range(NUM_RANKS):
             own = VALIDATION / NUM_RANKS if on_all else VALIDATION * (rank == 0)
             panel.barh(rank, EPOCH, color=COMPUTE, height=0.62)
-            panel.barh(rank, own, left=EPOCH, color=INPUT, height=0.62)
+            panel.barh(rank, own, left=EPOCH, color=VALIDATE, height=0.62)
             if on_all:
-                panel.barh(rank, ALLREDUCE, left=EPOCH + own, color=COMMUNICATE, height=0.62)
+                panel.barh(
+                    rank, ALLREDUCE, left=EPOCH + own, color=COMMUNICATE, height=0.62, hatch="//", edgecolor="white"
+                )
             elif rank:
                 panel.barh(rank, VALIDATION, left=EPOCH, color=WAIT, height=0.62)
         panel.text(EPOCH / 2, 1, "training", ha="center", va="center", color="white", fontsize=22)
