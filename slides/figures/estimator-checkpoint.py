@@ -39,7 +39,7 @@ def _draw(state):
 
 
 def _restart(axes, rank, y):
-    text = "finds the checkpoint in its folder" if rank == 0 else "has no folder of its own: it begins at step 0"
+    text = "finds the checkpoint in its folder" if rank == 0 else "has no checkpoint: it begins at step 0"
     axes.text(4.6, y, text, va="center", fontsize=20)
 
 
@@ -68,7 +68,7 @@ def _ended(axes, rank, y):
         box(axes, (8.0, 3.75), first, size=(6.6, 0.9), color=DARK, fontsize=19)
     else:
         box(axes, (5.85, y), "hook: broadcast", size=(2.5, 0.9), color=DARK)
-        axes.text(7.3, y, "waits for ever", va="center", fontsize=20, color=COLORS[1], fontweight="bold")
+        axes.text(7.3, y, "waits for ever", va="center", fontsize=20, fontweight="bold")
 
 
 def words():

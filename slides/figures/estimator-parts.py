@@ -28,7 +28,7 @@ def draw():
         box(axes, (1.1, y), name, size=(1.9, 0.75), color=COLORS[0], fontsize=19)
         axes.text(2.2, y, says, va="center", fontsize=16)
         arrow(axes, (4.45, y), (5.05, 2.05 + 0.36 * (y - 2.05)))
-    box(axes, (6.0, 2.05), "Estimator", size=(1.9, 2.2), color="0.25", fontsize=21)
+    box(axes, (6.0, 2.05), "Estimator", size=(1.9, 2.2), color="black", filled=False, fontsize=21)
     for number, (name, says) in enumerate(CALLS):
         y = 3.5 - number * 1.4
         arrow(axes, (6.97, 2.05 + 0.36 * (y - 2.05)), (7.65, y))

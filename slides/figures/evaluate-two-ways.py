@@ -29,7 +29,6 @@ def draw():
     for rank in range(NUM_RANKS - 1):
         arrow(axes, (7.35, PLACES[rank] - 0.36), (7.35, PLACES[rank + 1] + 0.36), COLLECTIVE, mutation_scale=16)
     _files(axes, 1.25, PLACES[0], NUM_FILES, COLORS[0])
-    arrow(axes, (4.75, PLACES[0]), (5.2, PLACES[0]), mutation_scale=18)
     box(axes, (10.6, 2.0), "allreduce\nsum of right,\nof images", size=(1.6, 1.5), color=COLLECTIVE, fontsize=17)
     axes.text(7.35, 3.62, "1. checkpoint", ha="center", va="center", fontsize=16)
     axes.text(9.2, 0.35, "2. own files", ha="right", va="center", fontsize=16)
