@@ -1,4 +1,4 @@
-"""Releases and turns of Horovod, TensorFlow and PyTorch that matter for data-parallel training."""
+"""Releases of Horovod, TensorFlow and PyTorch that matter for data-parallel training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("published/libraries",)
-CAPTION = "Releases and turns, from the pages of Horovod, TensorFlow and PyTorch."
+CAPTION = "Releases, from the pages of Horovod, TensorFlow and PyTorch."
 LANES = {"Horovod": (2, COLORS[1], "s"), "TensorFlow": (1, COLORS[0], "o"), "PyTorch": (0, COLORS[2], "D")}
 TODAY = 2026.9
 

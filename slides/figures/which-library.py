@@ -14,9 +14,13 @@ def draw():
     """Draw the questions in a row, an answer below each."""
     figure, axes = diagram((11.6, 4.5))
     x, top, bottom = (1.4, 4.5, 7.6), 3.5, 1.15
-    questions = ("does the code\nexist already?", "does it fit\non one GPU?", "is it Keras?")
+    questions = (
+        "is there TensorFlow\ncode that works?",
+        "does the network\nfit on one GPU?",
+        "do you want\nto use Keras?",
+    )
     answers = ("stay: Horovod,\nKeras 2, pinned", "FSDP, ZeRO,\nor JAX sharding", "PyTorch DDP")
-    labels = ("yes, in TensorFlow", "no", "no")
+    labels = ("yes", "no", "no")
     for place, question, answer, label, color in zip(x, questions, answers, labels, (COLORS[1], COLORS[5], COLORS[0])):
         box(axes, (place, top), question, (2.5, 1.15), QUESTION, filled=False)
         box(axes, (place, bottom), answer, (2.5, 1.15), color)
@@ -36,7 +40,7 @@ def draw():
 def words():
     """Say the ways."""
     return (
-        "Does the code exist, in TensorFlow? Stay with Horovod, with Keras 2 and pinned versions. If not, does "
-        "the model fit on one GPU? No: FSDP, ZeRO or sharding in JAX. Yes: is it Keras? Then tf.distribute, or Keras 3 "
-        "on JAX; otherwise PyTorch DDP."
+        "Is there TensorFlow code that works? Stay with Horovod, with Keras 2 and pinned versions. If not, does the "
+        "network fit on one GPU? No: FSDP, ZeRO or sharding in JAX. Yes: do you want to use Keras? Then tf.distribute, "
+        "or Keras 3 on JAX; otherwise PyTorch DDP."
     )
