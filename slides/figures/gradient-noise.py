@@ -4,9 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/sgd-trajectories",)
-CAPTION = (
-    "Start of lab 01, 40 gradients a panel. Error: typical distance from the orange one, as part of its length."
-)
+CAPTION = "Start of lab 01, 40 gradients a panel. Error: typical distance from the orange one, as part of its length."
 
 
 def draw(data):
