@@ -34,7 +34,7 @@ WHAT_TO_DO = (
     metavar="DIR",
     help="The folder that keeps the users' files.  [default: build/hub]",
 )
-@click.option("--watch", is_flag=True, help="Grade what students submit, and release its feedback, as it comes in.")
+@click.option("--watch", is_flag=True, help="Grade what students submit, and release feedback, without an instructor.")
 def hub(port: int, state: Path | None, *, watch: bool) -> None:
     """Start a demo JupyterHub on this machine, until Ctrl-C.
 

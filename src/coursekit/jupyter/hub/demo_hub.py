@@ -95,7 +95,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
         port: the first of four ports.
         state: the folder that keeps the people's files; when None, build/hub of the checkout, or for an ordinary user,
             who could not remove what other accounts own there, ~/.local/state/coursekit/hub.
-        watch: whether what students submit is graded, and its feedback released, as it comes in.
+        watch: whether what students submit is graded at once, and its feedback released.
 
     Raises:
         CourseKitError: it cannot start; the message says why.
