@@ -38,7 +38,10 @@ PARTS = {
         *("__init__", "verdict", "submission/__init__"),
         *("submission/cells", "submission/student_folder", "submission/students_files"),
     ),
-    "src/coursekit/jupyter": ("__init__", "kernel", "settings/nbgrader_config"),
+    "src/coursekit/jupyter": (
+        *("__init__", "kernel", "settings/nbgrader_config"),
+        "settings/labconfig/default_setting_overrides",
+    ),
     "src/coursekit/labs/build": ("__init__", "regions", "script", "script_frame"),
 }
 # Job scripts that only instructors can use, and tools that only authors use.
