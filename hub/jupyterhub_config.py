@@ -49,6 +49,7 @@ c.Spawner.environment = {
         [
             str(HUB / "jupyter" / ("instructor" if spawner.user.name in INSTRUCTORS else "student")),
             str(COURSE / "student"),  # where the exchange is
+            str(HUB.parent / "src" / "coursekit" / "jupyter" / "settings"),  # what every JupyterLab of the kit has
         ]
     ),
 }
