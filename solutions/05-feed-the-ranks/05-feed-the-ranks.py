@@ -481,7 +481,8 @@ def try_global_batches():
 feeding_pictures.show_order(
     {f"world size {count}": ranks.run(try_global_batches, num_ranks=count) for count in (1, 2, 3)}, 18
 )
-print("The first batches of all ranks together are the same six samples in each world size, and so are the next ones.")
+print("The first batches of all ranks together are the same six samples in each world size,")
+print("and so are the next ones.")
 
 # %% [markdown] role="readonly" id="steps-text"
 # ### The same number of steps
@@ -798,7 +799,7 @@ for count in (1, num_ranks):
 
 # %% role="readonly" id="board-picture" tags=["picture"]
 events = tensorboard.read_events(logs / "train")
-print("tags:", ", ".join(sorted({event.tag for event in events})))
+print("tags:", *sorted({event.tag for event in events}), sep="\n  ")
 print("allreduces in the graph of a step:", tensorboard.count_allreduces(logs / "train"))
 tensorboard.show_scalars(events, ["batch_loss", "epoch_loss"])
 tensorboard.show_histograms(events, "dense/kernel_0/histogram")

@@ -68,6 +68,20 @@ def test_a_line_that_comes_in_pieces_is_printed_once(capsys):
     assert capsys.readouterr().out == "[3] grün\n[3] last\n"
 
 
+def multiply_with_16_bits():
+    """Return an element of a product, which oneDNN computes in another way on most CPUs, and logs so."""
+    import tensorflow as tf
+
+    ones = tf.ones((64, 64), tf.float16)
+    return float(tf.matmul(ones, ones)[0, 0])
+
+
+def test_nobody_is_told_how_a_cpu_computes_with_16_bits(capfd):
+    """TensorFlow says so on every rank, as an error, in the middle of what a notebook prints."""
+    assert ranks.run(multiply_with_16_bits, num_ranks=2) == [64.0, 64.0]
+    assert capfd.readouterr() == ("", "")
+
+
 def timed_out(function, timeout_s=DEADLINE_S, **settings):
     """Run a function that hangs; return the error, and check that the deadline was waited for."""
     begin = time.monotonic()
