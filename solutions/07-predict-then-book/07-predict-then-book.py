@@ -57,6 +57,7 @@ from coursekit.scaling.machine import find_gpu, find_speed, machine_of
 from coursekit.scaling.memory import find_need
 from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
+from coursekit.text import two_digits
 from coursekit.throughput import phases_of_steps, warn_if_busy
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
@@ -397,11 +398,6 @@ with check("a step with overlap", section="4"):
 
 
 # %% role="readonly" id="simulator" tags=["picture"]
-def two_digits(value):
-    """Return a number with the two digits that count in such a prediction."""
-    return f"{float(f'{value:.2g}'):.0f}"
-
-
 speed = find_speed(find_gpu(gpu), "ResNet50", 0, "float32")
 machine = machine_of(find_gpu(gpu), num_gpus_per_node, fabric_gbit_per_s)
 training = Training(

@@ -37,6 +37,11 @@ def counted(number: float, noun: str) -> str:
     return f"{number} {noun}{ending * (number != 1)}"
 
 
+def two_digits(number: float) -> str:
+    """Return a number of 10 or more rounded to two digits, as many as a wide band leaves: "5500" for 5515."""
+    return f"{float(f'{number:.2g}'):.0f}"
+
+
 def format_minutes(time_min: int) -> str:
     """Return minutes as "10 min", "20 h" or "1 h 30 min"."""
     hours, minutes = divmod(time_min, 60)

@@ -27,7 +27,7 @@ def test_words_of_a_fit_a_gap_and_phases(told):
 
 
 def test_words_of_a_forecast():
-    """Each row's speed, band and efficiency."""
+    """Each row's speed and band in two digits, and its efficiency."""
     machine = Machine(Link(150.0, 3.4), Link(12.5, 9.6), 4)
     rows = forecast(Training(find_network("ResNet50"), 128, 360.0, 0.1), machine, [1, 2])
     _, words = draw_forecast(rows, "ResNet50")
@@ -36,7 +36,8 @@ def test_words_of_a_forecast():
         words
         == "ResNet50. Predicted: "
         + "; ".join(
-            f"{nodes}: {row.images_per_s:.0f} images per second ({row.low:.0f} to {row.high:.0f}), "
+            f"{nodes}: {float(f'{row.images_per_s:.2g}'):.0f} images per second "
+            f"({float(f'{row.low:.2g}'):.0f} to {float(f'{row.high:.2g}'):.0f}), "
             f"{row.efficiency:.0%} of perfect scaling"
             for nodes, row in zip(("1 node", "2 nodes"), rows)
         )

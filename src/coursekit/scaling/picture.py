@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.pictures.output import COLORS, GREY, panels
 from coursekit.scaling.forecast import Forecast
-from coursekit.text import counted
+from coursekit.text import counted, two_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +25,8 @@ def draw_forecast(rows: Sequence[Forecast], title: str) -> tuple[Figure, str]:
     _draw_parts(right, rows)
     figure.suptitle(title, fontsize="medium")
     words = [
-        f"{counted(row.num_nodes, 'node')}: {row.images_per_s:.0f} images per second "
-        f"({row.low:.0f} to {row.high:.0f}), {row.efficiency:.0%} of perfect scaling"
+        f"{counted(row.num_nodes, 'node')}: {two_digits(row.images_per_s)} images per second "
+        f"({two_digits(row.low)} to {two_digits(row.high)}), {row.efficiency:.0%} of perfect scaling"
         for row in rows
     ]
     return figure, f"{title}. Predicted: {'; '.join(words)}."
@@ -42,7 +42,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Forecast]) -> None:
     axes.set(xscale="log", yscale="log", xlabel="GPUs", ylabel="images/s of all GPUs")
     axes.set_xticks(ranks, [str(number) for number in ranks], minor=False)
     axes.minorticks_off()
-    axes.set_yticks(speeds, [f"{speed:.0f}" for speed in speeds], minor=False)
+    axes.set_yticks(speeds, list(map(two_digits, speeds)), minor=False)
     axes.legend(fontsize="small", loc="upper left")
 
 
