@@ -81,7 +81,7 @@ def test_what_is_packed(desk):
     assert path.name == f"{NAME}--ada--{manifest.time:%Y-%m-%dT%H-%M-%SZ}.zip"
     assert lines[1] == "  3 of 3 exercises are filled in"
     assert [line.partition(",")[0] for line in lines[2:5]] == [f"  job {i} on n1: 2 ranks" for i in (4, 3, 2)]
-    assert lines[5].startswith(f"written: {path.name} (0.0 MB), as the hand-in of ada")
+    assert lines[5].startswith(f"written: {path.name} ({path.stat().st_size / 1000:.0f} kB), as the hand-in of ada")
     assert lines[6].startswith("Send this one file to your instructor")
 
 

@@ -29,7 +29,7 @@ def hand_in(lab: str, student: str | None) -> None:
     path = pack(work, whose, Path.cwd())
     for line in _lines(work):
         print(line)
-    print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e6:.1f} MB), as the hand-in of {whose}")
+    print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e3:.0f} kB), as the hand-in of {whose}")
     print("Send this one file to your instructor as it is, by e-mail or through your learning platform.")
     print("You may hand in again: the newest version that can be graded counts, a late one only if none came in time.")
 
