@@ -48,6 +48,20 @@ def test_a_budget_that_is_off_by_one_number_of_gpus_fails():
         lab08_sharding.check_fewest_gpus(twice, num_cases=20)
 
 
+@pytest.mark.parametrize(
+    ("slip", "words"),
+    [
+        (lambda *args: fewest_gpus(*args) or 64, "None is to say"),
+        (lambda *args: fewest_gpus(*args[:3], 0.0), "each rank needs its other_bytes"),
+        (lambda *args: fewest_gpus(args[0], args[1] + 2**18, *args[2:]), "does your predict_bytes pass"),
+    ],
+)
+def test_a_cause_is_named_that_explains_all_budgets(slip, words):
+    """And else the question is whether the prediction is right."""
+    with repeatable(1), pytest.raises(CheckError, match=words):
+        lab08_sharding.check_fewest_gpus(slip, num_cases=40)
+
+
 def epochs_of(num_ranks, order_of, num_seeds=2):
     """Return the trial of ranks that take every N-th sample of an order for seed and epoch, filled up as DDP does."""
     results = []

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Answer, Array, Late, require_entries, require_returned
+from coursekit.drivers.calls import Answer, Array, Late, require_entries, require_number, require_returned
 
 torch: Any = Late("torch")
 fsdp: Any = Late("torch.distributed.fsdp")
 
+RATE = 0.01  # not Adam's default
 WIDTH = 12  # of the layers that are sharded: 2, 3 and 4 ranks get equal parts
 NUM_LAYERS = 3
+BEFORE = " before its first step"  # there are no gradients then, and Adam has no state
 
 
 def _layers() -> Any:
@@ -28,7 +30,7 @@ def _plain(model: Any) -> Array:
 
 
 def _adam(parameters: Any) -> Any:
-    return torch.optim.Adam(parameters, lr=0.01)
+    return torch.optim.Adam(parameters, lr=RATE)
 
 
 def _step(model: Any, optimizer: Any) -> None:
@@ -66,36 +68,49 @@ def _of_kind(kind: str) -> tuple[Any, Any]:
     if kind == "ddp":
         return model, _adam(model.parameters())
     zero = Late("torch.distributed.optim").ZeroRedundancyOptimizer
-    return model, zero(model.parameters(), torch.optim.Adam, lr=0.01)
+    return model, zero(model.parameters(), torch.optim.Adam, lr=RATE)
 
 
 def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
     """Return for each kind what the answer counts and what there is, in bytes."""
     found = {}
     for kind in kinds:
-        model, optimizer = _of_kind(kind)
-        _step(model, optimizer)
+        model, optimizer = _of_kind(kind.removesuffix(BEFORE))
+        if not kind.endswith(BEFORE):
+            _step(model, optimizer)
         found[kind] = [require_entries(bytes_held, bytes_held(model, optimizer)), _held(model, optimizer)]
     return found
 
 
 def zero(make_zero: Answer) -> dict[str, Any]:
-    """Train with the answer's optimiser, and with Adam; return weights of both, and the bytes of the optimiser."""
+    """Train with the answer's optimiser, and with Adam; return weights of both, the bytes of the optimiser, its rate.
+
+    `name` is that of the class which updates this rank's share.
+    """
     model = _wrap(_layers())
-    optimizer = make_zero(model, 0.01)
+    optimizer = make_zero(model, RATE)
     fits = isinstance(optimizer, torch.optim.Optimizer)
     require_returned(make_zero, optimizer, fits=fits, expected="an optimiser")
-    return _both(model, optimizer)
+    rate = require_number(make_zero, optimizer.param_groups[0]["lr"])
+    return {**_both(model, optimizer), "rate": rate, "name": type(getattr(optimizer, "optim", optimizer)).__name__}
 
 
 def sharded(shard: Answer) -> dict[str, Any]:
-    """Train what the answer has sharded, and a wrapped model; return weights of both, bytes, and number of units."""
+    """Train what the answer has sharded, and a wrapped model; return weights of both, bytes, and what the units are.
+
+    `still_whole` tells whether a layer has all its weights when its forward pass has ended.
+    """
     layers = _layers()
     model = shard(layers)
-    model = layers if model is None else model
-    require_returned(shard, model, fits=isinstance(model, torch.nn.Module), expected="the model")
-    num_units = sum(isinstance(one, fsdp.FSDPModule) for one in model if isinstance(one, torch.nn.Linear))
-    return {**_both(model, _adam(model.parameters())), "num_units": num_units}
+    fits = isinstance(model, torch.nn.Module) and not isinstance(model, torch.nn.parallel.DistributedDataParallel)
+    require_returned(shard, model, fits=fits, expected="the model, without DDP,")
+    linear = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
+    still_whole = []
+    for layer in linear:  # FSDP's own hooks, which give up the weights, come before
+        layer.register_forward_hook(lambda one, *_: still_whole.append(not hasattr(one.weight, "to_local")))
+    units = {"num_units": sum(isinstance(one, fsdp.FSDPModule) for one in linear)}
+    units |= {"is_unit": isinstance(model, fsdp.FSDPModule)}
+    return {**_both(model, _adam(model.parameters())), **units, "still_whole": any(still_whole)}
 
 
 def _both(model: Any, optimizer: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 # title = "Only weights, gradients and Adam's state are counted"
 #
 # [fails]
-# budget-tests = ["GPUs"]
+# budget-tests = ["GPUs", "needs its other_bytes"]
 # ///
 
 # %% role="changes" id="fewest-gpus"

@@ -2,7 +2,7 @@
 # title = "What fits exactly is refused"
 #
 # [fails]
-# budget-tests = ["GPUs"]
+# budget-tests = ["GPUs", "what fits exactly, fits"]
 # ///
 
 # %% role="changes" id="fewest-gpus"

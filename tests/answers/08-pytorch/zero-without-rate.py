@@ -2,7 +2,7 @@
 # title = "The rate is not passed on"
 #
 # [fails]
-# zero-tests = ["weights on rank"]
+# zero-tests = ["rate of the optimiser", "pass the rate on"]
 # ///
 
 # %% role="answer" id="make-zero"
