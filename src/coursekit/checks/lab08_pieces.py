@@ -96,8 +96,11 @@ def check_allreduce(allreduce: Answer, num_ranks: int) -> None:
     """Every rank gets the mean over the ranks, and keeps its own tensor as it was."""
     own = fresh_rng().normal(1, 1, (num_ranks, 3, 2)).astype(np.float32)
     mean = np.mean(own, axis=0, dtype=float)
+    told = "it is the sum over the ranks, divided by {}, and there are {} of them: ask for the world size"
+    divided = {told.format(n, num_ranks): num_ranks / n * mean for n in range(2, 2 * num_ranks) if n != num_ranks}
     for rank, found in enumerate(run_here(drivers.collective, allreduce, by=drivers.joined, **_launch(own))):
-        slips = {"it is the sum over the ranks": num_ranks * mean, "it is the rank's own tensor": own[rank]}
+        slips = {"it is the sum over the ranks": num_ranks * mean, "it is the rank's own tensor": own[rank], **divided}
+        slips["it is the rank's own tensor, divided by the number of ranks"] = own[rank] / num_ranks
         _check_collective(found, mean, own[rank], f"allreduce on rank {rank}", slips)
 
 
@@ -110,7 +113,9 @@ def check_allgather(allgather: Answer, num_ranks: int) -> None:
     with explained({"SIGABRT": unequal}):
         results = run_here(drivers.collective, allgather, by=drivers.joined, **_launch(own))
     for rank, found in enumerate(results):
+        first = [own[rank], *own[:rank], *own[rank + 1 :]]
         slips = {"the order is not that of the ranks": np.concatenate(own[::-1])}
+        slips["the rank's own rows come first, and not those of rank 0"] = np.concatenate(first)
         _check_collective(found, rows, own[rank], f"allgather on rank {rank}", slips)
 
 
@@ -131,14 +136,24 @@ def check_save(save: Answer, num_ranks: int) -> None:
     num_epochs = int(fresh_rng().integers(2, 50))
     private = secrets(num_ranks, NUM_CLASSES, num_samples=drivers.BATCH_SIZE)
     args = (drivers.saved, save, num_epochs)
-    results, written = run_and_look(*args, num_ranks=num_ranks, by=drivers.joined, private=private)
+    hints = dict.fromkeys(("<locals>", "Weights only load failed"), "save the state_dict() of model and optimiser")
+    with explained(
+        {words: f"the file is to hold tensors, numbers and text alone: {hint}" for words, hint in hints.items()}
+    ):
+        results, written = run_and_look(*args, num_ranks=num_ranks, by=drivers.joined, private=private)
     check_writers(written)
     require(CHECKPOINT in written[0], f"files of rank 0: expected {CHECKPOINT}, got {told(sorted(written[0]))}")
     found = results[0]["found"]
-    names = sorted(found["weights"])
-    wrapped = ": these are names of the wrapped model, take the state of wrapped.module"
-    require_equal(names, ["bias"], "the names of the weights in the file", wrapped if "module.bias" in names else "")
-    require_close(found["weights"]["bias"], results[0]["bias"], "the weights in the file")
+    names = sorted(found["names"])
+    hint = ""
+    if "module.bias" in names:
+        hint = ": these are names of the wrapped model, take the state of wrapped.module"
+    elif names == ["bias"]:
+        hint = ": buffers, such as the running mean of a batch normalisation, are part of state_dict(), too"
+    require_equal(names, ["bias", drivers.BUFFER], "the names in the model's state in the file", hint)
+    for name in names:
+        require(name in found["weights"], f"{name!r} in the file is not a tensor")
+        require_close(found["weights"][name], results[0][name], f"{name!r} in the file")
     require_equal(found["num_momenta"], 1, "the number of momenta in the file")
     require_equal(found["num_epochs"], num_epochs, '"num_epochs" in the file')
 
@@ -151,8 +166,11 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
     results = run_here(drivers.resumed, resume, num_epochs, by=drivers.joined, **launch)
     for rank, found in enumerate(results):
         where = f"after resume on rank {rank}"
-        gap = np.abs(np.subtract(found["bias"], results[0]["written"]["bias"])).max()
-        require(gap < ALIKE, f"{where}, the weights are not those of the checkpoint")
+        every = ": every rank has to load them" if rank else ""
+        for name, words in (("bias", "weights"), (drivers.BUFFER, "buffers")):
+            gap = np.abs(np.subtract(found[name], results[0]["written"][name])).max()
+            hint = every or (": load_state_dict takes them, too" if name == drivers.BUFFER else "")
+            require(gap < ALIKE, f"{where}, the {words} are not those of the checkpoint{hint}")
         momentum = np.asarray(found["momentum"])
         expected = np.asarray(results[0]["written"]["momentum"])
         is_same = momentum.shape == expected.shape and np.allclose(momentum, expected, atol=ALIKE)
@@ -207,7 +225,9 @@ def check_evaluate(trial: Trial) -> None:
         for name, values in of_samples.items():
             require(name in found["result"], f"the result of rank {rank} has no entry {name!r}")
             slips, got = _slips_of_means(values, batches, rank), as_number(found["result"][name], name)
-            require_close(got, np.concatenate(values).mean(), f"the {name} on rank {rank}", slips, ALIKE)
+            expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
+            otherwise = "rank 0 has it" if rank else ""
+            require_close(got, expected, what, slips, ALIKE, otherwise=otherwise)
 
 
 def _slips_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[str, float]:
@@ -222,10 +242,20 @@ def _slips_of_means(values: list[Array], batches: list[list[int]], rank: int) ->
         "it is that of the rank's own samples": of_ranks[rank],
         "the sum over all ranks is divided by the rank's own number of samples": total / max(len(values[rank]), 1),
         "it is the sum": total,
+        "it is divided by the number of ranks once more": total / num_samples / len(values),
     }
     if len(of_batches) > len(of_ranks):  # else they are the same
-        slips["it is the mean of the batches' means: weigh them by their samples"] = _mean(of_batches)
-        slips["it is the sum of the batches' means over the number of samples"] = sum(of_batches) / num_samples
+        means = [[_mean(batch) for batch in of_rank] for of_rank in parts]
+        full = max(size for sizes in batches for size in sizes)
+        slips |= {
+            "it is the mean of the batches' means: weigh them by their samples": _mean(of_batches),
+            "it is the mean over the ranks of the batches' means: weigh them by their samples": _mean(
+                [_mean(one) for one in means]
+            ),
+            "it is the sum of the batches' means over the number of samples": sum(of_batches) / num_samples,
+            "a batch that is not full counts like a full one": full * sum(of_batches) / num_samples,
+            "each batch counts as a full one": total / (full * len(of_batches)),
+        }
     return slips
 
 

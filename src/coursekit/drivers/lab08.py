@@ -13,6 +13,7 @@ from coursekit.drivers.calls import (
     Answer,
     Array,
     Late,
+    WrongReturnError,
     require_entries,
     require_number,
     require_returned,
@@ -26,6 +27,7 @@ dist: Any = Late("torch.distributed")
 NUM_PRETENDED_GPUS = 4
 CHECKPOINT = "checkpoint.pt"
 BATCH_SIZE = 4
+BUFFER = "running_mean"  # of the spies whose state is written
 
 
 def joined(function: Callable[..., Any], *args: Any) -> Any:
@@ -179,24 +181,35 @@ def _moved(model: Any) -> Any:
 
 
 def _state(model: Any, optimizer: Any) -> dict[str, Array]:
-    """Return weights and momenta of a spy."""
+    """Return weights, buffer and momenta of a spy."""
     momenta = [one.get("momentum_buffer") for one in optimizer.state.values()]
-    return {"bias": model.bias.detach().numpy().copy(), "momentum": np.asarray(momenta[0] if momenta else 0.0)}
+    found = {name: one.numpy().copy() for name, one in model.state_dict().items()}
+    return {**found, "momentum": np.asarray(momenta[0] if momenta else 0.0)}
+
+
+def _buffered(start: Array) -> Any:
+    """Return a spy that has a buffer as well, which starts at a number that follows from its weights."""
+    spy = make_spy(start)
+    spy.register_buffer(BUFFER, 2 * spy.bias.detach()[:3])
+    return spy
 
 
 def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
     """Let the answer save this rank's model in its own folder; return what it has, and what rank 0 has written."""
-    folder, model = places.here().own, wrapped_spy()
+    folder = places.here().own
+    model = torch.nn.parallel.DistributedDataParallel(_buffered(places.private()["starts"][0]))
     optimizer = _moved(model)
     save(model, optimizer, num_epochs, folder)
     path, found = Path(folder, CHECKPOINT), dict[str, Any]()
     if path.exists():
         state = torch.load(path, map_location="cpu", weights_only=True)
         require_returned(save, state, fits=isinstance(state, dict), expected="a checkpoint that is a dictionary")
-        of_model, of_optimizer = state.get("model"), state.get("optimizer")
-        fits = isinstance(of_model, dict) and isinstance(of_optimizer, dict)
-        require_returned(save, state, fits=fits, expected='state_dict()s as "model" and "optimizer"')
-        found = {"weights": {str(name): np.asarray(value) for name, value in of_model.items()}}
+        for part in ("model", "optimizer"):
+            if not isinstance(state.get(part), dict):
+                raise WrongReturnError(f'the file has no state_dict() as "{part}"')
+        of_model, of_optimizer = state["model"], state["optimizer"]
+        arrays = {str(name): one.detach().numpy() for name, one in of_model.items() if torch.is_tensor(one)}
+        found = {"names": [str(name) for name in of_model], "weights": arrays}
         found |= {"num_momenta": len(of_optimizer.get("state", ())), "num_epochs": state.get("num_epochs")}
     return {"found": found, **_state(model.module, optimizer)}
 
@@ -208,7 +221,7 @@ def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
     """
     folder = places.here().shared / "checkpoints"
     folder.mkdir(exist_ok=True)
-    fresh = [make_spy(start) for start in places.private()["starts"]]
+    fresh = [_buffered(start) for start in places.private()["starts"]]
     optimizers = [torch.optim.SGD(model.parameters(), lr=0.1, momentum=MOMENTUM) for model in fresh]
     wrapped = [torch.nn.parallel.DistributedDataParallel(model) for model in fresh]
     none = resume(wrapped[0], optimizers[0], folder)
@@ -217,7 +230,7 @@ def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
     torch.serialization.register_package(1, lambda _: "cuda:0" if is_saving else None, lambda *_: None)
     written = {}
     if dist.get_rank() == 0:
-        model = make_spy(places.private()["starts"][2])
+        model = _buffered(places.private()["starts"][2])
         optimizer = _moved(model)
         written = _state(model, optimizer)
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
