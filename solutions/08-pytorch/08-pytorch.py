@@ -410,7 +410,7 @@ with check("unequal numbers of batches", section="2"):
 # | mean of a tensor | `hvd.allreduce(x)` | `allreduce(x)` |
 # | rows of all ranks | `hvd.allgather(x)` | `allgather(x)` |
 #
-# Functions of the first two lines have `dist.` ahead of them. The last two lines are missing. `dist.all_reduce(x)` does not do what `hvd.allreduce(x)` does: it *sums*, and it changes `x` in place. `dist.all_gather` wants tensors of equal shapes, and `hvd.allgather(x)` takes any number of rows from each rank.
+# Functions of the first two lines have `dist.` ahead of them. Those of the last two are still to be written: `dist.all_reduce(x)` does not do what `hvd.allreduce(x)` does: it *sums*, and it changes `x` in place. `dist.all_gather` wants tensors of equal shapes, and `hvd.allgather(x)` takes any number of rows from each rank.
 #
 # **Exercise (1 point).** Write both as Horovod has them: they return a new tensor, and leave the one that they get as it was.
 #
@@ -553,7 +553,7 @@ with check("checkpoint", section="4"):
 # DDP makes weights equal when it wraps a model, and not when somebody changes them later. So every rank has to load them.
 #
 # **Exercise (1 point).** Write `resume`: load `checkpoint.pt` of the folder on every rank into the wrapped model and the optimiser, and return `"num_epochs"`. Without a checkpoint change nothing, and return 0.
-# The checkpoint of the check was written from a GPU; your ranks have none.
+# The checkpoint of the check was written from a GPU; its ranks have none.
 #
 # <details><summary>Hint</summary>
 #
@@ -685,7 +685,7 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed)
 #
 # ## 5. Less memory per rank (18 minutes)
 #
-# Under DDP every rank holds the same weights, the same gradients and the same state of the optimiser. For Adam, that state is two numbers for each weight. With P weights of 4 bytes, a rank holds 16 P bytes before it has seen a sample.
+# Under DDP every rank holds the same weights, the same gradients and the same state of the optimiser. For Adam, that state is two numbers for each weight. With P weights of 4 bytes, a rank holds 16 P bytes, and more for what the samples need.
 #
 # | | weights | gradients | Adam's state | sent by a rank in a step |
 # | --- | --- | --- | --- | --- |
@@ -768,6 +768,7 @@ with check("ZeRO-1", section="5"):
 # %% [markdown] role="readonly" id="shard-text"
 # **Exercise (1 point).** Write `shard`: make FSDP's shards of a model that is a sequence of layers, and return the model.
 # Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and during a step every rank needs memory for all of them.
+# The model is made a unit after its layers: only inside of another unit does a layer give up its weights when its forward pass has ended.
 #
 # <details><summary>Hint</summary>
 #
@@ -902,7 +903,7 @@ predicted = {kind: predict_bytes(kind, num_parameters, num_ranks)["held"] for ki
 pictures.show_memory(measured, predicted)
 
 # %% role="readonly" id="budget-picture" tags=["picture"]
-# A GPU with 80 GB, 20 GB of them for what the samples need, and links of 200 Gbit/s with a latency of 10 µs, as in lab 07.
+# A GPU with 80 GB, 20 GB of them for what the samples need, and links of 200 Gbit/s.
 for billions in (1, 7, 30):
     print(f"{billions} billion weights")
     for kind in kinds:
@@ -912,11 +913,12 @@ for billions in (1, 7, 30):
             continue
         sent = predict_bytes(kind, billions * 1e9, num_gpus)["sent"]
         print(
-            f"  {kind:5} fits on {num_gpus} GPUs; a step sends {sent / 1e9:.1f} GB, {sent * 8 / 200e9:.2f} s on such a link"
+            f"  {kind:5} fits on {num_gpus} GPU{'s' * (num_gpus > 1)}; a step sends {sent / 1e9:.1f} GB, {sent * 8 / 200e9:.2f} s on such a link"
         )
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the bars reach to the lines. ZeRO's ranks may differ, since it shares out whole tensors.
+# In the list above, 30 billion weights fit with FSDP alone: under ZeRO-1 a rank holds 8 P bytes at least, however many GPUs there are.
 #
 # ## What you can now do
 #
