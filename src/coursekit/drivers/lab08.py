@@ -33,6 +33,7 @@ BUFFER = "running_mean"  # of the spies whose state is written
 def joined(function: Callable[..., Any], *args: Any) -> Any:
     """Call the answer, or a driver with it, on a rank that `torch.distributed` has joined already."""
     dist.init_process_group("gloo")
+    dist.barrier()  # a rank that ends at once would break the connections which others are still making
     return function(*args)
 
 
