@@ -1,7 +1,7 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 08: The same in PyTorch, and less memory per rank
 #
-# **90 minutes, 20 points, two or more ranks.**
+# **95 minutes, 20 points, two or more ranks.**
 # You write the steps of labs 02 and 03 once more, with `torch.distributed`: shards, an equal start, averaged gradients, a scaled rate, files from rank 0, and a validation on all ranks.
 # Then you share out what every rank of a data-parallel training holds in full: the optimiser's state with ZeRO-1, and weights and gradients as well with FSDP.
 #
@@ -396,7 +396,7 @@ with check("unequal numbers of batches", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="table-text"
-# ## 3. Side by side (8 minutes)
+# ## 3. Side by side (9 minutes)
 #
 # | step | Horovod, labs 02 and 03 | here |
 # | --- | --- | --- |
@@ -509,7 +509,7 @@ print("largest difference from the formula of Keras:", np.abs(found[0] - formula
 #   They are averages of gradients, which know no rate.
 
 # %% [markdown] role="readonly" id="save-text"
-# ## 4. Checkpoints and validation (18 minutes)
+# ## 4. Checkpoints and validation (19 minutes)
 #
 # One rank writes, all ranks read. The names of the weights in `wrapped.state_dict()` begin with `module.`, since DDP is a layer around the model. Such a file cannot be read where the model is not wrapped. So take the state of `wrapped.module`.
 #
@@ -683,7 +683,7 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed)
 # %% [markdown] role="readonly" id="held-text"
 # *Expected:* an accuracy far above one in eight.
 #
-# ## 5. Less memory per rank (18 minutes)
+# ## 5. Less memory per rank (21 minutes)
 #
 # Under DDP every rank holds the same weights, the same gradients and the same state of the optimiser. For Adam, that state is two numbers for each weight. With P weights of 4 bytes, a rank holds 16 P bytes, and more for what the samples need.
 #
