@@ -54,7 +54,7 @@ from torch.utils.data import DataLoader, Subset, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
 
 # %% role="readonly" id="checks-imports"
-from coursekit.checks import check, hand_in_report, lab08_pieces, lab08_sharding, lab08_training
+from coursekit.checks import check, hand_in_report, lab08_pieces, lab08_sharding, lab08_training, lab08_validation
 from coursekit.pictures import sharding as pictures
 
 # %% [markdown] role="readonly" id="join-text"
@@ -629,18 +629,18 @@ def evaluate(model, dataset, batch_size):
 
 
 # %% role="readonly" id="evaluate-trial"
-evaluate_trial = lab08_pieces.try_evaluate(evaluate, num_ranks=3)
+evaluate_trial = lab08_validation.try_evaluate(evaluate, num_ranks=3)
 print(evaluate_trial.error or "The evaluation ran on three ranks; now the checks.")
 
 # %% role="tests" id="once-tests" points=1
 with check("each sample once, in evaluation mode", section="4"):
-    lab08_pieces.check_once_each(evaluate_trial)
+    lab08_validation.check_once_each(evaluate_trial)
 
 # %% role="tests" id="evaluate-tests" points=1
 with check("mean over all samples", section="4"):
-    lab08_pieces.check_evaluate(evaluate_trial)
+    lab08_validation.check_evaluate(evaluate_trial)
     ### BEGIN HIDDEN TESTS
-    lab08_pieces.check_evaluate(lab08_pieces.try_evaluate(evaluate, num_ranks=2))
+    lab08_validation.check_evaluate(lab08_validation.try_evaluate(evaluate, num_ranks=2))
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="main-text"

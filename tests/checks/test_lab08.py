@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, lab08_pieces, lab08_sharding, lab08_training
+from coursekit.checks import CheckError, lab08_pieces, lab08_sharding, lab08_training, lab08_validation
 from coursekit.checks.check import repeatable
 from coursekit.checks.steps import gradient
 from coursekit.checks.trials import Trial
@@ -119,16 +119,16 @@ def test_an_evaluation_weighs_samples_and_not_ranks():
     """Shares of 3 and 2 samples: the mean of the two means is another number."""
     shares = [[0, 2, 4], [1, 3]]
     right = evaluation(shares, lambda own: np.concatenate(own).mean())
-    lab08_pieces.check_once_each(right)
-    lab08_pieces.check_evaluate(right)
+    lab08_validation.check_once_each(right)
+    lab08_validation.check_evaluate(right)
     with pytest.raises(CheckError, match="mean of the ranks' means"):
-        lab08_pieces.check_evaluate(evaluation(shares, lambda own: np.mean([one.mean() for one in own])))
+        lab08_validation.check_evaluate(evaluation(shares, lambda own: np.mean([one.mean() for one in own])))
 
 
 def test_a_sample_that_two_ranks_see_is_told():
     """As a sampler that fills up would have it."""
     with pytest.raises(CheckError, match="1 of 5 samples are used by several ranks"):
-        lab08_pieces.check_once_each(evaluation([[0, 2, 4], [1, 3, 0]], lambda own: np.concatenate(own).mean()))
+        lab08_validation.check_once_each(evaluation([[0, 2, 4], [1, 3, 0]], lambda own: np.concatenate(own).mean()))
 
 
 def test_the_end_of_unequal_batches_by_both_divisors():

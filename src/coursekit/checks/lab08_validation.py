@@ -1,0 +1,100 @@
+"""Checks of the validation of lab 08: each sample once, and means over all samples, however ranks share them out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coursekit.checks.check import fresh_rng, require
+from coursekit.checks.compare import Array, as_number, require_close
+from coursekit.checks.findings import check_owners, owners
+from coursekit.checks.trials import RANKS_PER_NODE, Trial, try_on_ranks
+from coursekit.drivers import lab08 as drivers
+from coursekit.drivers.calls import Answer
+
+NUM_CLASSES = 31
+ALIKE = 1e-5  # numbers in 32 bits
+
+
+def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
+    """Evaluate a spy on 13 samples, whose labels are different on each rank."""
+    rng = fresh_rng()
+    bias = rng.normal(size=NUM_CLASSES).astype(np.float32)
+    labels = rng.integers(0, NUM_CLASSES, (num_ranks, 13))
+    labels = np.where(rng.random(labels.shape) < 0.5, int(bias.argmax()), labels)  # noqa: PLR2004  # half are right
+    private = tuple({"labels": one, "bias": bias} for one in labels)
+    return try_on_ranks(
+        drivers.evaluated, evaluate, bias, 4, num_ranks=num_ranks, secrets=private, by=drivers.joined,
+        ranks_per_node=min(num_ranks, RANKS_PER_NODE),
+    )  # fmt: skip
+
+
+def _seen(trial: Trial) -> list[Array]:
+    """Return the samples that each rank has looked at."""
+    seen = [np.concatenate([np.zeros(0, int), *(sight.samples for sight in one["sights"])]) for one in trial.of_ranks()]
+    num_samples = len(trial.secrets[0]["labels"])
+    require(all(((one >= 0) & (one < num_samples)).all() for one in seen), "samples were seen that were not given")
+    return seen
+
+
+def check_once_each(trial: Trial) -> None:
+    """Every sample is seen once, by one rank, by a model in evaluation mode."""
+    seen = _seen(trial)
+    for rank, samples in enumerate(seen):
+        require(len(set(samples.tolist())) == len(samples), f"rank {rank} sees a sample twice in one evaluation")
+    check_owners(owners(seen, len(trial.secrets[0]["labels"])), trial.num_ranks)
+    is_training = any(sight.training for one in trial.of_ranks() for sight in one["sights"])
+    require(not is_training, "the model is in training mode: call model.eval() before")
+
+
+def check_evaluate(trial: Trial) -> None:
+    """Loss and accuracy are the means over all samples that ranks have seen, however they are shared out."""
+    seen = _seen(trial)
+    bias = trial.secrets[0]["bias"].astype(float)
+    labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.secrets, seen)]
+    require(any(len(one) for one in labels), "no rank has seen a sample")
+    of_samples = {
+        "loss": [np.log(np.exp(bias).sum()) - bias[one] for one in labels],
+        "accuracy": [(one == bias.argmax()).astype(float) for one in labels],
+    }
+    batches = [[len(sight.samples) for sight in one["sights"]] for one in trial.of_ranks()]
+    for rank, found in enumerate(trial.of_ranks()):
+        for name, values in of_samples.items():
+            require(name in found["result"], f"the result of rank {rank} has no entry {name!r}")
+            slips, got = _slips_of_means(values, batches, rank), as_number(found["result"][name], name)
+            expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
+            otherwise = "rank 0 has it" if rank else ""
+            require_close(got, expected, what, slips, ALIKE, otherwise=otherwise)
+
+
+def _slips_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[str, float]:
+    """Return what wrong means lead to on a rank: values of the ranks' samples, and the sizes of their batches."""
+    of_ranks = [_mean(one) for one in values]
+    parts = [np.split(one, np.cumsum(sizes)[:-1]) for one, sizes in zip(values, batches)]
+    of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]
+    total, num_samples = float(sum(map(np.sum, values))), sum(map(len, values))
+    slips = {
+        "it is the mean of the ranks' means: weigh them by their samples": _mean(of_ranks),
+        "it is the sum of the ranks' means": sum(of_ranks),
+        "it is that of the rank's own samples": of_ranks[rank],
+        "the sum over all ranks is divided by the rank's own number of samples": total / max(len(values[rank]), 1),
+        "it is the sum": total,
+        "it is divided by the number of ranks once more": total / num_samples / len(values),
+    }
+    if len(of_batches) > len(of_ranks):  # else they are the same
+        means = [[_mean(batch) for batch in of_rank] for of_rank in parts]
+        full = max(size for sizes in batches for size in sizes)
+        slips |= {
+            "it is the mean of the batches' means: weigh them by their samples": _mean(of_batches),
+            "it is the mean over the ranks of the batches' means: weigh them by their samples": _mean(
+                [_mean(one) for one in means]
+            ),
+            "it is the sum of the batches' means over the number of samples": sum(of_batches) / num_samples,
+            "a batch that is not full counts like a full one": full * sum(of_batches) / num_samples,
+            "each batch counts as a full one": total / (full * len(of_batches)),
+        }
+    return slips
+
+
+def _mean(numbers: Sequence[float] | Array) -> float:
+    """Return the mean, and 0 of nothing: a rank may have seen no sample."""
+    return float(np.sum(numbers)) / max(len(numbers), 1)
