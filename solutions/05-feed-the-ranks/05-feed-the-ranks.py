@@ -846,7 +846,8 @@ with check("logs read", section="8"):
     lab05_training.check_read_run(read_run)
 
 # %% role="readonly" id="own-run" tags=["picture"]
-print("your own run:", read_run(logs))
+for name, number in read_run(logs).items():
+    print(f"your own run, {name}: {number:.3g}")
 
 # %% [markdown] role="readonly" id="end"
 # ## What you can now do
