@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from coursekit.grading.inside import launcher, wire
+from coursekit.grading.isolation.system import use_huge_pages
 from coursekit.processes import adopt_orphans, kill_descendants
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.server import preload
@@ -24,7 +25,9 @@ def main() -> None:
     judge = Connection(int(sys.argv[1]))
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in there
-    judge.send_bytes(wire.dumps({"failure": preload(*MORE)}))
+    failure = preload(*MORE)
+    use_huge_pages()
+    judge.send_bytes(wire.dumps({"failure": failure}))
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(judge.recv_bytes())

@@ -23,7 +23,7 @@ from coursekit.processes import kill_below
 from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 
 INTERVAL_S = 0.2
-MEASURE_AGAIN = 1.2  # proportional shares are slow to read: only when the resident memory has grown by this factor
+MEASURE_AGAIN = 1.5  # proportional shares are slow to read: only when the resident memory has grown by this factor
 # Where resident memory is over the limit, the shares could reach it unseen as fast as cores copy shared pages: each
 # 1.2 to 1.3 GB/s, measured with one and with two processes that write to 1 GB of their parent's.
 COPIED_BYTES_PER_S = 1.5e9 * (os.cpu_count() or 1)
