@@ -130,7 +130,8 @@ class _MadeLab:
         self.choices[RIGHT].append(_Choice("the solution", self.tests, frozenset(), {}))
         for name in self.code:
             cells, title = {name: ENDLESS}, f"an endless loop in the cell {name}"
-            self.choices[HANGING].append(_Choice(title, frozenset(), reach.tests_in_reach(cells), cells))
+            # Tests of other answers may give their points: some have a piece of the judge's own in place of this one.
+            self.choices[HANGING].append(_Choice(title, frozenset(), reach.tests_in_direct_reach(cells), cells))
 
     def filled(self, cells: Mapping[str, str], student: str) -> NotebookNode:
         """Return the released notebook with answers; a remark makes it one of its own."""
