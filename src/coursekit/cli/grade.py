@@ -1,6 +1,7 @@
 """`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -32,6 +33,7 @@ from coursekit.text import counted, printable
 
 LOGGER = logging.getLogger(__name__)
 WATCH_S = 20.0  # between two looks at the exchange
+SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array: it records the points."
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
 # Options of all that grades, in `workshop` too.
@@ -91,6 +93,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     After a change of tests, --dry-run shows first whose points move; a call without it then records them at once.
     With --watch, the exchange is looked at every 20 s: students have their points soon after Submit.
     On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
+    With --array=1-4, four jobs share the hand-ins; once more without it, a job records the points, and judges nothing.
 
     The limits of one hand-in, besides --timeout-s and --memory-gb: 60 s for a cell, 128 processes and 1024 threads
     at once, 0.5 GB and 20000 files in each folder in memory, 0.25 GB for a file.
@@ -101,16 +104,16 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.collect import collect
-    from coursekit.course.grade import grade_all, stage, to_judge
+    from coursekit.course.grade import ArrayTask, grade_all, stage, to_judge
     from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
 
-    course = find_course(root, folder)
+    course, task = find_course(root, folder), ArrayTask.of(os.environ)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or default_num_slots(limits), limits)
     console = Console()
     stop = StopSignals()
-    page = course.report("grading", datetime.now().astimezone())
+    page = course.report(f"grading-{task.number}" if task.num_tasks > 1 else "grading", datetime.now().astimezone())
     log = page.with_suffix(".log")
     try:
         with stop.handled(), log_to(log):
@@ -130,15 +133,18 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             if not staged:
                 whose = f" of {', '.join(students)}" if students else ""
                 raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
+            staged = task.share(staged)
             if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
                 require_sandbox()
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
-            recorder = (lambda *_: None) if dry_run else record
+            recorder = (lambda *_: None) if dry_run or task.num_tasks > 1 else record
             stream = grade_all(course, staged, settings, again=again, recorder=recorder)
             graded = sorted(
                 _told(stream, len(staged), console, log), key=lambda one: (one.hand_in.student, one.hand_in.lab)
             )
-            if dry_run:
+            if task.num_tasks > 1:
+                click.echo(SHARE_IS_JUDGED.format(*task))
+            elif dry_run:
                 _print_moves(course, graded, console)
             else:
                 _report(course, labs, graded, page, console)

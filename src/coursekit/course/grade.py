@@ -4,10 +4,13 @@ A verdict is saved at once, under the digest of all that it depends on, and then
 After a kill, a second call takes the saved verdicts and records the rest; recording twice changes nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from coursekit.course.folder import PRIVATE_MODE, Course
 from coursekit.course.record import record
@@ -83,6 +86,38 @@ def stage(
         submission = Submission(source, work, key_of(work, source, f"{settings.limits}"))
         staged.append(Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags))
     return staged
+
+
+class ArrayTask(NamedTuple):
+    """One task of a Slurm job array, which judges a share of the class and records nothing; all others do both.
+
+    A gradebook in a file has one writer: when all tasks have ended, a job without an array records their verdicts.
+    """
+
+    number: int  # Slurm counts from any number
+    num_tasks: int  # 1 outside of an array
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> ArrayTask:
+        """Return the task in whose environment this is.
+
+        Raises:
+            CourseKitError: The array's numbers have gaps, so that some shares would have no task.
+        """
+        names = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT")
+        if names[0] not in environ:
+            return cls(0, 1)
+        number, first, last, num_tasks = (int(environ[name]) for name in names)
+        if last - first + 1 != num_tasks:
+            raise CourseKitError(f"the array's tasks have gaps in their numbers: submit it with --array=1-{num_tasks}.")
+        return cls(number, num_tasks)
+
+    def share(self, staged: Sequence[Staged]) -> list[Staged]:
+        """Return the hand-ins that this task judges, by the digest of what is judged: equal ones have one task.
+
+        Example: of the tasks 1 to 4, the third judges those whose digest has the remainder 3 when divided by 4.
+        """
+        return [one for one in staged if int(one.submission.key, 16) % self.num_tasks == self.number % self.num_tasks]
 
 
 def to_judge(course: Course, staged: Sequence[Staged], *, again: bool = False) -> list[Staged]:
