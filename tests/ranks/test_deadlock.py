@@ -15,6 +15,7 @@ import pytest
 from coursekit import ranks
 from coursekit.ranks import RankError, RankTimeoutError, deadlock
 from coursekit.ranks.deadlock import Pulses, RankMark, is_at_rest
+from coursekit.ranks.request import DUMP_ALL_AT_REST, DUMP_AT_REST
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -197,16 +198,15 @@ class ScriptedJob:
 
     def __init__(self, *dumps):
         self.dumps = list(dumps)
-        self.num_asked = 0
+        self.asked = []
 
-    def ask_for_stacks(self, *, at_rest):
+    def ask_for_stacks(self, command):
         """Go on to the next stacks; the last ones stay."""
-        assert at_rest
-        self.num_asked += 1
+        self.asked.append(command)
 
     def new_stacks(self):
         """Return the stacks of all ranks."""
-        return self.dumps[min(self.num_asked, len(self.dumps)) - 1]
+        return self.dumps[min(len(self.asked), len(self.dumps)) - 1]
 
 
 def stack(*functions):
@@ -219,13 +219,15 @@ def stack(*functions):
 def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
     """Stacks that were out of date when they were read are no reason never to look again."""
     late, there = [stack("start"), stack("allreduce")], [stack("broadcast"), stack("allreduce")]
-    watch = deadlock.DeadlockWatch(ScriptedJob(late, there))
+    job = ScriptedJob(late, there)
+    watch = deadlock.DeadlockWatch(job)
     found = []
     for number in range(12):
         mark = RankMark(is_quiet=True, num_turns=1, num_other_turns=100 * number, is_still=False)
         found.append(watch.is_certain(0.5 * number, {0: mark, 1: mark}, ()))
 
     assert any(found)
+    assert job.asked[:3] == [DUMP_AT_REST, DUMP_AT_REST, DUMP_ALL_AT_REST]
 
 
 def test_stacks_that_cannot_be_read_are_asked_for_less_and_less():
@@ -234,7 +236,8 @@ def test_stacks_that_cannot_be_read_are_asked_for_less_and_less():
     watch = deadlock.DeadlockWatch(job)
     mark = RankMark(num_turns=1, num_other_turns=1, is_quiet=True, is_still=True)
     assert not any(watch.is_certain(0.1 * pulse, {0: mark, 1: mark}, []) for pulse in range(600))
-    assert 2 <= job.num_asked <= 12
+    assert 2 <= len(job.asked) <= 12
+    assert {*job.asked} == {DUMP_AT_REST}
 
 
 NUM_PULSES, MAX_NUM_PULSES = 4, 40

@@ -154,7 +154,7 @@ def sleep_deaf():
     """Ignore every signal that can be ignored, and sleep."""
     import signal
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_IGN)
     time.sleep(FOR_EVER_S)
 

@@ -10,8 +10,10 @@ only when all ranks call it, so none of them will. Never a false alarm:
   another one of them, for a while: none reads, sleeps, computes, or waits for another process. A rank with a GPU has
   two threads of its driver that always poll, so that such a deadlock is told at the deadline (docs/gpus.md);
 - two ranks in collectives of the same kind may be in the same one, and so may two inside compiled steps;
-- all are asked twice. In between no main thread has moved, while Horovod's own thread of each had many turns. It looks
-  in every turn whether all ranks have come, so a collective that had just ended would have woken its rank by then.
+- all are asked twice: first for the stack of the main thread, which harms nobody, then for those of all threads, which
+  ends a rank whose other threads run Python just then. In between no main thread has moved, while Horovod's own thread
+  of each had many turns. It looks in every turn whether all ranks have come, so a collective that had just ended would
+  have woken its rank by then.
 
 Example: at 1.0 s of own time rank 0 rests in a broadcast and rank 1 in an allreduce: they are asked. At 1.5 s both have
 written where they stand, in collectives of two kinds. At 2.0 s neither main thread has had a turn since, and Horovod's
@@ -32,7 +34,7 @@ from typing import NamedTuple
 
 from coursekit.ranks.explain import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
 from coursekit.ranks.own_time import TICK_S, OwnTime, Thread, by_thread, read_file, since_then, threads_of, tree
-from coursekit.ranks.request import RunningRanks
+from coursekit.ranks.request import DUMP_ALL_AT_REST, DUMP_AT_REST, RunningRanks
 
 # Of the time that a thread has for itself: one that runs for less does next to nothing. Horovod's own thread, which
 # looks for news every millisecond, takes a quarter of a processor on some virtual machines.
@@ -172,7 +174,7 @@ class DeadlockWatch:
             self._pause_s, self._kinds = 0.0, {}
         self._is_asked = self._may_confirm(own_s, waiting) if self._kinds else own_s - self._seen_s >= self._pause_s
         if self._is_asked:
-            self.running.ask_for_stacks(at_rest=True)
+            self.running.ask_for_stacks(DUMP_ALL_AT_REST if self._kinds else DUMP_AT_REST)
             self._num_looks = 0
         return False
 

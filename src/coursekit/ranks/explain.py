@@ -91,7 +91,7 @@ NOWHERE = "is not in a collective"
 LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
 RULE = "  A collective completes only when every rank calls it:"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
-_THREAD = re.compile(r"^(Current thread|Thread) 0x")
+_THREAD = re.compile(r"^(Current thread 0x|Thread 0x|Stack \()")  # the last one where only that is written
 
 
 class StackFrame(NamedTuple):

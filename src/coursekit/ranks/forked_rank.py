@@ -22,7 +22,17 @@ from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import gloo_environ, torch_environ
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
-from coursekit.ranks.worker import DUMP_STACKS_SIGNAL, Report, Task, call, flush_output, prepare, report_of, run_rank
+from coursekit.ranks.worker import (
+    ALL_STACKS_SIGNAL,
+    STACK_SIGNAL,
+    Report,
+    Task,
+    call,
+    flush_output,
+    prepare,
+    report_of,
+    run_rank,
+)
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -75,7 +85,8 @@ def become_rank(
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
-    faulthandler.register(DUMP_STACKS_SIGNAL, file=stacks, all_threads=True)  # even from inside a C call
+    faulthandler.register(STACK_SIGNAL, file=stacks, all_threads=False)  # even from inside a C call
+    faulthandler.register(ALL_STACKS_SIGNAL, file=stacks, all_threads=True)
     place = gloo_environ(
         rank=rank, ranks_on_nodes=request.ranks_on_nodes, rendezvous=rendezvous, interface=request.interface
     )

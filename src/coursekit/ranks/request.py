@@ -20,6 +20,8 @@ NUM_FILES_PER_RANK = len(FILES)
 INPUT_VARIABLE = "COURSEKIT_INPUT"
 MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
 MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
+# Commands to write Python stacks, to all ranks or to those whose threads all sleep: of the main thread, or of all.
+DUMP, DUMP_AT_REST, DUMP_ALL_AT_REST = "dump", "dump at rest", "dump all at rest"
 MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
 # Where a task of a job step connects, and how it proves that it belongs to the step: host, port and key, as "…:…:…".
 STEP_VARIABLE = "COURSEKIT_STEP"
@@ -62,15 +64,11 @@ class RunningRanks:
         self.reports.append(reports)
         self.stacks.append(os.fdopen(stack, "rb", buffering=0))
 
-    def ask_for_stacks(self, *, at_rest: bool = False) -> None:
-        """Ask every rank for its Python stacks, and forget those of before.
-
-        With `at_rest` only ranks are asked whose threads all sleep. A rank that runs Python just then may die of it:
-        what it writes are its frames, and half-made ones lead anywhere.
-        """
+    def ask_for_stacks(self, command: str = DUMP) -> None:
+        """Ask ranks for their Python stacks by one of the commands above, and forget those of before."""
         self.new_stacks()
         self._dumps = [bytearray() for _ in self.stacks]
-        self.tell("dump at rest" if at_rest else "dump")
+        self.tell(command)
 
     def tell(self, command: str) -> None:
         """Send a command to every server that still has ranks: "watch", "rest", "interrupt" and so on."""

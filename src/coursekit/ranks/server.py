@@ -32,8 +32,16 @@ from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
 from coursekit.ranks.launched import spare_horovod
 from coursekit.ranks.rendezvous import new_store
-from coursekit.ranks.request import FILES, MAX_NUM_FILES, STEP_VARIABLE, LaunchRequest
-from coursekit.ranks.worker import DUMP_STACKS_SIGNAL
+from coursekit.ranks.request import (
+    DUMP,
+    DUMP_ALL_AT_REST,
+    DUMP_AT_REST,
+    FILES,
+    MAX_NUM_FILES,
+    STEP_VARIABLE,
+    LaunchRequest,
+)
+from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 # What Slurm sets for a task alone, and the notebook's environment must not hide from the rank: its place, its GPUs.
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
@@ -134,10 +142,11 @@ class _Run:
 
     def _obey(self, command: str) -> bool:
         """Do what the notebook's process asks for; return whether the run goes on."""
-        if command == "dump at rest":
-            self._signal(DUMP_STACKS_SIGNAL, [pid for pid in self.rank_of if is_at_rest(pid)])
-        elif command == "dump":
-            self._signal(DUMP_STACKS_SIGNAL, self.rank_of)
+        if command == DUMP:
+            self._signal(STACK_SIGNAL, self.rank_of)
+        elif command in {DUMP_AT_REST, DUMP_ALL_AT_REST}:
+            number = STACK_SIGNAL if command == DUMP_AT_REST else ALL_STACKS_SIGNAL
+            self._signal(number, [pid for pid in self.rank_of if is_at_rest(pid)])
         elif command == "interrupt":
             self._signal(signal.SIGINT, self.rank_of)
         elif command == "watch":
@@ -203,7 +212,8 @@ def prepare_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler: it makes the wake-up file work
     # A rank that is asked for its stacks before it can tell them must not die of it.
-    signal.signal(DUMP_STACKS_SIGNAL, signal.SIG_IGN)
+    for number in (STACK_SIGNAL, ALL_STACKS_SIGNAL):
+        signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
 
 

@@ -33,7 +33,9 @@ from coursekit import hiding
 from coursekit.ranks.frames import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
-DUMP_STACKS_SIGNAL = signal.SIGUSR1
+# What asks a rank for the stack of its main thread, and for those of all threads. The latter ends a rank now and then:
+# nothing keeps the other threads from running while their frames are written.
+STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 # Tracing a step makes many objects that all stay: by Python's own thresholds much of its time is a search for garbage.
 GC_THRESHOLDS = (50_000, 20, 20)

@@ -294,23 +294,26 @@ def test_signals_are_passed_on(sandbox):
     """What asks for stack traces or for the end reaches the process, with its own handlers in place."""
 
     def signal_it():
+        signals = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM)
+
         def hear(tell):
             heard = []
-            for number in (signal.SIGUSR1, signal.SIGTERM):
+            for number in signals:
                 signal.signal(number, lambda number, frame: [heard.append(number), say(tell, number)])
             say(tell, "up")
-            while len(heard) < 2:
+            while len(heard) < len(signals):
                 time.sleep(0.01)
             return 5
 
         pid, said = start(hear)
         lines = [said.readline()]
-        for number in (signal.SIGUSR1, signal.SIGTERM):
+        for number in signals:
             os.kill(pid, number)
             lines.append(said.readline())
         return [*map(str.strip, lines), os.WEXITSTATUS(status_of(pid, said))]
 
-    assert sandbox.run(signal_it) == ['"up"', str(int(signal.SIGUSR1)), str(int(signal.SIGTERM)), 5]
+    signals = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM)
+    assert sandbox.run(signal_it) == ['"up"', *(str(int(number)) for number in signals), 5]
 
 
 def test_nothing_survives(sandbox):

@@ -36,7 +36,8 @@ from coursekit.grading.isolation.sandbox import CORE_PATTERN, HIDDEN, SHARED
 OWN = "/tmp/own"  # noqa: S108  # its own, which stays; of one name for all, as names of files may travel between ranks
 TERMINALS = "/dev/pts"
 MAX_NUM_TERMINALS = 16  # the machine has some 3,000 for all isolated processes; IPython takes one for `!command`
-PASSED_ON = (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT)  # SIGUSR1 asks for stack traces, the others to end
+# The first two ask for stack traces, the others to end.
+PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
