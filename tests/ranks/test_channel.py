@@ -87,8 +87,9 @@ def test_channels_of_one_run_do_not_mix():
     assert ranks.run(twice, num_ranks=2) == [[2, 20], [1, 10]]
 
 
-def test_strangers_do_not_disturb():
-    """Who connects and says nothing, or leaves at once, holds up no rank for longer than a moment."""
+def test_strangers_do_not_disturb(monkeypatch):
+    """Who connects and says nothing, or leaves at once, holds up no rank for longer than is allowed for that."""
+    monkeypatch.setattr(channel, "HELLO_TIMEOUT_S", 1.0)
     with listen("127.0.0.1") as listener:
         address = listener.getsockname()
         with socket.create_connection(address):

@@ -28,7 +28,7 @@ Address = tuple[str, int]
 
 DIRECT = "ranks"  # the list in which ranks enter where they listen; others who list themselves get their messages
 BACKLOG = 1024
-HELLO_TIMEOUT_S = 1.0  # a rank says at once which it is
+HELLO_TIMEOUT_S = 20.0  # a rank says at once which it is, but on a busy machine it may be held up just before
 NUM_HELLO_BYTES = 4
 JOIN_TIMEOUT_S = LEAST_WALL_S  # for another rank to open its end
 PAUSE_S = 0.01  # between questions to a store, as Horovod's own ranks make it
