@@ -204,11 +204,18 @@ KILLED_NOTEBOOK = """
 """
 
 
+NUM_PROCESSES = 8
+
+
 def test_killing_the_notebook_leaves_nothing(tmp_path):
     """With the notebook's process end the server, its ranks and what they had started; a forked child may stay."""
     with program(KILLED_NOTEBOOK, tmp_path, **{MARK: str(tmp_path)}) as notebook:
         ready = {notebook.stdout.readline(), notebook.stdout.readline()}
-        num_processes = len(marked_processes(tmp_path))
+        # The notebook, its child, the server, the store in which ranks find each other, two ranks, two `sleep`s: what a
+        # new program has in its environment shows a moment after it has begun.
+        deadline_s = time.monotonic() + START_TIMEOUT_S
+        while (num_processes := len(marked_processes(tmp_path))) < NUM_PROCESSES and time.monotonic() < deadline_s:
+            time.sleep(0.02)
         notebook.kill()
         deadline_s = time.monotonic() + END_TIMEOUT_S
         while len(marked_processes(tmp_path)) > 1 and time.monotonic() < deadline_s:
@@ -218,7 +225,7 @@ def test_killing_the_notebook_leaves_nothing(tmp_path):
         for process in left:
             process.kill()
     assert ready == {"[0] ready\n", "[1] ready\n"}
-    assert num_processes == 8  # the notebook, its child, the server, the rendezvous store, two ranks, two `sleep`s
+    assert num_processes == NUM_PROCESSES
     assert commands == [[sys.executable, str(tmp_path / "notebook.py")]]
 
 
