@@ -94,6 +94,12 @@ def test_options_that_do_not_go_together_are_refused(words):
     assert CliRunner().invoke(grade, ["01", *words]).exit_code == 2
 
 
+def test_a_task_of_an_array_does_not_watch():
+    """All tasks would record the same points."""
+    task = {f"SLURM_ARRAY_TASK_{name}": value for name, value in zip(("ID", "MIN", "MAX", "COUNT"), "1122")}
+    assert CliRunner().invoke(grade, ["01", "--watch"], env=task).exit_code == 2
+
+
 def test_only_what_changed_is_judged(course, hand_in, run):
     """New work of one student replaces the points; `--student` leaves the others alone, `--again` judges once more."""
     hand_in("ada", answers=WRONG)

@@ -18,7 +18,7 @@ from rich.progress import TimeElapsedColumn
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import Course, find_course
-from coursekit.course.grade import GradedHandIn, Staged
+from coursekit.course.grade import ArrayTask, GradedHandIn, Staged
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
@@ -100,15 +100,16 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     Its sandbox has 300 s to start.
     Time limits count only the time in which a CPU was available, so a busy machine does not shorten them.
     """
-    _refuse_together(watch=watch, feedback=feedback, others=again or dry_run)
+    task = ArrayTask.of(os.environ)
+    _refuse_together(watch=watch, feedback=feedback, others=again or dry_run or task.num_tasks > 1)
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.collect import collect
-    from coursekit.course.grade import ArrayTask, grade_all, stage, to_judge
+    from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
 
-    course, task = find_course(root, folder), ArrayTask.of(os.environ)
+    course = find_course(root, folder)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or default_num_slots(limits), limits)
     console = Console()
@@ -160,7 +161,7 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
     if feedback and not watch:
         raise click.UsageError("--feedback belongs to --watch; without it, `coursekit course feedback` releases pages.")
     if watch and others:
-        raise click.UsageError("--watch grades what is new: it goes neither with --again nor with --dry-run.")
+        raise click.UsageError("--watch grades what is new: it goes with none of --again, --dry-run and a job array.")
 
 
 def _report(course: Course, labs: Sequence[Lab], graded: Sequence[GradedHandIn], page: Path, console: Console) -> None:
