@@ -101,7 +101,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     Time limits count only the time in which a CPU was available, so a busy machine does not shorten them.
     """
     task = ArrayTask.of(os.environ)
-    _refuse_together(watch=watch, feedback=feedback, others=again or dry_run or task.num_tasks > 1)
+    _refuse_together(watch=watch, feedback=feedback, others=again or dry_run or task.is_of_array)
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.collect import collect
@@ -114,7 +114,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     settings = PoolSettings(num_slots or default_num_slots(limits), limits)
     console = Console()
     stop = StopSignals()
-    page = course.report(f"grading-{task.number}" if task.num_tasks > 1 else "grading", datetime.now().astimezone())
+    page = course.report(f"grading-{task.number}" if task.is_of_array else "grading", datetime.now().astimezone())
     log = page.with_suffix(".log")
     try:
         with stop.handled(), log_to(log):
@@ -138,12 +138,12 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
                 require_sandbox()
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
-            recorder = (lambda *_: None) if dry_run or task.num_tasks > 1 else record
+            recorder = (lambda *_: None) if dry_run or task.is_of_array else record
             stream = grade_all(course, staged, settings, again=again, recorder=recorder)
             graded = sorted(
                 _told(stream, len(staged), console, log), key=lambda one: (one.hand_in.student, one.hand_in.lab)
             )
-            if task.num_tasks > 1:
+            if task.is_of_array:
                 click.echo(SHARE_IS_JUDGED.format(*task))
             elif dry_run:
                 _print_moves(course, graded, console)

@@ -112,6 +112,11 @@ class ArrayTask(NamedTuple):
             raise CourseKitError(f"the array's tasks have gaps in their numbers: submit it with --array=1-{num_tasks}.")
         return cls(number, num_tasks)
 
+    @property
+    def is_of_array(self) -> bool:
+        """Whether others judge the rest, and a later job records."""
+        return self.num_tasks > 1
+
     def share(self, staged: Sequence[Staged]) -> list[Staged]:
         """Return the hand-ins that this task judges, by the digest of what is judged: equal ones have one task.
 
