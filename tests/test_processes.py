@@ -1,11 +1,15 @@
-"""Signals that ask a run to stop, and the names of all."""
+"""Signals that ask a run to stop, those for a main thread, and the names of all."""
 
 import os
+import select
 import signal
+import subprocess
+import sys
 
+import psutil
 import pytest
 
-from coursekit.processes import STOPPING, StopSignals, signal_name
+from coursekit.processes import STOPPING, StopSignals, signal_main_thread, signal_name
 
 
 @pytest.mark.parametrize("number", STOPPING, ids=lambda number: number.name)
@@ -47,3 +51,37 @@ def test_handlers_are_put_back():
 def test_a_signal_has_a_name():
     """Also a real-time one, as shells call it; others have their number."""
     assert [signal_name(number) for number in (9, 32, 40, 100)] == ["SIGKILL", "signal 32", "SIGRTMIN+6", "signal 100"]
+
+
+# Threads that the kernel could take, and an end by itself: nothing is left where the test fails.
+SLEEPER = """
+import faulthandler, os, signal, threading, time
+faulthandler.register(signal.SIGUSR1, file=open(os.devnull, "w"), all_threads=False)
+for _ in range(4):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+while True:
+    try:
+        print("asleep", flush=True)
+        time.sleep(60)
+        os._exit(1)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def test_two_signals_at_once_both_reach_the_main_thread():
+    """An interrupt right after a request for stacks wakes a sleeping main thread each time (`os.kill`: in 3 of 4)."""
+    with subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE, bufsize=0) as sleeper:
+        try:
+            assert sleeper.stdout.readline() == b"asleep\n"
+            for _ in range(100):
+                while psutil.Process(sleeper.pid).status() != psutil.STATUS_SLEEPING:  # it has said so before
+                    pass
+                signal_main_thread(sleeper.pid, signal.SIGUSR1)
+                signal_main_thread(sleeper.pid, signal.SIGINT)
+                assert select.select([sleeper.stdout], [], [], 10)[0]
+                sleeper.stdout.readline()
+        finally:
+            sleeper.kill()
+    with pytest.raises(ProcessLookupError):
+        signal_main_thread(sleeper.pid, signal.SIGUSR1)

@@ -25,7 +25,7 @@ from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
 from coursekit.framework import HOROVOD, MODULES, chosen
-from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants
+from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants, signal_main_thread
 from coursekit.ranks import memory_logger
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
@@ -162,7 +162,7 @@ class _Run:
     def _signal(self, number: int, pids: Iterable[int]) -> None:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
+                signal_main_thread(pid, number)
 
     def _reap(self) -> bool:
         """Collect ended children; return whether any rank still runs."""
