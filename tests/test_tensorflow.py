@@ -30,6 +30,12 @@ def test_tensorflow_comes_with_keras_2_whatever_the_environment_says(value):
     assert run(ASK_TENSORFLOW, value)[0] == "False"
 
 
+def test_no_garbage_is_looked_for_in_what_an_import_makes():
+    """Nor at the end of the process; what is made afterwards is looked through as ever."""
+    ask = "import gc, coursekit, tensorflow; print(gc.isenabled(), gc.get_freeze_count() > 100 * len(gc.get_objects()))"
+    assert run(ask, None)[0] == "True True"
+
+
 @pytest.fixture
 def made_packages(tmp_path):
     """Return a function that makes stand-ins for TensorFlow, with this source, and for Keras, of version 2 or 3."""

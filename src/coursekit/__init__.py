@@ -1,7 +1,8 @@
 """Course kit for teaching data-parallel deep learning on supercomputers.
 
 Here is decided how everything that imports this package gets TensorFlow: with Keras 2 as `tf.keras`, which Horovod
-needs, beside the hwloc of MPI, and as quiet as `TF_CPP_MIN_LOG_LEVEL` says.
+needs, beside the hwloc of MPI, and as quiet as `TF_CPP_MIN_LOG_LEVEL` says. TensorFlow and PyTorch are imported
+without a look for garbage, and NumPy computes with one thread.
 
 From TensorFlow 2.16 on, Keras 2 is the package tf_keras, if a variable says so when TensorFlow is imported.
 Up to 2.15 it is the package keras, and the variable would ask for one that is not there.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import re
 import sys
@@ -49,21 +51,21 @@ def _choose_keras() -> None:
 
 
 class _Finder:
-    """Finds modules of TensorFlow and Horovod for `sys.meta_path` where they are, and changes how they are loaded."""
+    """Finds TensorFlow, Horovod and PyTorch for `sys.meta_path` where they are, and changes how they are loaded."""
 
     @classmethod
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where a module of TensorFlow or Horovod is, with a loader of our own; None for all others."""
+        """Return where one of their modules is, with a loader of our own; None for all others."""
         loaded = _with_keras_2
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
                 _load_hwloc()
-            if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") == "0":
-                return None
-            loaded = hiding(_LOGGED)
-        elif name not in {"horovod.tensorflow.keras", "horovod.tensorflow.keras.callbacks"}:
+            loaded = _importing()
+        elif name == "torch":
+            loaded = _importing()
+        elif KERAS == "keras" or name not in {"horovod.tensorflow.keras", "horovod.tensorflow.keras.callbacks"}:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
@@ -80,6 +82,23 @@ def _load_hwloc() -> None:
     """
     with contextlib.suppress(OSError):
         ctypes.CDLL(HWLOC, mode=ctypes.RTLD_GLOBAL)
+
+
+@contextlib.contextmanager
+def _importing() -> Iterator[None]:
+    """Import quietly, and never look for garbage among the 400,000 objects that an import makes: all stay.
+
+    Without this Python looks while it imports, later now and then, and once more when the process ends.
+    """
+    looks, is_quiet = gc.isenabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0"
+    gc.disable()
+    try:
+        with hiding(_LOGGED) if is_quiet else contextlib.nullcontext():
+            yield
+        gc.freeze()
+    finally:
+        if looks:
+            gc.enable()
 
 
 @contextlib.contextmanager
@@ -117,6 +136,8 @@ def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType
 
 
 _choose_keras()
+# Threads of NumPy's OpenBLAS spin for work: with one for each core, `import numpy` and each product take more of the
+# processors, which ranks share, and on a node of many cores many students' kernels meet the limit of threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 KERAS = "tf_keras" if LEGACY_KERAS in os.environ else "keras"  # the package that `tf.keras` is
-if KERAS == "tf_keras":
-    sys.meta_path.insert(0, _Finder)
+sys.meta_path.insert(0, _Finder)
