@@ -25,7 +25,7 @@ from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
 from coursekit.framework import HOROVOD, MODULES, chosen
-from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants, signal_main_thread
+from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants, signal_main_thread, use_huge_pages
 from coursekit.ranks import memory_logger
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
@@ -63,6 +63,7 @@ def preload(*more: str) -> str:
         return traceback.format_exc().rstrip().splitlines()[-1]
     finally:
         gc.enable()
+    use_huge_pages()
     gc.freeze()  # else the first collection in a child copies every page that it shares with us
     return ""
 

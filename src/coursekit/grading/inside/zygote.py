@@ -12,7 +12,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from coursekit.grading.inside import launcher, wire
-from coursekit.grading.isolation.system import use_huge_pages
 from coursekit.processes import adopt_orphans, kill_descendants
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.server import preload
@@ -26,7 +25,6 @@ def main() -> None:
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in there
     failure = preload(*MORE)
-    use_huge_pages()
     judge.send_bytes(wire.dumps({"failure": failure}))
     with contextlib.suppress(EOFError, OSError):
         while True:

@@ -6,8 +6,6 @@ import contextlib
 import ctypes
 import errno
 import os
-import re
-from pathlib import Path
 
 from coursekit.errors import CourseKitError
 
@@ -44,9 +42,6 @@ REFUSED = (
     "sched_setaffinity",
 )
 
-HUGE_PAGE_BYTES = 2 << 20  # of x86-64, and of ARM with pages of 4 KiB
-
-_MADV_COLLAPSE = 25  # Linux 6.1
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
@@ -83,21 +78,6 @@ def end_with_parent(signal: int) -> None:
 def set_dumpable(dumpable: bool) -> None:
     """Say whether processes of the same user may look into this one: its memory, environment and open files."""
     _prctl(_PR_SET_DUMPABLE, int(dumpable))
-
-
-def use_huge_pages() -> None:
-    """Move this process's memory into huge pages where the kernel can, so that forks are cheaper (madvise(2)).
-
-    A fork copies an entry for each page, and its end drops them again. Of a process with TensorFlow, 190 MB in pages of
-    4 KiB are 48,000 entries; with 126 of them in 63 huge pages, a fork and its end took 6 ms instead of 13.
-    A page that a child writes to is still copied alone. Older kernels refuse, and all stays as it is.
-    """
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        first, end, inode = re.match(r"(\w+)-(\w+) \S+ \S+ \S+ (\d+)", line).groups()  # type: ignore[union-attr]
-        start = -(-int(first, 16) // HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES
-        length = int(end, 16) // HUGE_PAGE_BYTES * HUGE_PAGE_BYTES - start
-        if inode == "0" and length > 0:  # no file
-            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_COLLAPSE)
 
 
 def drop_capabilities() -> None:
