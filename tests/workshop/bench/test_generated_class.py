@@ -53,7 +53,7 @@ def test_grading_says_what_it_must(empty_course, monkeypatch):
     """Of each kind of lab 01: the tests that must pass give their points, those that must fail give none."""
     monkeypatch.setenv("COURSEKIT_ROOT", str(ROOT))
     made = {one.student: one for one in generate_class(empty_course, 2 * len(KINDS), seed=3, labs=["01"])}
-    words = ["01", "--timeout-s", "40", "--course", str(empty_course.folder)]
+    words = ["01", "--timeout-s", "12", "--course", str(empty_course.folder)]
     words += [word for student in made for word in ("--student", student)]
     result = CliRunner().invoke(grade, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
