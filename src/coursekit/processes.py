@@ -1,4 +1,4 @@
-"""Ending in good order: the signals that ask this process to stop, and all processes that another one has started.
+"""Processes: signals to stop and to main threads, the end of all that another one has started, and cheap forks.
 
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
@@ -27,6 +27,13 @@ INTERRUPTED_STATUS = SIGNAL_STATUS + signal.SIGINT  # after Ctrl-C
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ending a kernel and its ranks takes a few seconds; an impatient second Ctrl-C must not cut that short.
 TIDYING_S = 20.0
+HUGE_PAGE_BYTES = 2 << 20  # of x86-64, and of ARM with pages of 4 KiB
+
+_MADV_COLLAPSE = 25  # Linux 6.1
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+# The system call `tgkill`, by processor: the C library offers it since glibc 2.30 only.
+_TGKILL = {"x86_64": 234, "aarch64": 131}.get(platform.machine())
 
 
 class StopSignals:
@@ -142,10 +149,6 @@ def plain_environment() -> dict[str, str]:
     }
 
 
-HUGE_PAGE_BYTES = 2 << 20  # of x86-64, and of ARM with pages of 4 KiB
-_MADV_COLLAPSE = 25  # Linux 6.1
-
-
 def use_huge_pages() -> None:
     """Move this process's memory into huge pages where the kernel can, so that forks are cheaper (madvise(2)).
 
@@ -162,10 +165,6 @@ def use_huge_pages() -> None:
             library.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_COLLAPSE)
 
 
-# The system call `tgkill`, by processor: the C library offers it since glibc 2.30 only.
-_TGKILL = {"x86_64": 234, "aarch64": 131}.get(platform.machine())
-
-
 def signal_main_thread(pid: int, number: int) -> None:
     """Send a signal to the main thread of a process; a `ProcessLookupError` says that it has ended.
 
@@ -177,10 +176,6 @@ def signal_main_thread(pid: int, number: int) -> None:
     elif ctypes.CDLL(None, use_errno=True).syscall(_TGKILL, pid, pid, int(number)):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
-
-
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 def end_with_parent() -> None:
