@@ -63,6 +63,29 @@ def makes_unequal_steps():
     fit(pairs.batch(1).prefetch(tf.data.AUTOTUNE))
 
 
+def estimator_makes_unequal_steps():
+    """Train with an Estimator on rank 0 for one step more than on rank 1, which broadcasts then."""
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    from coursekit import estimator  # noqa: F401  # TensorFlow has none since 2.16
+
+    hvd.init()
+
+    def model(features, labels, mode):
+        weight = tf.compat.v1.get_variable("weight", [1])
+        loss = tf.reduce_mean((features * weight - labels) ** 2)
+        optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.GradientDescentOptimizer(0.1))
+        step = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+    def batches():
+        return tf.data.Dataset.from_tensors((tf.ones([4, 1]), tf.ones([4, 1]))).repeat()
+
+    tf.estimator.Estimator(model).train(batches, steps=3 - hvd.rank())
+    hvd.broadcast_object("trained", root_rank=0)
+
+
 @pytest.mark.parametrize(
     ("function", "num_ranks", "story"),
     [
@@ -93,6 +116,15 @@ def makes_unequal_steps():
                 "  rank 1 waits in hvd.allreduce",
                 "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
                 "  Do all ranks make the same number of steps, with the same callbacks?",
+            ],
+        ),
+        (
+            estimator_makes_unequal_steps,
+            2,
+            [
+                "  rank 0 is inside a compiled TensorFlow step, where gradients or variables may be exchanged",
+                "  rank 1 waits in hvd.broadcast_object",
+                "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
             ],
         ),
     ],

@@ -33,26 +33,29 @@ CLEAR_GAP = 0.01  # between accuracies that are told apart
 ANSWER = 2  # the sample that the spy of an evaluation takes all others for
 
 
-def try_train(train: Answer, num_ranks: int = 4, num_phases: int = len(PHASES)) -> Trial:
-    """Train, continue and start again in one launch, or do the first of that only; the results are by phase.
+def try_train(train: Answer, num_ranks: int = 4) -> Trial:
+    """Train, continue and start again in one launch; the results are by phase.
+
+    On other numbers of ranks (`Trial.on`) it only trains, with the pieces that counted here.
+    """
+    checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
+    return or_own(partial(_try_phases, train, num_ranks, PHASES), FUNCTIONS, *checks)
+
+
+def _try_phases(train: Answer, num_ranks: int, phases: Sequence[tuple[str, int]], pieces: str) -> Trial:
+    """Train in these phases with these pieces.
 
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
-    given = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
-    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "secrets": given}
-
-    def tried(pieces: str) -> Trial:
-        phases, error = PHASES[:num_phases], ""
-        while True:
-            trial = try_on_ranks(lab04.use_train, train, phases, pieces, **launch)
-            error = error or trial.error
-            if not (pieces and trial.error and len(phases) > 1):
-                return replace(trial, error=error)
-            phases = phases[:-1]
-
-    checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
-    trial = or_own(tried, FUNCTIONS, *checks[: None if num_phases > 1 else -1])
-    return replace(trial, on=cache(partial(try_train, train, num_phases=1)))
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S}
+    launch["secrets"] = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
+    first = trial = try_on_ranks(lab04.use_train, train, phases, pieces, **launch)
+    for num_phases in range(len(phases) - 1, 0, -1):
+        if not (pieces and trial.error):
+            break
+        trial = try_on_ranks(lab04.use_train, train, phases[:num_phases], pieces, **launch)
+    on = cache(lambda num: _try_phases(train, num, PHASES[:1], pieces))
+    return replace(trial, error=first.error, on=on)
 
 
 def _sights(trial: Trial, phase: str) -> list[list[Sight]]:

@@ -90,6 +90,8 @@ MODULES = {"horovod": "hvd", "torch/distributed": "dist"}
 NOWHERE = "is not in a collective"
 LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
 RULE = "  A collective completes only when every rank calls it:"
+# The thread that every Estimator leaves behind: it writes events for TensorBoard, and does nothing else.
+WRITER = "tensorflow/python/summary/writer/event_file_writer.py"
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 _THREAD = re.compile(r"^(Current thread 0x|Thread 0x|Stack \()")  # the last one where only that is written
 
@@ -104,22 +106,26 @@ class StackFrame(NamedTuple):
 
 def parse_stacks(dump: str) -> list[StackFrame]:
     """Return the frames of the thread that runs the student's function, innermost first; [] when it shows none."""
-    threads: list[list[StackFrame]] = []
-    for line in dump.splitlines():
-        if _THREAD.match(line):
-            threads.append([])
-        elif (match := _FRAME.match(line)) and threads:
-            threads[-1].append(StackFrame(match["file"], int(match["line"]), match["function"]))
     worker = str(Path(__file__).with_name("worker.py"))
-    for frames in threads:
+    for frames in _threads(dump):
         if any(frame.file == worker for frame in frames):
             return list(takewhile(lambda frame: frame.file != worker, frames))
     return []
 
 
 def num_python_threads(dump: str) -> int:
-    """Return how many threads of a rank run Python code, as its stacks tell."""
-    return sum(bool(_THREAD.match(line)) for line in dump.splitlines())
+    """Return how many threads of a rank run Python code that might call a collective, as its stacks tell."""
+    return sum(not any(frame.file.endswith(WRITER) for frame in frames) for frames in _threads(dump))
+
+
+def _threads(dump: str) -> list[list[StackFrame]]:
+    threads: list[list[StackFrame]] = []
+    for line in dump.splitlines():
+        if _THREAD.match(line):
+            threads.append([])
+        elif (match := _FRAME.match(line)) and threads:
+            threads[-1].append(StackFrame(match["file"], int(match["line"]), match["function"]))
+    return threads
 
 
 def position(frames: list[StackFrame]) -> str:
