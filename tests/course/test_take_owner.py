@@ -106,7 +106,7 @@ def test_disagreement_is_flagged():
     """The path counts, and the other student who packed the file is named to the instructor."""
     owner = find_owner(["ada (1)"], "bob", CLASS)
     assert owner.student == "ada"
-    assert [flag.text for flag in owner.flags] == ["'ada (1)' is taken for ada's, and was packed by bob."]
+    assert [flag.text for flag in owner.flags] == ["'ada (1)' names ada, but bob packed it."]
     assert find_owner(["ada"], "ADA", CLASS).flags == ()
 
 

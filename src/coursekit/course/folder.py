@@ -144,7 +144,8 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
     """
     folder = (folder or root / COURSE).resolve()
     if not (folder / SETTINGS).is_file():
-        raise CourseKitError(f"{folder} is not a course folder: make one with `coursekit course init`.")
+        how = "`coursekit course init` makes one, `--course DIR` names another"
+        raise CourseKitError(f"{folder} is not a course folder: {how}.")
     return Course(root, folder, load_settings(folder), _load_config(folder))
 
 

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.cells import is_grade, is_solution, is_test
 from coursekit.labs.lab import find_labs
@@ -22,6 +23,7 @@ CAN_RUN = [lab.name for lab in find_labs(ROOT) if not lacking(lab)]  # tests of 
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/lab.toml"))
 ANSWERS = sorted(BANKS.glob("*/*.py"))
 POINTS_PER_LAB = 20
+CELL_S = 20  # of own time, and more than all cells of a right answer take; one answer never ends
 
 SOLUTION = BankAnswer("solution", "", {}, {})
 
@@ -43,7 +45,7 @@ def results(sources):
     for lab in reversed(CAN_RUN):  # the last ones take longest: at the end no slot is left with them
         release = BankAnswer("release", "", {}, stubs(lab, sources[lab]))
         banks[sources[lab]] = [SOLUTION, release, *load_bank(BANKS / lab, sources[lab])]
-    found = run_banks(banks, PoolSettings(default_num_slots()))
+    found = run_banks(banks, PoolSettings(default_num_slots(), SubmissionLimits(cell_s=CELL_S)))
     return {lab: {result.answer.name: result for result in found[sources[lab]]} for lab in CAN_RUN}
 
 

@@ -54,7 +54,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     if named:
         (student,) = named
         if claimed and claim != student:
-            return Owner(student, (Flag("owner", f"{text!a} is taken for {student}'s, and was packed by {claim}."),))
+            return Owner(student, (Flag("owner", f"{text!a} names {student}, but {claim} packed it."),))
         packed = f"taken for {student}, as {text!a} says; it was packed by {claim}"
         return Owner(student, remark=packed if claim and not claimed else "")
     if named is not None:  # a platform names somebody whom the roster does not know by that name
