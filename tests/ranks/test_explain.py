@@ -9,15 +9,12 @@ from coursekit.ranks import worker
 from coursekit.ranks.explain import (
     DEADLINE,
     RunOutcome,
-    StackFrame,
     explain_failure,
     explain_stop,
-    kind_of_collective,
-    num_python_threads,
-    parse_stacks,
     position,
 )
 from coursekit.ranks.frames import name_cells
+from coursekit.ranks.stacks import StackFrame, kind_of_collective, num_python_threads, parse_stacks
 from coursekit.ranks.worker import Report
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"

@@ -5,7 +5,8 @@ only when all ranks call it, so none of them will. Never a false alarm:
 
 - only a rank whose main thread has not moved for a while is asked where it stands, by its Python stack;
 - a rank that computes, reads, sleeps or traces is in no collective that a stack shows, and one with a second Python
-  thread might still be helped by that: with such ranks nothing is certain;
+  thread might still be helped by that: with such ranks nothing is certain. The thread of an Estimator that writes
+  events for TensorBoard helps nobody;
 - inside a compiled step no stack shows what a rank does. It waits for others where each of its threads only waits for
   another one of them, for a while: none reads, sleeps, computes, or waits for another process. A rank with a GPU has
   two threads of its driver that always poll, so that such a deadlock is told at the deadline (docs/gpus.md);
@@ -32,9 +33,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from coursekit.ranks.explain import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
 from coursekit.ranks.own_time import TICK_S, OwnTime, Thread, by_thread, read_file, since_then, threads_of, tree
 from coursekit.ranks.request import DUMP_ALL_AT_REST, DUMP_AT_REST, RunningRanks
+from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
 
 # Of the time that a thread has for itself: one that runs for less does next to nothing. Horovod's own thread, which
 # looks for news every millisecond, takes a quarter of a processor on some virtual machines.

@@ -1,0 +1,92 @@
+"""Python stacks of ranks, as faulthandler writes them: what the student's function stands in, and other threads."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+# Functions of Horovod and PyTorch that wait for the other ranks, as students call them, and the kind of exchange.
+COLLECTIVES = {
+    **{name: name for name in ("init", "shutdown", "join", "barrier", "alltoall")},
+    **dict.fromkeys(("allreduce", "grouped_allreduce"), "allreduce"),
+    **dict.fromkeys(("reducescatter", "grouped_reducescatter"), "reducescatter"),
+    **dict.fromkeys(("allgather", "allgather_object", "grouped_allgather"), "allgather"),
+    **dict.fromkeys(("broadcast", "broadcast_", "broadcast_variables"), "broadcast"),
+    **dict.fromkeys(("broadcast_object", "broadcast_global_variables"), "broadcast"),
+    "init_process_group": "init",
+    "all_reduce": "allreduce",
+    "broadcast_object_list": "broadcast",
+    **dict.fromkeys(("all_gather", "all_gather_into_tensor", "all_gather_object"), "allgather"),
+    "reduce_scatter_tensor": "reducescatter",
+}
+# By a part of the path of its files, the name of the module in which students find these functions.
+MODULES = {"horovod": "hvd", "torch/distributed": "dist"}
+# The thread that every Estimator leaves behind: it writes events for TensorBoard, and does nothing else.
+WRITER = "tensorflow/python/summary/writer/event_file_writer.py"
+_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+_THREAD = re.compile(r"^(Current thread 0x|Thread 0x|Stack \()")  # the last one where only that is written
+
+
+class StackFrame(NamedTuple):
+    """One line of a Python stack, innermost first in lists."""
+
+    file: str
+    line: int
+    function: str
+
+
+def parse_stacks(dump: str) -> list[StackFrame]:
+    """Return the frames of the thread that runs the student's function, innermost first; [] when it shows none."""
+    worker = str(Path(__file__).with_name("worker.py"))
+    for frames in _threads(dump):
+        if any(frame.file == worker for frame in frames):
+            return list(takewhile(lambda frame: frame.file != worker, frames))
+    return []
+
+
+def num_python_threads(dump: str) -> int:
+    """Return how many threads of a rank run Python code that might call a collective, as its stacks tell."""
+    return sum(not any(frame.file.endswith(WRITER) for frame in frames) for frames in _threads(dump))
+
+
+def _threads(dump: str) -> list[list[StackFrame]]:
+    threads: list[list[StackFrame]] = []
+    for line in dump.splitlines():
+        if _THREAD.match(line):
+            threads.append([])
+        elif (match := _FRAME.match(line)) and threads:
+            threads[-1].append(StackFrame(match["file"], int(match["line"]), match["function"]))
+    return threads
+
+
+def outermost_collective(frames: list[StackFrame]) -> str:
+    """Return the outermost function that waits for other ranks: the one that the student's code called."""
+    if waiting := _waiting(frames):
+        return f"{_module(waiting[-1])}.{waiting[-1].function}"
+    horovod = [frame for frame in frames if "horovod" in frame.file]
+    if any(frame.function == "after_create_session" for frame in horovod):
+        return "hvd.BroadcastGlobalVariablesHook"
+    return "hvd.callbacks" if any("callbacks" in frame.file for frame in horovod) else ""
+
+
+def kind_of_collective(frames: list[StackFrame]) -> str:
+    """Return what kind of exchange a rank waits in, '' where its stack shows none.
+
+    The innermost function counts: `broadcast_object` broadcasts, and Keras's callbacks do this or that.
+    """
+    return next((COLLECTIVES[frame.function] for frame in _waiting(frames)), "")
+
+
+def _waiting(frames: list[StackFrame]) -> list[StackFrame]:
+    return [frame for frame in frames if frame.function in COLLECTIVES and _module(frame)]
+
+
+def _module(frame: StackFrame) -> str:
+    return next((module for part, module in MODULES.items() if part in frame.file), "")
+
+
+def in_compiled_step(frames: list[StackFrame]) -> bool:
+    """Whether TensorFlow runs a graph: a `tf.function`, or a step of an Estimator's session."""
+    return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)
