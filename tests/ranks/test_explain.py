@@ -6,13 +6,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from coursekit.ranks import worker
-from coursekit.ranks.explain import (
-    DEADLINE,
-    RunOutcome,
-    explain_failure,
-    explain_stop,
-    position,
-)
+from coursekit.ranks.explain import DEADLINE, RunOutcome, explain_failure, explain_stop, position
 from coursekit.ranks.frames import name_cells
 from coursekit.ranks.stacks import StackFrame, kind_of_collective, num_python_threads, parse_stacks
 from coursekit.ranks.worker import Report
