@@ -22,8 +22,9 @@ test: env $(PROXY) $(MARP) ## run all tests, side by side, and show where the ti
 test-quick: env $(MARP) ## run the tests that take minutes and need nothing but a compiler, and say what is left out
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick
 
-test-horovod: env ## run Horovod's own tests on 2 and 4 ranks (HOROVOD_TESTS=.../horovod/test/parallel)
+test-horovod: env ## run Horovod's own tests on 2 and 4 ranks, by Gloo and by MPI (HOROVOD_TESTS=.../horovod/test/parallel)
 	@$(BIN)/python tools/horovod_tests.py '$(HOROVOD_TESTS)'
+	@$(BIN)/python tools/horovod_tests.py '$(HOROVOD_TESTS)' --mpi
 
 labs: env ## build the students' notebooks from solutions/, job scripts from slurm/, and three pages
 	@$(BIN)/coursekit build

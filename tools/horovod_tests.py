@@ -2,13 +2,18 @@
 """Run tests that Horovod ships, `test/parallel` of its repository, on ranks of this kit: `make test-horovod`.
 
 Every rank runs the same file, as under `horovodrun -np 2 pytest`. In a Slurm job the ranks are tasks of a job step.
+With `--mpi`, Open MPI's `mpirun` starts the ranks, which then exchange through MPI, not Gloo.
 The tests need the packages mock and parameterized, which are in no lock here: `uv pip install mock parameterized`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +22,11 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
+from coursekit.ranks.environ import HIDE_GPUS, scrubbed
 
 FILES = ("test_tensorflow2_keras.py", "test_tensorflow.py")
 FILE_S = 3600.0
+AS_TASK = "--as-task"  # the first argument of what mpirun starts
 # They multiply a number of up to 100 of each rank, and compare with tf.math.reduce_prod up to 1e-4. On four ranks such
 # products overflow float16, and in float32 two orders of multiplication differ by 4: no library passes there.
 PRODUCTS = ("test_horovod_allreduce_product_cpu", "test_horovod_grouped_allreduce_product_cpu")
@@ -56,12 +63,38 @@ def run_file(path: str, left_out: Sequence[str]) -> tuple[dict[str, int], list[s
     return dict(tally.outcomes), tally.failures
 
 
+def run_by_mpirun(path: str, left_out: Sequence[str], num_ranks: int) -> list[tuple[dict[str, int], list[str]]]:
+    """Run a file on ranks that `mpirun` starts; return of each what `run_file` returns."""
+    options = ["--allow-run-as-root"] * (os.geteuid() == 0) + ["--oversubscribe", "--bind-to", "none"]
+    with tempfile.TemporaryDirectory(prefix="horovod-tests-") as folder:
+        program = [sys.executable, __file__, AS_TASK, folder, path, *left_out]
+        done = subprocess.run(
+            ["mpirun", *options, "-np", str(num_ranks), *program],
+            env={**scrubbed(), **HIDE_GPUS, "TF_CPP_MIN_LOG_LEVEL": "2"},
+            capture_output=True,
+            text=True,
+            timeout=FILE_S,
+            check=False,
+        )
+        files = [Path(folder, str(rank)) for rank in range(num_ranks)]
+        if not all(file.exists() for file in files):
+            raise CourseKitError(f"mpirun failed: {(done.stdout + done.stderr)[-2000:]}")
+        return [json.loads(file.read_text()) for file in files]
+
+
+def run_as_task(folder: str, path: str, *left_out: str) -> int:
+    """Run a file's tests on this task of `mpirun`, and write how they ended into the folder."""
+    Path(folder, os.environ["OMPI_COMM_WORLD_RANK"]).write_text(json.dumps(run_file(path, left_out)))
+    return 0
+
+
 def main() -> int:
     """Run the files that were asked for on each number of ranks; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="with Horovod's tests for several processes: test/parallel")
     parser.add_argument("files", nargs="*", help=f"names in it (default: {' '.join(FILES)})")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4], help="numbers of ranks (default: 2 4)")
+    parser.add_argument("--mpi", action="store_true", help="start the ranks by mpirun: they exchange through MPI")
     options = parser.parse_args()
     paths = [options.folder.resolve() / name for name in options.files or FILES]
     for path in paths:
@@ -70,17 +103,20 @@ def main() -> int:
     num_failed = 0
     for num_ranks in options.ranks:
         for path in paths:
-            num_failed += told(path, num_ranks)
+            num_failed += told(path, num_ranks, mpi=options.mpi)
     return 1 if num_failed else 0
 
 
-def told(path: Path, num_ranks: int) -> int:
+def told(path: Path, num_ranks: int, *, mpi: bool) -> int:
     """Run a file on some ranks, say how that ended, and return how many tests failed on some rank."""
-    print(f"{path.name} on {num_ranks} ranks … ", end="", flush=True)
+    print(f"{path.name} on {num_ranks} ranks{' with MPI' * mpi} … ", end="", flush=True)
     left_out = PRODUCTS if num_ranks > MOST_RANKS_OF_PRODUCTS else ()
+    limits = {"num_ranks": num_ranks, "timeout_s": FILE_S, "show_output": False}
     try:
-        by_rank = ranks.run(run_file, str(path), left_out, num_ranks=num_ranks, timeout_s=FILE_S, show_output=False)
-    except (CourseKitError, ranks.RankError, ranks.RankTimeoutError) as error:
+        by_rank = (
+            run_by_mpirun(str(path), left_out, num_ranks) if mpi else ranks.run(run_file, str(path), left_out, **limits)
+        )
+    except (CourseKitError, ranks.RankError, subprocess.TimeoutExpired) as error:
         print(f"did not end: {error}")
         return 1
     print("; ".join(f"rank {rank}: {_counts(outcomes)}" for rank, (outcomes, _) in enumerate(by_rank)))
@@ -96,4 +132,4 @@ def _counts(outcomes: dict[str, int]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_as_task(*sys.argv[2:]) if sys.argv[1:2] == [AS_TASK] else main())

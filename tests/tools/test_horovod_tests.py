@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 # In the style of Horovod's own.
 TESTS = """\
@@ -32,13 +34,16 @@ def run(folder, *words):
     return done.stdout + done.stderr, done.returncode
 
 
-def test_each_rank_runs_the_file(tmp_path):
+@pytest.mark.parametrize(
+    ("words", "how"), [((), ""), pytest.param(("--mpi",), " with MPI", marks=pytest.mark.needs("mpirun", "mpicc"))]
+)
+def test_each_rank_runs_the_file(tmp_path, words, how):
     """A test that holds on rank 0 only is counted there as passed, and told where it failed."""
     (tmp_path / "test_both.py").write_text(TESTS)
 
-    said, status = run(tmp_path, "test_both.py", "--ranks", "2")
+    said, status = run(tmp_path, "test_both.py", "--ranks", "2", *words)
 
-    assert "test_both.py on 2 ranks … rank 0: 2 passed; rank 1: 1 failed, 1 passed" in said
+    assert f"test_both.py on 2 ranks{how} … rank 0: 2 passed; rank 1: 1 failed, 1 passed" in said
     assert "[1] test_both.py::ParallelTests::test_same_rank" in said
     assert "AssertionError: 1 != 0" in said
     assert status == 1
