@@ -39,6 +39,7 @@ def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, wa
     files, cache = spy.own_files(), tf.data.Dataset.cache
     # Few images may by chance be cut alike.
     records = read_records(files[0]).repeat(NUM_ROUNDS)
+    by_itself = {way: _loaded(load_picture, records, training=way)[0] for way in (False, True)}
     seen: dict[str, Any] = {"spread": {}, "caches": []}
 
     def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:
@@ -51,8 +52,7 @@ def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, wa
             dataset = make_dataset(list(files), batch_size, training=training)
         found = elements_of(make_dataset, dataset, limit)
         seen[way] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in found]
-        by_itself, _ = _loaded(load_picture, records, training=training)
         # By how many levels the tilts differ.
         in_pipeline = np.concatenate([spy.tilts(images) for images, _ in found])
-        seen["spread"][way] = [float(np.std(in_pipeline)), float(np.std(spy.tilts(by_itself)))]
+        seen["spread"][way] = [float(np.std(in_pipeline)), float(np.std(spy.tilts(by_itself[training])))]
     return seen
