@@ -22,6 +22,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
+from coursekit.processes import MARK, end_marked
 from coursekit.ranks.environ import HIDE_GPUS, scrubbed
 
 FILES = ("test_tensorflow2_keras.py", "test_tensorflow.py")
@@ -68,14 +69,17 @@ def run_by_mpirun(path: str, left_out: Sequence[str], num_ranks: int) -> list[tu
     options = ["--allow-run-as-root"] * (os.geteuid() == 0) + ["--oversubscribe", "--bind-to", "none"]
     with tempfile.TemporaryDirectory(prefix="horovod-tests-") as folder:
         program = [sys.executable, __file__, AS_TASK, folder, path, *left_out]
-        done = subprocess.run(
-            ["mpirun", *options, "-np", str(num_ranks), *program],
-            env={**scrubbed(), **HIDE_GPUS, "TF_CPP_MIN_LOG_LEVEL": "2"},
-            capture_output=True,
-            text=True,
-            timeout=FILE_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                ["mpirun", *options, "-np", str(num_ranks), *program],
+                env={**scrubbed(), **HIDE_GPUS, MARK: folder, "TF_CPP_MIN_LOG_LEVEL": "2"},
+                capture_output=True,
+                text=True,
+                timeout=FILE_S,
+                check=False,
+            )
+        finally:
+            end_marked(Path(folder))  # ranks outlive an mpirun that is killed
         files = [Path(folder, str(rank)) for rank in range(num_ranks)]
         if not all(file.exists() for file in files):
             raise CourseKitError(f"mpirun failed: {(done.stdout + done.stderr)[-2000:]}")
