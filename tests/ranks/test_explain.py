@@ -1,9 +1,13 @@
 """Words for the end of a run, from stacks and reports alone."""
 
+import faulthandler
+import io
 import sys
+import threading
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from tqdm import tqdm
 
 from coursekit.ranks import worker
 from coursekit.ranks.explain import DEADLINE, RunOutcome, explain_failure, explain_stop, position
@@ -39,6 +43,28 @@ def test_the_stack_of_the_students_function_is_found_among_threads(lab):
     text = dump((HOROVOD, 7, "allreduce"), (lab, 2, "train"))
     assert parse_stacks(text) == [StackFrame(HOROVOD, 7, "allreduce"), StackFrame(lab, 2, "train")]
     assert num_python_threads(text) == 2
+
+
+def test_threads_that_only_serve_a_library_are_not_counted(tmp_path):
+    """The one that watches progress bars of tqdm calls no collective; one of a student's might."""
+
+    def number():
+        with (tmp_path / "dump").open("w") as file:
+            faulthandler.dump_traceback(file, all_threads=True)
+        return num_python_threads((tmp_path / "dump").read_text())
+
+    before, others, end = number(), threading.active_count(), threading.Event()
+    with tqdm(total=1, file=io.StringIO()) as bar:
+        with_bar = number()
+        assert threading.active_count() == others + 1
+        thread = threading.Thread(target=end.wait)
+        thread.start()
+        with_thread = number()
+        end.set()
+        thread.join()
+    bar.monitor.exit()
+
+    assert (with_bar, with_thread) == (before, before + 1)
 
 
 def test_a_dump_without_the_function_gives_no_frames():
