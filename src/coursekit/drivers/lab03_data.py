@@ -39,7 +39,7 @@ def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, wa
     files, cache = spy.own_files(), tf.data.Dataset.cache
     # Few images may by chance be cut alike.
     records = read_records(files[0]).repeat(NUM_ROUNDS)
-    by_itself = {way: _loaded(load_picture, records, training=way)[0] for way in (False, True)}
+    by_itself = {training: _loaded(load_picture, records, training=training)[0] for training in (False, True)}
     seen: dict[str, Any] = {"spread": {}, "caches": []}
 
     def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:

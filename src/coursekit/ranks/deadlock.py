@@ -6,7 +6,7 @@ only when all ranks call it, so none of them will. Never a false alarm:
 - only a rank whose main thread has not moved for a while is asked where it stands, by its Python stack;
 - a rank that computes, reads, sleeps or traces is in no collective that a stack shows, and one with a second Python
   thread might still be helped by that: with such ranks nothing is certain. The threads that write events for
-  TensorBoard and watch progress bars of tqdm help nobody (`stacks.SERVANTS`);
+  TensorBoard and watch progress bars of tqdm help nobody (`stacks.SERVICE_THREADS`);
 - inside a compiled step no stack shows what a rank does. It waits for others where each of its threads only waits for
   another one of them, for a while: none reads, sleeps, computes, or waits for another process. A rank with a GPU has
   two threads of its driver that always poll, so that such a deadlock is told at the deadline (docs/gpus.md);

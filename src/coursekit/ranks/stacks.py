@@ -23,8 +23,8 @@ COLLECTIVES = {
 }
 # By a part of the path of its files, the name of the module in which students find these functions.
 MODULES = {"horovod": "hvd", "torch/distributed": "dist"}
-# Of threads that call no collective: what every Estimator leaves behind to write events, and what watches tqdm's bars.
-SERVANTS = ("tensorflow/python/summary/writer/event_file_writer.py", "tqdm/_monitor.py")
+# Files whose threads call no collective: an Estimator leaves one behind to write events, tqdm has one for its bars.
+SERVICE_THREADS = ("tensorflow/python/summary/writer/event_file_writer.py", "tqdm/_monitor.py")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 _THREAD = re.compile(r"^(Current thread 0x|Thread 0x|Stack \()")  # the last one where only that is written
 
@@ -48,7 +48,7 @@ def parse_stacks(dump: str) -> list[StackFrame]:
 
 def num_python_threads(dump: str) -> int:
     """Return how many threads of a rank run Python code that might call a collective, as its stacks tell."""
-    return sum(not any(frame.file.endswith(SERVANTS) for frame in frames) for frames in _threads(dump))
+    return sum(not any(frame.file.endswith(SERVICE_THREADS) for frame in frames) for frames in _threads(dump))
 
 
 def _threads(dump: str) -> list[list[StackFrame]]:
