@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -22,8 +21,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.processes import MARK, end_marked
-from coursekit.ranks.environ import HIDE_GPUS, scrubbed
+from workshop.mpirun import run_by_mpirun
 
 FILES = ("test_tensorflow2_keras.py", "test_tensorflow.py")
 FILE_S = 3600.0
@@ -64,25 +62,21 @@ def run_file(path: str, left_out: Sequence[str]) -> tuple[dict[str, int], list[s
     return dict(tally.outcomes), tally.failures
 
 
-def run_by_mpirun(path: str, left_out: Sequence[str], num_ranks: int) -> list[tuple[dict[str, int], list[str]]]:
-    """Run a file on ranks that `mpirun` starts; return of each what `run_file` returns."""
-    options = ["--allow-run-as-root"] * (os.geteuid() == 0) + ["--oversubscribe", "--bind-to", "none"]
+def with_gloo(path: str, left_out: Sequence[str], num_ranks: int) -> list[tuple[dict[str, int], list[str]]]:
+    """Run a file on ranks of the kit; return of each what `run_file` returns."""
+    limits = {"num_ranks": num_ranks, "timeout_s": FILE_S, "show_output": False}
+    return ranks.run(run_file, path, left_out, **limits)
+
+
+def with_mpi(path: str, left_out: Sequence[str], num_ranks: int) -> list[tuple[dict[str, int], list[str]]]:
+    """Run a file on ranks that `mpirun` starts; return the same."""
     with tempfile.TemporaryDirectory(prefix="horovod-tests-") as folder:
         program = [sys.executable, __file__, AS_TASK, folder, path, *left_out]
-        try:
-            done = subprocess.run(
-                ["mpirun", *options, "-np", str(num_ranks), *program],
-                env={**scrubbed(), **HIDE_GPUS, MARK: folder, "TF_CPP_MIN_LOG_LEVEL": "2"},
-                capture_output=True,
-                text=True,
-                timeout=FILE_S,
-                check=False,
-            )
-        finally:
-            end_marked(Path(folder))  # ranks outlive an mpirun that is killed
+        options = ("--oversubscribe", "--bind-to", "none")
+        said = run_by_mpirun(program, num_ranks, Path(folder), options=options, timeout_s=FILE_S)
         files = [Path(folder, str(rank)) for rank in range(num_ranks)]
         if not all(file.exists() for file in files):
-            raise CourseKitError(f"mpirun failed: {(done.stdout + done.stderr)[-2000:]}")
+            raise CourseKitError(f"mpirun failed: {said[-2000:]}")
         return [json.loads(file.read_text()) for file in files]
 
 
@@ -115,12 +109,9 @@ def told(path: Path, num_ranks: int, *, mpi: bool) -> int:
     """Run a file on some ranks, say how that ended, and return how many tests failed on some rank."""
     print(f"{path.name} on {num_ranks} ranks{' with MPI' * mpi} … ", end="", flush=True)
     left_out = PRODUCTS if num_ranks > MOST_RANKS_OF_PRODUCTS else ()
-    limits = {"num_ranks": num_ranks, "timeout_s": FILE_S, "show_output": False}
     try:
-        by_rank = (
-            run_by_mpirun(str(path), left_out, num_ranks) if mpi else ranks.run(run_file, str(path), left_out, **limits)
-        )
-    except (CourseKitError, ranks.RankError, subprocess.TimeoutExpired) as error:
+        by_rank = (with_mpi if mpi else with_gloo)(str(path), left_out, num_ranks)
+    except (CourseKitError, ranks.RankError) as error:
         print(f"did not end: {error}")
         return 1
     print("; ".join(f"rank {rank}: {_counts(outcomes)}" for rank, (outcomes, _) in enumerate(by_rank)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -15,10 +14,10 @@ from typing import Any
 
 from coursekit import ranks
 from coursekit.errors import CourseKitError
-from coursekit.processes import MARK, end_marked, end_with_parent
 from coursekit.ranks.environ import HIDE_GPUS, scrubbed
 from workshop.bench.measurement import Measurement, Series
 from workshop.bench.steps import FULL_SPEED, Case, Setting, compare_with_no_communication, to_text
+from workshop.mpirun import run_by_mpirun
 
 NUM_RANKS = 2
 TIMEOUT_S = 300.0
@@ -109,28 +108,17 @@ def through_mpirun(case: Case, setting: Setting) -> list[dict[str, list[float]]]
     Raises:
         CourseKitError: they failed, or took longer than their limit.
     """
-    as_root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    binding = ["--bind-to", "core"] if setting.bound else ["--bind-to", "none"]
     with tempfile.TemporaryDirectory(prefix="coursekit-bench-") as folder:
         file = Path(folder) / "timings.json"
         program = [sys.executable, "-m", "workshop.bench.steps", to_text(case, setting), str(file)]
-        process = subprocess.Popen(
-            ["mpirun", *as_root, "-np", str(NUM_RANKS), *binding, *program],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**scrubbed(), **HIDE_GPUS, **setting.environ, MARK: folder, "TF_CPP_MIN_LOG_LEVEL": "2"},
-            start_new_session=True,
-            preexec_fn=end_with_parent,  # noqa: PLW1509  # it takes no lock; ranks end with mpirun in the same way
+        said = run_by_mpirun(
+            program,
+            NUM_RANKS,
+            Path(folder),
+            options=("--bind-to", "core" if setting.bound else "none"),
+            environ=setting.environ,
+            timeout_s=TIMEOUT_S,
         )
-        try:
-            said, _ = process.communicate(timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            raise CourseKitError(f"mpirun gave no result within {TIMEOUT_S:g} s: run `coursekit doctor`") from None
-        finally:
-            end_marked(Path(folder))
-            process.wait()
         if not file.is_file():
             raise CourseKitError(f"mpirun failed, run `coursekit doctor`: {said[-2000:]}")
         everyone: list[dict[str, list[float]]] = json.loads(file.read_text(encoding="utf-8"))
