@@ -2,13 +2,40 @@
 
 import json
 
+import nbformat
+import pytest
+
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.record import record
+from coursekit.course.release import give_feedback
 from coursekit.course.versions import read_hand_in
 
 from .accounts import Account
-from .conftest import NAME, RIGHT, verdict
+from .conftest import NAME, RIGHT, filled, verdict
+
+# One white pixel, and what another person could have drawn instead.
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+DRAWING = "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="
+
+
+# nbgrader leaves a file open when it releases feedback.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_pictures_in_an_answer_reach_who_grades_it_and_who_gave_it(course, hand_in, tmp_path):
+    """Pasted in JupyterLab, which attaches them, or in Colab, which writes them into the text; none with scripts."""
+    notebook = filled(course, NAME, RIGHT)
+    cell = next(cell for cell in notebook.cells if cell.id == "explain")
+    cell.source = f"![a](attachment:7%20a.png) ![b](data:image/png;base64,{PIXEL}) ![c](attachment:c.svg)"
+    cell.attachments = {"7 a.png": {"image/png": PIXEL}, "c.svg": {"image/svg+xml": DRAWING}}
+    hand_in(notebook=nbformat.writes(notebook))
+    collect(course, NAME)
+    record(course, verdict(), read_hand_in(course, NAME, "ada"))
+
+    with Account(tmp_path / "home", course.folder).formgrader("jupyter server") as ask:
+        (row,) = json.loads(ask(f"api/submitted_notebooks/{NAME}/{NAME}"))
+        pages = [ask(f"submissions/{row['id']}/?index=0"), give_feedback(course, NAME, "ada").page.read_text()]
+
+    assert [(page.count(f"data:image/png;base64,{PIXEL}"), page.count(DRAWING)) for page in pages] == [(2, 0)] * 2
 
 
 def test_a_person_grades_what_only_a_person_can(course, hand_in, tmp_path):

@@ -23,7 +23,7 @@ def notebook(course):
 def look(course, tmp_path):
     """Return a function that writes a hand-in and returns what is made of it: the hand-in and its cells."""
 
-    def write_and_look(notebook=None, name=f"{NAME}.ipynb", files=(), lab=NAME):
+    def write_and_look(notebook=None, name=f"{NAME}.ipynb", files=(), lab=NAME, *, worked_copies=False):
         folder = tmp_path / "handed-in"
         folder.mkdir(exist_ok=True)
         if notebook is not None:
@@ -33,7 +33,7 @@ def look(course, tmp_path):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
         released = course.released(lab)
-        hand_in = classify(folder, "ada", lab, released, ("train.py",))
+        hand_in = classify(folder, "ada", lab, released, ("train.py",), worked_copies=worked_copies)
         return hand_in, staged_cells(hand_in, released)
 
     write_and_look.folder = tmp_path / "handed-in"
@@ -89,6 +89,31 @@ def test_a_renamed_notebook_is_found(look, notebook):
     assert hand_in.notebook is None
     assert hand_in.notes == (f"{NAME}.ipynb is missing: give one of a.ipynb, b.ipynb this name",)
     assert not cells.answers
+
+
+def test_a_worked_copy_beside_an_untouched_notebook_is_named(look, course, notebook):
+    """And graded where the instructor has said so; never one that holds no more than the notebook itself."""
+    copy = f"{NAME}-Copy1.ipynb"
+    look(notebook, copy)
+    hand_in, _ = look(course.released(NAME))
+    assert hand_in.notebook.name == f"{NAME}.ipynb"
+    counts = f"{copy} holds 3 answers and {NAME}.ipynb 0"
+    assert hand_in.notes == (f"{counts}: to have the first one graded, write worked_copies = true into course.toml",)
+    hand_in, cells = look(worked_copies=True)
+    assert (hand_in.notebook.name, hand_in.notes) == (copy, (f"{counts}: {copy} is graded",))
+    assert cells.answers == RIGHT
+
+    hand_in, _ = look(notebook, worked_copies=True)
+    assert (hand_in.notebook.name, hand_in.notes) == (f"{NAME}.ipynb", ())
+
+
+def test_between_two_worked_copies_nobody_guesses(look, course, notebook):
+    """The notebook of the lab's name is graded, and both copies are named."""
+    for number in (1, 2):
+        look(notebook, f"{NAME}-Copy{number}.ipynb")
+    hand_in, _ = look(course.released(NAME), worked_copies=True)
+    assert hand_in.notebook.name == f"{NAME}.ipynb"
+    assert [(f"Copy{number}" in hand_in.notes[0]) for number in (1, 2)] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +206,7 @@ def test_of_duplicated_answers_the_last_worked_in_counts(look, course, notebook)
     assert cells.answers == RIGHT
     assert cells.flags == (Flag("duplicated cell", "2 cells are called 'shard'."),)
 
+    notebook.cells.insert(notebook.cells.index(cell_of(notebook, "shard")) + 1, notebook.cells.pop())
     stub.source = "def shard(x, rank, size):\n    return x"
     _, cells = look(notebook)
     assert cells.answers["shard"] == stub.source
@@ -225,6 +251,32 @@ def test_the_parts_of_a_split_answer_are_joined(look, notebook, copies, taken):
     assert run == [source for source in copies if source in {HELPER, CALL} and source not in taken]
 
 
+def test_a_copy_below_its_tests_is_an_experiment(look, course, notebook):
+    """As in the notebook, the tests see the answer above them; the copy runs where it stands.
+
+    Where the answer above is as released, the student has answered below, and that counts.
+    """
+    copy = deepcopy(cell_of(notebook, "shard"))
+    copy.id, copy.source = "pasted", OLD
+    notebook.cells.append(copy)
+    _, cells = look(notebook)
+    assert (cells.answers, cells.extra) == (RIGHT, [("explain", OLD)])
+    assert cells.flags == (Flag("duplicated cell", "2 cells are called 'shard'."),)
+
+    copy.source = WHOLE
+    cell_of(notebook, "shard").source = cell_of(course.released(NAME), "shard").source
+    _, cells = look(notebook)
+    assert (cells.answers, cells.extra) == (RIGHT, [])
+
+
+def test_code_typed_over_a_given_text_runs(look, notebook):
+    """JupyterLab keeps the id of a text cell that becomes code."""
+    place = notebook.cells.index(cell_of(notebook, "intro"))
+    notebook.cells[place] = nbformat.v4.new_code_cell("import math", id="intro")
+    _, cells = look(notebook)
+    assert (cells.answers, cells.extra, cells.notes) == (RIGHT, [("", "import math")], ())
+
+
 def test_a_part_that_became_text_is_not_run(look, notebook):
     """Half of an answer, turned into Markdown, is no code; an answer that is all Markdown was turned by mistake."""
     part = deepcopy(cell_of(notebook, "shard"))
@@ -265,10 +317,10 @@ def test_what_a_student_or_a_site_may_change_is_no_offence(look, notebook):
     notebook.metadata.kernelspec.name = "tf-2.15"
     _, cells = look(notebook)
     assert sorted(cells.notes) == [
-        "the cell 'parameters' was changed: the original is used",
+        "the cell 'parameters' was changed: its definitions run, then the original",
         "the notebook ran on the kernel 'tf-2.15'",
     ]
-    assert (cells.extra, cells.flags) == ([], ())
+    assert (cells.extra, cells.flags, cells.changed) == ([], (), {"parameters": "num_samples = 7"})
 
 
 def test_nothing_beside_the_notebook_is_taken(course, look, notebook, tmp_path):

@@ -134,7 +134,10 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     _keep_submitted(submitted, folder)
     versions = read_versions(folder)
     released = course.released(lab)
-    looked_at = [(version, classify(version.folder, student, lab, released)) for version in versions]
+    copies = course.settings.worked_copies
+    looked_at = [
+        (version, classify(version.folder, student, lab, released, worked_copies=copies)) for version in versions
+    ]
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
     changed = install(chosen, submitted)
     refused = tuple(Flag("files", f"Not collected: {sentence}.") for sentence in chosen.refused)

@@ -81,7 +81,7 @@ def stage(
     staged = []
     for hand_in in find_hand_ins(course, sources, students):
         cells = staged_cells(hand_in, course.released(hand_in.lab))
-        work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra))
+        work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra), cells.changed)
         source, flags = sources[hand_in.lab], (*hand_in.flags, *cells.flags)
         submission = Submission(source, work, key_of(work, source, f"{settings.limits}"))
         staged.append(Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags))

@@ -1,6 +1,8 @@
 """Steps for nbgrader: release a lab's script, show students a safe part of graded notebooks, disarm links."""
 
 import re
+from collections.abc import Mapping
+from urllib.parse import unquote
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -17,6 +19,9 @@ NOT_SHOWN = "# This cell cannot be shown."
 LINK = re.compile(r"(\]\(|\]:)(\s*)(<[^>\n]*>|[^\s)]*)")
 UNSAFE = re.compile(r"[:&\\\x00-\x20]")
 WEB = re.compile(r"<?(https?|mailto):[^\x00-\x20]*")
+# A picture that was pasted into a cell: JupyterLab attaches it, Colab writes it into the link.
+ATTACHED = "attachment:"
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 
 
 class ScriptWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -37,7 +42,8 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
         nb.metadata.pop("widgets", None)
         nb.cells = [cell for cell in nb.cells if cell.cell_type in ("code", "markdown")]
         for cell in nb.cells:
-            cell.pop("attachments", None)
+            if not is_solution(cell):  # in an answer they are pictures, see `Pictures`
+                cell.pop("attachments", None)
             is_test = is_grade(cell) and not is_solution(cell)
             if is_test or is_locked(cell):
                 cell.source = without_hidden_tests(cell.source)
@@ -54,13 +60,21 @@ class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
     ) -> tuple[NotebookNode, ResourcesDict]:
         """Look at the text cells that students may edit."""
         if cell.cell_type == "markdown" and not is_locked(cell):
-            cell.source = LINK.sub(_safe_link, cell.source)
+            pictures = cell.get("attachments", {})
+            cell.source = LINK.sub(lambda link: f"{link[1]}{link[2]}{_safe(link[3], pictures)}", cell.source)
         return cell, resources
 
 
-def _safe_link(link: re.Match[str]) -> str:
-    safe = WEB.fullmatch(link[3]) or not UNSAFE.search(link[3])
-    return link[0] if safe else f"{link[1]}{link[2]}#"
+def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
+    """Return where a link leads if that is safe, a picture of the cell's as its content, and else the page's top.
+
+    nbconvert gives no page at all where a picture that a text names is missing.
+    """
+    picture = pictures.get(unquote(target.removeprefix(ATTACHED))) if target.startswith(ATTACHED) else None
+    for kind, content in (picture or {}).items():
+        target = f"data:{kind};base64,{''.join(content.split())}"
+    safe = WEB.fullmatch(target) or PICTURE.fullmatch(target) or not UNSAFE.search(target)
+    return target if safe else "#"
 
 
 def without_hidden_tests(source: str) -> str:

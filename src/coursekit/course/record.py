@@ -129,6 +129,8 @@ def graded_notebook(verdict: Verdict, hand_in: HandIn, released: NotebookNode, c
     for cell in notebook.cells:
         if is_solution(cell):
             cell.source = cells.answers.get(cell_name(cell), cell.source)
+            if cell.cell_type == "markdown" and (pictures := cells.pictures.get(cell_name(cell))):
+                cell.attachments = {name: dict(data) for name, data in pictures.items()}
         if cell_name(cell) in scores and cell.cell_type == "code":
             cell.outputs = _outputs(scores[cell_name(cell)])
     flags = dict.fromkeys((*hand_in.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all

@@ -30,6 +30,10 @@ name = "{name}"
 # What a late one costs: "none", or a part of its points for each day that has begun: "10 % a day, at most 50 %".
 late_penalty = "none"
 
+# Some students work in a copy ("-Copy1") and hand in the untouched notebook beside it. With `true`, the notebook with
+# the most answers is graded; with `false`, the one that has the lab's name, and the report says which holds more.
+worked_copies = false
+
 # When labs are due: without an offset in this machine's time, without a time at the end of that day. Example:
 # 02-horovod-sgd = "2026-11-30 18:00"
 [due]
@@ -47,12 +51,14 @@ class Settings:
     Attributes:
         name: nbgrader's course id.
         late_penalty: "none", or what a day costs.
+        worked_copies: Whether the notebook with the most answers is graded, whatever its name.
         due: Lab to when it is due, as text.
         extensions: Lab to student to when it is due for them.
     """
 
     name: str
     late_penalty: str = "none"
+    worked_copies: bool = False
     # A mapping has no hash, and the rest tells courses apart.
     due: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict, hash=False)
     extensions: Annotated[Mapping[str, Annotated[Mapping[str, str], MAY_BE_EMPTY]], MAY_BE_EMPTY] = field(

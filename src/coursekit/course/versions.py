@@ -161,7 +161,14 @@ def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
     """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
     folder = course.folder / "release" / lab
     public = tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    hand_in = classify(course.submitted(lab, student), student, lab, course.released(lab), public)
+    hand_in = classify(
+        course.submitted(lab, student),
+        student,
+        lab,
+        course.released(lab),
+        public,
+        worked_copies=course.settings.worked_copies,
+    )
     choice = read_choice(course.hand_ins(lab, student))
     try:
         collected = choice.version.endswith(f"-{folder_digest(hand_in.folder)}")

@@ -19,6 +19,8 @@ from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer
 
 NUM_THROUGH_OTHERS = 2  # wrong answers to a cell that tests of other answers are run with
+# What students add to a notebook: a helper above, an experiment below. Neither may change the verdict on any answer.
+HELPER, EXPERIMENT = "import math", "%reset -f"
 TestsByAnswer = Mapping[str, frozenset[str]]
 # A check's title is left out: words of its own would match whatever the message says.
 SAID = re.compile(r"CheckError: [^:]*: (.*) → section \S+", re.DOTALL)
@@ -188,7 +190,9 @@ def job_of(
     cells = lab.cells_to_run(changed, consequences | unasked)
     wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells}
     left_out = tuple(part.name for part in program.judged if part.name not in wanted)
-    return Submission(source_notebook, Work(source_notebook.stem, name, {**sources, **changed}), left_out=left_out)
+    around = (("", HELPER), (program.order[-1], EXPERIMENT))
+    work = Work(source_notebook.stem, name, {**sources, **changed}, around)
+    return Submission(source_notebook, work, left_out=left_out)
 
 
 def _result(answer: BankAnswer, lab: LabCells, asked: frozenset[str], verdict: Verdict) -> AnswerResult:

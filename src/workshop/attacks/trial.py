@@ -139,7 +139,8 @@ def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Work:
         hand_in = classify(Path(folder), "mallory", attack.lab, released)
         cells = staged_cells(hand_in, released)
     notes = tuple(Flag("note", sentence) for sentence in (*hand_in.notes, *cells.notes))
-    return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), (*hand_in.flags, *cells.flags, *notes))
+    flags = (*hand_in.flags, *cells.flags, *notes)
+    return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), cells.changed, flags)
 
 
 def write_hand_in(  # noqa: PLR0913  # what there is to fill in

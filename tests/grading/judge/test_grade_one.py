@@ -11,6 +11,8 @@ from coursekit.grading.judge import slot as slot_module
 from coursekit.grading.judge.grade_one import grade
 from coursekit.labs.cells import CellScore
 
+ALL = {"loss-tests": 2, "facts-tests": 1}
+
 
 def points(verdict):
     """Return the points by test."""
@@ -87,6 +89,31 @@ def test_many_cells_that_each_end_in_time_have_a_limit_together(program, work, s
     assert grade(program, work(), slot).points == 3
 
 
+WRONG = "def loss(*_):\n    return 0.0"
+CHANGED = {"imports": "import numpy as np\nimport math\nnp = None\n1 / 0"}
+USES_MATH = "def loss(slope, offset, x, y):\n    return math.fsum((slope * x + offset - y) ** 2) / np.size(x)"
+
+
+@pytest.mark.parametrize(
+    "below", [WRONG, "del loss, np", "np = None", "from numpy import *", "%reset -f"]
+)
+def test_a_cell_below_a_test_decides_nothing(program, work, slot, below):
+    """Tests see the answers as they are bound where the tests stand, as in the notebook itself."""
+    assert points(grade(program, work(("facts-tests", below)), slot)) == ALL
+
+
+def test_a_cell_between_an_answer_and_its_test_decides(program, work, slot):
+    """As in the notebook: the answer that the test sees is the wrong one."""
+    assert points(grade(program, work(("facts", WRONG)), slot)) == {"loss-tests": 0, "facts-tests": 1}
+
+
+def test_what_is_added_to_a_given_cell_is_there(program, work, slot):
+    """A student's import in our cell of imports counts, and nothing that would change what the cell gives."""
+    verdict = grade(program, replace(work(loss=USES_MATH), changed=CHANGED), slot)
+
+    assert points(verdict) == ALL
+
+
 def test_a_launch_that_hangs_says_where(program, work, slot, monkeypatch):
     """The stacks of ranks leave the sandbox: the message names the collective and the line of the student's cell."""
     monkeypatch.setitem(run_and_look.__kwdefaults__, "timeout_s", 4.0)
@@ -129,7 +156,6 @@ START = "%load_ext coursekit.ranks\n%ranks start -n 2"
 SETUP = "%%ranks\nimport horovod.tensorflow as hvd, numpy as np\nhvd.init()\nmine = 10.0 ** hvd.rank()"
 SUM = "%%ranks\nfloat(hvd.allreduce(np.float32(mine), op=hvd.Sum).numpy())"
 HANGS = "%%ranks\nif hvd.rank() == 0:\n    hvd.broadcast(np.zeros(1), 0)"
-ALL = {"loss-tests": 2, "facts-tests": 1}
 
 
 def added(*cells):

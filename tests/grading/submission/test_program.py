@@ -27,7 +27,7 @@ def cell(name, source, *, solution=False, points=None, tags=()):
 def program():
     """A lab with every kind of cell."""
     cells = [
-        nbformat.v4.new_markdown_cell("# A lab"),
+        nbformat.v4.new_markdown_cell("# A lab", id="title"),
         cell("parameters", "num_ranks = 2", tags=["parameters"]),
         cell(
             "imports",
@@ -61,32 +61,51 @@ def test_the_judge_knows_imports_and_parameters(program):
 
 
 def test_a_students_cells_stand_where_they_stood(program):
-    """Answers take the places of the instructor's, added cells follow the cell that they followed."""
-    work = Work(
-        LAB, "ada", {"answer-cell": "answer = abs", "tests": "cheat"}, (("", "a"), ("tests", "b"), ("draw", "c"))
-    )
+    """Answers take the places of the instructor's, added cells follow the cell that they followed, text or code.
 
-    assert cells_to_run(program, work) == [
-        ("top + 1", "a"),
-        ("parameters", "num_ranks = 2"),
-        ("imports", "import math\nimport numpy as np\n\nfrom os import path"),
-        ("draw", "import json\n\ndef draw(x):\n    return x"),
-        ("draw + 1", "c"),
-        ("magic", "%load_ext coursekit.ranks"),
-        ("answer-cell", "answer = abs"),
-        ("tests + 1", "b"),
+    Of each of the judge's cells those come first that stand above it; a changed given cell only defines, before ours.
+    """
+    added = (("", "a"), ("title", "t"), ("tests", "b"), ("draw", "c"), ("report", "d"), ("report", "e"))
+    changed = {"parameters": "num_ranks = 3\nnum_steps = 4"}
+    work = Work(LAB, "ada", {"answer-cell": "answer = abs", "tests": "cheat"}, added, changed)
+
+    steps = [(cells, part and part.name) for cells, part in cells_to_run(program, work)]
+    assert steps == [
+        (
+            [
+                ("top + 1", "a", False),
+                ("title + 1", "t", False),
+                ("parameters (changed)", "num_ranks = 3\nnum_steps = 4", True),
+                ("parameters", "num_ranks = 2", False),
+                ("imports", "import math\nimport numpy as np\n\nfrom os import path", False),
+                ("draw", "import json\n\ndef draw(x):\n    return x", False),
+                ("draw + 1", "c", False),
+                ("magic", "%load_ext coursekit.ranks", False),
+                ("answer-cell", "answer = abs", False),
+            ],
+            "trial",
+        ),
+        ([], "tests"),
+        ([("tests + 1", "b", False)], "report"),
+        ([("report + 1", "d", False), ("report + 2", "e", False)], None),
     ]
 
 
 def test_a_deleted_answer_is_not_the_instructors(program):
     """Who deletes the cell gets no solution in its place."""
-    assert "answer-cell" not in dict(cells_to_run(program, Work(LAB, "ada", {})))
+    steps = cells_to_run(program, Work(LAB, "ada", {}))
+    assert "answer-cell" not in [cell.name for cells, _ in steps for cell in cells]
 
 
 @pytest.mark.parametrize(
     "other",
-    [Work(LAB, "bob", {"a": "2"}), Work("02", "bob", {"a": "1"}), Work(LAB, "bob", {"a": "1"}, (("", "x"),))],
-    ids=["answer", "lab", "extra cell"],
+    [
+        Work(LAB, "bob", {"a": "2"}),
+        Work("02", "bob", {"a": "1"}),
+        Work(LAB, "bob", {"a": "1"}, (("", "x"),)),
+        Work(LAB, "bob", {"a": "1"}, changed={"b": "1"}),
+    ],
+    ids=["answer", "lab", "extra cell", "changed cell"],
 )
 def test_equal_work_has_one_digest(other):
     """The student's name counts for nothing, every cell counts."""

@@ -113,7 +113,7 @@ class _Submission:
             self.cells.append(cell._replace(definitions_only=True))
             output = self.shell.take_output() if self.shell else ""
             return {"name": cell.name, "error": gone.words(cell.timeout_s), "output": output}
-        self.cells.append(cell._replace(definitions_only=shell.interrupted))
+        self.cells.append(cell._replace(definitions_only=cell.definitions_only or shell.interrupted))
         told = value if error is None else error
         if shell.interrupted:
             told = ShellGoneError("timeout").words(cell.timeout_s)

@@ -6,13 +6,14 @@ The program talks on the socket whose number is its argument: it receives the li
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import resource
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,7 +27,7 @@ from coursekit.grading.isolation.namespaces import data_bytes
 from coursekit.grading.judge.judge import judge, quote_cells
 from coursekit.grading.judge.running import Fault, Running
 from coursekit.grading.judge.slot import Slot
-from coursekit.grading.submission.work import Program, Submission, Work, cells_to_run, read_program
+from coursekit.grading.submission.work import CellToRun, Program, Submission, Work, cells_to_run, read_program
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore
 from coursekit.log import VARIABLE, log_to, machine
@@ -74,17 +75,16 @@ def main() -> None:
 def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
     """Run and judge one submission but for the judge's cells named in `left_out`; `key` goes into the verdict."""
     started = time.monotonic()
-    cells = cells_to_run(program, work)
-    quote_cells(cells)
+    quote_cells(cell for cells, _ in cells_to_run(program, work) for cell in cells)
     scores: tuple[CellScore, ...] = ()
     outputs: dict[str, str] = {}
     flags: list[Flag] = []
     fault, peak_gb = "", 0.0
     try:
         with slot.submission(program.framework) as running, own_limits():
-            outputs, flags = _run_cells(cells, running, slot.limits.cell_s)
-            scores = judge(program, running, left_out, work.taken)
-        flags += running.flags()
+            run_cells = functools.partial(_run_cells, running, slot.limits.cell_s, outputs, flags)
+            scores = judge(program, work, running, run_cells, left_out)
+        flags = [*dict.fromkeys(flags), *running.flags()]  # each once: no cell runs when the notebook's time is up
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
         LOGGER.warning("%s %s: %s (%s)", work.student, work.lab, error, machine())
@@ -110,18 +110,21 @@ def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
     return tuple(CellScore(name, 0.0, points, f"{TOO_MUCH}.") for name, points in tests if name not in left_out)
 
 
-def _run_cells(cells: list[tuple[str, str]], running: Running, cell_s: float) -> tuple[dict[str, str], list[Flag]]:
-    """Run the notebook's cells; return what each printed, and flags for those that never ended."""
-    timed = [TimedCell(name, source, cell_s) for name, source in cells]
+def _run_cells(
+    running: Running, cell_s: float, outputs: dict[str, str], flags: list[Flag], cells: Sequence[CellToRun]
+) -> None:
+    """Run cells of the notebook; add what each printed to `outputs`, and flags for those that never ended."""
+    timed = [TimedCell(name, source, cell_s, definitions_only) for name, source, definitions_only in cells]
     reply = running.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
     if "error" in reply:
-        return {}, [Flag("cells", f"The cells did not run: {reply['error'][1]}.")]
-    flags = [
+        flags.append(Flag("cells", f"The cells did not run: {reply['error'][1]}."))
+        return
+    flags += [
         Flag(cell["error"][0], printable(f"cell {cell['name']}: {cell['error'][1][:1000]}"))
         for cell in reply["cells"]
         if cell["error"] and cell["error"][0] in PROCESS_ERRORS
     ]
-    return {cell["name"]: printable(cell["output"]) for cell in reply["cells"] if cell["output"]}, flags
+    outputs.update({cell["name"]: printable(cell["output"]) for cell in reply["cells"] if cell["output"]})
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from coursekit.checks.check import fresh_rng, repeatable, start_over
 from coursekit.checks.on_ranks import AnswerError, Left, RemoteAnswer
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.running import Running
-from coursekit.grading.submission.work import Part, Program
+from coursekit.grading.submission.work import CellToRun, Part, Program, Work, cells_to_run
 from coursekit.labs.cells import CellScore, names_of
 from coursekit.ranks import RankError
 from coursekit.ranks.explain import RunOutcome
@@ -26,21 +26,28 @@ MAX_MESSAGE_LENGTH = 4000  # characters
 
 
 def judge(
-    program: Program, running: Running, left_out: Collection[str] = (), taken: Collection[str] = ()
+    program: Program,
+    work: Work,
+    running: Running,
+    run_cells: Callable[[Sequence[CellToRun]], None],
+    left_out: Collection[str] = (),
 ) -> tuple[CellScore, ...]:
     """Return the points of each test cell but those named in `left_out`.
 
-    Checks named in `taken` give none: the student took what they look at from the solution.
+    `run_cells` runs cells of the notebook in the sandbox: before each of the judge's cells, those above it.
+    Checks of what the student took from the solution give no points.
     """
-    start_over(taken)
+    start_over(work.taken)
     namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # in which the judge's cells run
     exec(program.known, namespace)  # noqa: S102  # the instructor's own imports and parameters
     own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
     elsewhere, scores = Sandboxed(running), []
     failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
     with repeatable(secrets.randbits(128)), redirect_stdout(io.StringIO()):
-        for part in program.judged:
-            if part.name in left_out:
+        for cells, part in cells_to_run(program, work):
+            if cells:
+                run_cells(cells)
+            if part is None or part.name in left_out:
                 continue
             names = names_of(part.source)
             # Every name that it uses and no cell of the judge's binds stands for a function of the student's.
@@ -66,11 +73,11 @@ def _error_of(part: Part, namespace: dict[str, Any]) -> str:
     return ""
 
 
-def quote_cells(cells: Iterable[tuple[str, str]]) -> None:
+def quote_cells(cells: Iterable[CellToRun]) -> None:
     """Let messages quote lines of these cells, which exist in no file; only they are quoted from now on."""
     for name in [name for name, entry in linecache.cache.items() if len(entry) > 1 and entry[1] is None]:
         del linecache.cache[name]
-    for name, source in cells:
+    for name, source, _ in cells:
         lines = [line + "\n" for line in source.splitlines()]
         linecache.cache[name] = (len(source), None, lines, name)
 

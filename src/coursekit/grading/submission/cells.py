@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coursekit.grading.submission.students_files import StudentCell, StudentNotebook
+from coursekit.grading.submission.students_files import Pictures, StudentCell, StudentNotebook
 from coursekit.grading.verdict import Flag
-from coursekit.labs.cells import QUIZ, cell_name, is_grade, is_solution
+from coursekit.labs.cells import QUIZ, cell_name, is_grade, is_solution, is_test
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -24,8 +24,10 @@ class Cells:
 
     answers: Mapping[str, str]  # by name, the source of each answer cell; a missing one is not in it
     extra: Sequence[tuple[str, str]]  # added code cells: the known cell before ('' at the top), and the source
+    changed: Mapping[str, str] = field(default_factory=dict)  # by name, given code cells as the student changed them
     notes: tuple[str, ...] = ()  # what was recovered or is missing, one sentence each, for the report
     flags: tuple[Flag, ...] = ()  # what an instructor should look at
+    pictures: Mapping[str, Pictures] = field(default_factory=dict)  # by name of an answer, what was pasted into it
 
 
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
@@ -44,6 +46,7 @@ class _Search:
         self.notebook, self.cells = notebook, notebook.cells
         self.released = {cell_name(cell): cell for cell in released.cells}
         self.names: dict[int, str] = {}  # position among the handed-in cells to name
+        self.changed: dict[str, str] = {}
         self.notes: list[str] = []
         self.flags: list[Flag] = []
         self.kernelspec = released.metadata.get("kernelspec", {})
@@ -55,10 +58,12 @@ class _Search:
         self._by_id()
         self._by_text()
         self._by_definition()
+        self._forget_code_in_texts()
         answers = {name: self._chosen(name) for name in self.released if self._is_answer(name) and self._at(name)}
         self._report_missing(answers)
         self._report_changes()
-        return Cells(answers, self._extra(), tuple(self.notes), tuple(self.flags))
+        pictures = {name: self._pictures(name) for name in answers}
+        return Cells(answers, self._extra(), self.changed, tuple(self.notes), tuple(self.flags), pictures)
 
     def _by_id(self) -> None:
         for i, cell in enumerate(self.cells):
@@ -91,6 +96,28 @@ class _Search:
                 shown = ", ".join(sorted(wanted))
                 self.notes.append(f"{len(found)} cells define {shown}: none of them is graded as the answer {name!r}")
 
+    def _forget_code_in_texts(self) -> None:
+        """Take for an added cell what was a given text and is code now: the student has typed over it."""
+        for i, name in [*self.names.items()]:
+            ours = self.released[name]
+            if ours.cell_type != "code" and not is_solution(ours) and self.cells[i].cell_type == "code":
+                del self.names[i]
+
+    def _before_its_test(self, name: str) -> list[int]:
+        """Return where the copies of an answer are that its tests see, as in the notebook: those above the first test.
+
+        The others run where they stand, as experiments. But where all above the test are as released, every copy is
+        returned: a student who worked below has answered.
+        """
+        at, tests = self._at(name), [i for i, known in self.names.items() if is_test(self.released[known])]
+        end = min((i for i in tests if i > at[0]), default=len(self.cells))
+        above = [i for i in at if i < end]
+        if all(self.cells[i].source.strip() in {"", self.released[name].source.strip()} for i in above):
+            return at
+        for i in at[len(above) :]:
+            del self.names[i]
+        return above
+
     def _chosen(self, name: str) -> str:
         """Return the text of an answer, of several copies those that the student worked in.
 
@@ -98,9 +125,10 @@ class _Search:
         two copies: the last one that defines all that it should counts, with the copies after it. Of those before it,
         other answers are left out; imports, helpers and calls run where they stand, and cannot fail the answer.
         """
-        ours, at = self.released[name], self._at(name)
-        if len(at) > 1:
-            self.flags.append(Flag("duplicated cell", f"{len(at)} cells are called {name!r}."))
+        ours = self.released[name]
+        if (num_copies := len(self._at(name))) > 1:
+            self.flags.append(Flag("duplicated cell", f"{num_copies} cells are called {name!r}."))
+        at = self._before_its_test(name)
         at = [i for i in at if self.cells[i].cell_type == ours.cell_type] or at
         places = {self.cells[i].source: i for i in at if self.cells[i].source.strip() not in {"", ours.source.strip()}}
         copies, wanted = list(places), defined(ours.source)
@@ -131,7 +159,8 @@ class _Search:
                     changed = f"The test cell {name!r} was changed; the original is used."
                     self.flags.append(Flag("changed test", changed))
                 elif ours.cell_type == "code" and QUIZ not in ours.metadata.get("tags", []):
-                    self.notes.append(f"the cell {name!r} was changed: the original is used")
+                    self.changed[name] = cell.source
+                    self.notes.append(f"the cell {name!r} was changed: its definitions run, then the original")
             self._report_metadata(name, cell, ours)
         language = self.notebook.language
         if language and language != self.kernelspec.get("language", "python"):
@@ -147,6 +176,10 @@ class _Search:
             self.flags.append(Flag("changed metadata", f"{claims} {shown} points; it has {points}."))
         if cell.is_answer is not None and cell.is_answer != is_solution(ours):
             self.flags.append(Flag("changed metadata", f"{claims} a different role for it."))
+
+    def _pictures(self, name: str) -> Pictures:
+        """Return what was pasted into the cells of an answer."""
+        return {picture: data for i in self._at(name) for picture, data in self.cells[i].pictures.items()}
 
     def _extra(self) -> list[tuple[str, str]]:
         extra, before = [], ""

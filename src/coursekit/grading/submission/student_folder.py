@@ -19,6 +19,7 @@ from coursekit.grading.submission.students_files import (
     read_notebook,
 )
 from coursekit.grading.verdict import Flag
+from coursekit.labs.cells import cell_name, is_solution
 from coursekit.text import counted, first_few
 
 if TYPE_CHECKING:
@@ -75,14 +76,26 @@ class HandIn:
     jobs: tuple[JobRecord, ...] = ()  # records of batch jobs in it: the student's own claims
 
 
-def classify(folder: Path, student: str, lab: str, released: NotebookNode, public: Collection[str] = ()) -> HandIn:
-    """Return what a folder holds, any version of a hand-in; `public` names files that students got with the lab."""
+def classify(  # noqa: PLR0913  # what is known of a hand-in before one looks
+    folder: Path,
+    student: str,
+    lab: str,
+    released: NotebookNode,
+    public: Collection[str] = (),
+    *,
+    worked_copies: bool = False,
+) -> HandIn:
+    """Return what a folder holds, any version of a hand-in.
+
+    `public` names files that students got with the lab.
+    With `worked_copies` another notebook is graded when it holds more answers than that of the expected name.
+    """
     try:
         listing = list_folder(folder)
     except RefusedFileError as error:
         ignored = Flag("files", f"The folder {folder.name} is ignored: {error}.")
         return HandIn(student, lab, folder, None, flags=(ignored,))
-    name, notes = _find_notebook(folder, lab, released, listing.files)
+    name, notes = _find_notebook(folder, lab, released, listing.files, worked_copies=worked_copies)
     expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
     others = (file for file in listing.files if file not in expected)
     beside = [file for file in others if not file.startswith(JOBS) and not file.endswith(NOTEBOOK)]
@@ -102,39 +115,58 @@ def classify(folder: Path, student: str, lab: str, released: NotebookNode, publi
 
 
 def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
-    """Take the answers out of a hand-in: source text only, never outputs or attachments."""
+    """Take the answers out of a hand-in: source text and pasted pictures, never outputs."""
     if hand_in.notebook is None:
         return Cells({}, ())
     try:
         notebook = read_notebook(hand_in.folder, hand_in.notebook.relative_to(hand_in.folder).as_posix())
     except RefusedFileError as error:
-        return Cells({}, (), (f"{hand_in.notebook.name} is damaged: {error}",))
+        return Cells({}, (), notes=(f"{hand_in.notebook.name} is damaged: {error}",))
     return find_answers(notebook, released)
 
 
 def _find_notebook(
-    folder: Path, lab: str, released: NotebookNode, files: Iterable[str]
+    folder: Path, lab: str, released: NotebookNode, files: Iterable[str], *, worked_copies: bool
 ) -> tuple[str | None, list[str]]:
     """Return the notebook that is graded, and what there is to say about the choice."""
     expected = f"{lab}{NOTEBOOK}"
+    stubs = {cell_name(cell): cell.source for cell in released.cells if is_solution(cell)}
     # The executed copy of a batch job is the last resort.
     order = sorted((name != expected, name.startswith(JOBS), name) for name in files if name.endswith(NOTEBOOK))
     notes: list[str] = []
-    known: dict[str, int] = {}
+    known: dict[str, int] = {}  # by file, its number of answer cells
+    worked: dict[str, int] = {}  # by file, how many of them the student has changed
     for *_, name in order[:NUM_CANDIDATES]:
         try:
             notebook = read_notebook(folder, name)
         except RefusedFileError as error:
             notes.append(f"{name} is damaged: {error}")
             continue
-        known[name] = len(find_answers(notebook, released).answers)
+        answers = find_answers(notebook, released).answers
+        known[name], worked[name] = len(answers), len(answers.items() - stubs.items())
         if not known[name]:
             of = notebook.made_from.split("/")[1:2] or [lab]
             wrong = f"is from the wrong lab, {ascii(of[0])[1:-1]}" if of[0] != lab else "has no answer cell of this lab"
             notes.append(f"{name} {wrong}")
-        if name == expected and known[name]:
+        if name == expected and known[name] == worked[name] > 0:
             return name, notes
+    if known.get(expected):
+        return _choose_worked(worked, expected, worked_copies=worked_copies)
     return _choose_other(known, expected, notes)
+
+
+def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool) -> tuple[str, list[str]]:
+    """Choose between the expected notebook, in which an answer is as released, and those beside it."""
+    most = max(num for name, num in worked.items() if not name.startswith(JOBS))
+    best = [name for name, num in worked.items() if num == most and not name.startswith(JOBS)]
+    if expected in best:
+        return expected, []
+    counts = f"{first_few(best)} holds {counted(most, 'answer')} and {expected} {worked[expected]}"
+    if len(best) > 1:
+        return expected, [f"{counts}: to have one of them graded, give it this name"]
+    if worked_copies:
+        return best[0], [f"{counts}: {best[0]} is graded"]
+    return expected, [f"{counts}: to have the first one graded, write worked_copies = true into course.toml"]
 
 
 def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tuple[str | None, list[str]]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ MAX_NOTEBOOK_BYTES = 80_000_000  # most of a big one are outputs, which nobody r
 MAX_NAME_CHARACTERS = 200
 MAX_NUM_CELLS = 1000
 MAX_NUM_DIGITS = 40
-MAX_SOURCE_CHARACTERS = 1_000_000
+MAX_SOURCE_CHARACTERS = 1_000_000  # of code
+MAX_TEXT_CHARACTERS = 20_000_000  # Colab writes a pasted picture into the text
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
 
 
@@ -118,6 +122,9 @@ def _kind(mode: int) -> str:
     return next((kind for is_kind, kind in kinds if is_kind(mode)), "a special file")
 
 
+Pictures = Mapping[str, Mapping[str, str]]  # by name, the content in base64 by MIME type, as Jupyter's attachments
+
+
 @dataclass(frozen=True)
 class StudentCell:
     """One cell as it was handed in."""
@@ -128,6 +135,7 @@ class StudentCell:
     cell_id: str = ""  # Jupyter's id of the cell; may be empty
     points: object = None  # what the metadata says it is worth; None when it says nothing
     is_answer: bool | None = None  # whether the metadata calls it an answer; None when it says nothing
+    pictures: Pictures = field(default_factory=dict)  # those that were pasted into it
 
 
 @dataclass(frozen=True)
@@ -148,8 +156,10 @@ def read_notebook(folder: Path, name: str) -> StudentNotebook:
     if len(data["cells"]) > MAX_NUM_CELLS:
         raise RefusedFileError(f"it has more than {MAX_NUM_CELLS} cells")
     cells = tuple(_cell(cell) for cell in data["cells"])
-    if sum(len(cell.source) for cell in cells) > MAX_SOURCE_CHARACTERS:
-        raise RefusedFileError(f"its cells hold more than {MAX_SOURCE_CHARACTERS} characters")
+    if sum(len(cell.source) for cell in cells if cell.cell_type == "code") > MAX_SOURCE_CHARACTERS:
+        raise RefusedFileError(f"its code cells hold more than {MAX_SOURCE_CHARACTERS} characters")
+    if sum(len(cell.source) for cell in cells) > MAX_TEXT_CHARACTERS:
+        raise RefusedFileError(f"its cells hold more than {MAX_TEXT_CHARACTERS} characters")
     metadata = _table(data, "metadata")
     kernel, language = _table(metadata, "kernelspec"), _table(metadata, "language_info")
     return StudentNotebook(
@@ -183,10 +193,8 @@ def _number(text: str) -> float:
 def _cell(cell: object) -> StudentCell:
     if not isinstance(cell, dict):
         raise RefusedFileError("one of its cells is not a JSON object")
-    source = cell.get("source", "")
-    if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        source = "".join(source)
-    if not isinstance(source, str):
+    source = _joined(cell.get("source", ""))
+    if source is None:
         raise RefusedFileError("the source of a cell is not text")
     # Half of a surrogate pair cannot be written to any file.
     source = source.encode("utf-8", "replace").decode()
@@ -199,7 +207,23 @@ def _cell(cell: object) -> StudentCell:
         cell_id=_text(cell, "id"),
         points=points if isinstance(points, (str, float, bool, type(None))) else type(points).__name__,
         is_answer=solution if isinstance(solution, bool) else None,
+        pictures=_pictures(_table(cell, "attachments")),
     )
+
+
+def _pictures(attachments: Mapping[str, Any]) -> Pictures:
+    """Return what was pasted into a cell, as far as it is pictures that run no script."""
+    found = {}
+    for name in attachments:
+        data = {kind: _joined(_table(attachments, name).get(kind)) for kind in PICTURES}
+        found[name] = {kind: text for kind, text in data.items() if text and BASE64.fullmatch(text)}
+    return {name: data for name, data in found.items() if data and len(name) <= MAX_NAME_CHARACTERS}
+
+
+def _joined(text: object) -> str | None:
+    """Return text that Jupyter may have written line by line; None if it is something else."""
+    lines: list[Any] = text if isinstance(text, list) else [text]
+    return "".join(lines) if all(isinstance(line, str) for line in lines) else None
 
 
 def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:

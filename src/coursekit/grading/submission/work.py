@@ -13,10 +13,10 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coursekit.framework import HOROVOD
 from coursekit.grading.verdict import Flag, Verdict
@@ -40,17 +40,18 @@ class Work:
     student: str
     answers: Mapping[str, str]  # by `grade_id`, the source of each answer cell; one that was deleted is missing
     extra: tuple[tuple[str, str], ...] = ()  # added code cells: the known cell before ('' at the top), and the source
+    changed: Mapping[str, str] = field(default_factory=dict)  # by name, given code cells as the student changed them
     flags: tuple[Flag, ...] = ()  # what the instructor should know of the hand-in
 
     @property
     def taken(self) -> set[str]:
         """The checks that give no points, since the student took what they look at from the solution."""
-        sources = [*self.answers.values(), *(source for _, source in self.extra)]
+        sources = [*self.answers.values(), *(source for _, source in self.extra), *self.changed.values()]
         return {check for source in sources for check in checks_of_pieces(source)}
 
     def digest(self) -> str:
         """Return a digest of the sources."""
-        text = json.dumps([self.lab, sorted(self.answers.items()), self.extra])
+        text = json.dumps([self.lab, sorted(self.answers.items()), self.extra, sorted(self.changed.items())])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -68,17 +69,39 @@ class Submission:
         return Verdict(self.work.lab, self.work.student, (), self.work.flags, fault=fault, key=self.key)
 
 
-def cells_to_run(program: Program, work: Work) -> list[tuple[str, str]]:
-    """Return name and source of each cell for the sandbox in order: the instructor's, with the student's among them."""
-    parts = {part.name: part for part in program.run}
-    cells = []
+class CellToRun(NamedTuple):
+    """A cell for the sandbox."""
+
+    name: str
+    source: str
+    definitions_only: bool = False
+
+
+def cells_to_run(program: Program, work: Work) -> list[tuple[list[CellToRun], Part | None]]:
+    """Return each of the judge's cells with the cells that the sandbox runs before it, in the notebook's order.
+
+    So a test sees the answers as they are bound where it stands, whatever cells below it do.
+    The last cells, below all of the judge's, come with None.
+    Of a given cell that the student changed, the definitions come first; then the original overwrites what it defines.
+    Example: answer `a` with a cell added below it, its test `t`, and an added cell at the end:
+    `[([a, "a + 1"], t), (["t + 1"], None)]`.
+    """
+    runs = {part.name: part for part in program.run}
+    judged = {part.name: part for part in program.judged}
+    steps: list[tuple[list[CellToRun], Part | None]] = []
+    cells: list[CellToRun] = []
     for name in ("", *program.order):
-        if name in parts:
-            source = work.answers.get(name, "") if parts[name].is_answer else parts[name].source
-            cells += [(name, source)] if source.strip() else []
+        if name in runs:
+            source = work.answers.get(name, "") if runs[name].is_answer else runs[name].source
+            changed = work.changed.get(name)
+            cells += [CellToRun(f"{name} (changed)", changed, definitions_only=True)] if changed else []
+            cells += [CellToRun(name, source)] if source.strip() else []
+        elif name in judged:
+            steps.append((cells, judged[name]))
+            cells = []
         added = [source for after, source in work.extra if after == name]
-        cells += [(f"{name or 'top'} + {number}", source) for number, source in enumerate(added, 1)]
-    return cells
+        cells += [CellToRun(f"{name or 'top'} + {number}", source) for number, source in enumerate(added, 1)]
+    return [*steps, (cells, None)]
 
 
 def key_of(work: Work, source: Path, limits: str) -> str:
@@ -118,7 +141,7 @@ class Program:
     # What the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they use, and
     # the lab's parameters.
     known: str
-    order: tuple[str, ...]  # the names of all code cells in their order, to place what a student added
+    order: tuple[str, ...]  # the names of all cells, texts too, in their order: a student may add code below each
     framework: str  # of the lab's ranks
 
 
@@ -151,7 +174,7 @@ def read_program(lab: str, source: NotebookNode) -> Program:
     others = [line for line in trusted if names_of(line).bound & used]
     known = "\n".join([*imports, *others, parameters])
     framework = source.metadata.get("coursekit", {}).get("framework", HOROVOD)
-    return Program(lab, tuple(run), tuple(judged), known, tuple(map(cell_name, cells)), framework)
+    return Program(lab, tuple(run), tuple(judged), known, tuple(map(cell_name, source.cells)), framework)
 
 
 def _without_checks(source: str) -> tuple[list[str], str]:
