@@ -269,6 +269,17 @@ def test_a_copy_below_its_tests_is_an_experiment(look, course, notebook):
     assert (cells.answers, cells.extra) == (RIGHT, [])
 
 
+def test_a_text_in_parts_is_read_whole(look, notebook):
+    """Wherever its parts stand: a person grades it."""
+    for place, text in ((1, "I take"), (len(notebook.cells), "every size-th.")):
+        part = deepcopy(cell_of(notebook, "explain"))
+        part.id, part.source = f"part-{place}", text
+        notebook.cells.insert(place, part)
+    notebook.cells.remove(cell_of(notebook, "explain"))
+    _, cells = look(notebook)
+    assert cells.answers["explain"] == "I take\nevery size-th."
+
+
 def test_code_typed_over_a_given_text_runs(look, notebook):
     """JupyterLab keeps the id of a text cell that becomes code."""
     place = notebook.cells.index(cell_of(notebook, "intro"))

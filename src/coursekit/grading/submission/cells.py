@@ -107,9 +107,11 @@ class _Search:
         """Return where the copies of an answer are that its tests see, as in the notebook: those above the first test.
 
         The others run where they stand, as experiments. But where all above the test are as released, every copy is
-        returned: a student who worked below has answered.
+        returned: a student who worked below has answered. So are all parts of a text, which a person reads.
         """
         at, tests = self._at(name), [i for i, known in self.names.items() if is_test(self.released[known])]
+        if self.released[name].cell_type != "code":
+            return at
         end = min((i for i in tests if i > at[0]), default=len(self.cells))
         above = [i for i in at if i < end]
         if all(self.cells[i].source.strip() in {"", self.released[name].source.strip()} for i in above):
