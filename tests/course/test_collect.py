@@ -55,6 +55,16 @@ def test_an_ordinary_hand_in(course, hand_in):
     assert (found.student, found.lab, found.timestamp) == ("ada", NAME, MONDAY)
 
 
+def test_what_the_kit_released_is_not_worth_a_note(course, hand_in):
+    """A folder as students fetched it comes back whole; only what they put there themselves is named."""
+    released = {name: data.decode() for name, data in tree(course.folder / "release" / NAME).items()}
+    assert sorted(released) == [f"{NAME}.ipynb", "AGENTS.md"]
+    hand_in(files=released)
+    assert lines(course) == ()
+    hand_in(files={**released, "inner/AGENTS.md": ""}, at=later(2))
+    assert lines(course)[-1:] == ("files other than the notebook are ignored: inner/AGENTS.md",)
+
+
 def test_a_repeated_hand_in_counts_and_the_first_is_kept(course, hand_in):
     """The newest is graded; every version is there untouched."""
     folders = [hand_in(answers=answer(i), at=later(i)) for i in range(3)]

@@ -12,12 +12,20 @@ from pathlib import Path
 
 from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
 from coursekit.course.roster import folded, speller
-from coursekit.course.versions import Choice, Version, folder_digest, install, keep, read_versions, write_choice
+from coursekit.course.versions import (
+    Choice,
+    Version,
+    folder_digest,
+    install,
+    keep,
+    look_at,
+    read_versions,
+    write_choice,
+)
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import (
     ID,
     HandIn,
-    classify,
     duration,
     parse_moment,
     read_timestamp,
@@ -133,11 +141,7 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
     versions = read_versions(folder)
-    released = course.released(lab)
-    copies = course.settings.worked_copies
-    looked_at = [
-        (version, classify(version.folder, student, lab, released, worked_copies=copies)) for version in versions
-    ]
+    looked_at = [(version, look_at(course, lab, student, version.folder)) for version in versions]
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
     changed = install(chosen, submitted)
     refused = tuple(Flag("files", f"Not collected: {sentence}.") for sentence in chosen.refused)

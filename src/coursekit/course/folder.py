@@ -42,6 +42,11 @@ class Course:
                 return _read_notebook(path, path.stat().st_mtime_ns)
         raise CourseKitError(f"{lab} was never released: run `coursekit course release {lab[:2]}`.")
 
+    def public(self, lab: str) -> tuple[str, ...]:
+        """Return the paths of all files that students got with a lab, within its folder."""
+        folder = self.folder / "release" / lab
+        return tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
     def submitted(self, lab: str, student: str) -> Path:
         """Return nbgrader's folder of a hand-in that is to be graded."""
         return self.folder / "submitted" / student / lab

@@ -157,18 +157,15 @@ def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str]
     return tuple(read_hand_in(course, lab, name) for name, lab in pairs if course.submitted(lab, name).is_dir())
 
 
+def look_at(course: Course, lab: str, student: str, folder: Path) -> HandIn:
+    """Return what a folder holds: a version that was kept, or what lies where nbgrader grades."""
+    copies = course.settings.worked_copies
+    return classify(folder, student, lab, course.released(lab), course.public(lab), worked_copies=copies)
+
+
 def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
     """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
-    folder = course.folder / "release" / lab
-    public = tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    hand_in = classify(
-        course.submitted(lab, student),
-        student,
-        lab,
-        course.released(lab),
-        public,
-        worked_copies=course.settings.worked_copies,
-    )
+    hand_in = look_at(course, lab, student, course.submitted(lab, student))
     choice = read_choice(course.hand_ins(lab, student))
     try:
         collected = choice.version.endswith(f"-{folder_digest(hand_in.folder)}")

@@ -94,9 +94,7 @@ CHANGED = {"imports": "import numpy as np\nimport math\nnp = None\n1 / 0"}
 USES_MATH = "def loss(slope, offset, x, y):\n    return math.fsum((slope * x + offset - y) ** 2) / np.size(x)"
 
 
-@pytest.mark.parametrize(
-    "below", [WRONG, "del loss, np", "np = None", "from numpy import *", "%reset -f"]
-)
+@pytest.mark.parametrize("below", [WRONG, "del loss, np", "np = None", "from numpy import *", "%reset -f"])
 def test_a_cell_below_a_test_decides_nothing(program, work, slot, below):
     """Tests see the answers as they are bound where the tests stand, as in the notebook itself."""
     assert points(grade(program, work(("facts-tests", below)), slot)) == ALL
