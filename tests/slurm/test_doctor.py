@@ -1,5 +1,6 @@
 """The doctor, against installers' records, and against programs and packages made of a few lines."""
 
+import getpass
 import os
 import platform
 import re
@@ -12,6 +13,7 @@ import cloudpickle
 import pytest
 
 from coursekit import KERAS
+from coursekit.cli.doctor import check_sandbox
 from coursekit.slurm import doctor, probe
 from coursekit.slurm.doctor import Finding
 from coursekit.slurm.probe import ProgramAnswer, ask
@@ -234,6 +236,25 @@ def test_pytorch_is_for_some_labs_only(monkeypatch):
     monkeypatch.setattr(metadata, "version", not_there)
     missing = doctor.check_pytorch()
     assert (missing.state, missing.hinders, "make torch" in missing.remedy) == ("missing", False, True)
+
+
+@pytest.mark.usefixtures("bare_path")
+def test_a_machine_without_sandbox_can_run_labs(programs):
+    """Bubblewrap that is not there, and one that may not make namespaces, whose reason is quoted."""
+    missing = check_sandbox()
+    assert (missing.state, missing.hinders, "bubblewrap is not installed" in missing.text) == ("missing", False, True)
+
+    programs("bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
+    wrong = check_sandbox()
+    assert (wrong.state, wrong.hinders, "(bwrap: No permissions" in wrong.text) == ("wrong", False, True)
+
+
+@pytest.mark.needs("bwrap")
+def test_a_sandbox_that_starts_is_good():
+    """The line has bubblewrap's own version, and whether the account that asks is root."""
+    version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    who = "as root" if getpass.getuser() == "root" else "without root"
+    assert check_sandbox() == Finding("Grading sandbox", "good", f"{version} starts it {who}", needed=False)
 
 
 def test_node_is_this_machine():

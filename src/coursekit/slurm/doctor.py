@@ -206,8 +206,9 @@ def check_allreduce() -> Finding:
     return Finding("Allreduce, 2 ranks", "wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
 
 
-# In the order of the table, each with what is shown while it runs.
-CHECKS: tuple[tuple[str, Callable[[], Finding]], ...] = (
+Check = tuple[str, Callable[[], Finding]]  # with what is shown while it runs
+# In the order of the table.
+CHECKS: tuple[Check, ...] = (
     ("Python", check_python),
     ("TensorFlow", partial(check_imported, "TensorFlow")),
     ("Keras", partial(check_imported, "Keras")),
@@ -225,8 +226,8 @@ CHECKS: tuple[tuple[str, Callable[[], Finding]], ...] = (
 )
 
 
-def examine(announce: Callable[[str], None]) -> Iterator[Finding]:
-    """Run all checks in order; `announce` is told before each what is being looked at."""
-    for subject, check in CHECKS:
+def examine(announce: Callable[[str], None], more: Sequence[Check] = ()) -> Iterator[Finding]:
+    """Run all checks in order, and then `more`; `announce` is told before each what is being looked at."""
+    for subject, check in (*CHECKS, *more):
         announce(subject)
         yield check()
