@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 
 from coursekit.course.grade import GradedHandIn
-from coursekit.course.status.class_status import read_class
+from coursekit.course.status.class_status import State, StudentStatus, read_class
 from coursekit.course.status.report import print_call, print_class, write_page
 from coursekit.grading.submission.student_folder import HandIn, JobRecord
 from coursekit.grading.verdict import Flag, Verdict
@@ -130,6 +130,23 @@ def test_the_terminal_shows_the_class(found):
         "1 of 2 shard-tests A small lab",
     ):
         assert line in lines
+
+
+def test_names_of_labs_stay_whole(found):
+    """Each table has as many labs as fit beside each other; one that was not released has no column."""
+    small, other = found.labs
+    names = (
+        "01-sgd 02-horovod-sgd 03-keras-cnn 04-estimator-cnn 05-feed-the-ranks 06-between-ranks 07-predict-then-book"
+    )
+    labs = [replace(small, lab=replace(small.lab, name=name)) for name in names.split()]
+    idle = replace(other, is_released=False, students=dict.fromkeys(other.students, StudentStatus(State.NOT_RELEASED)))
+    for width, heads in ((80, (4, 3)), (120, (6, 1)), (200, (7,))):
+        lines = terminal(print_class, replace(found, labs=(*labs, idle)), width=width)
+        assert lines[1] == "not released: 02-other"
+        assert [len(line.split()) - 1 for line in lines if line.startswith("released ")] == list(heads)
+        students = [line.split()[1:] for line in lines if line.startswith("student ")]
+        assert [len(row) for row in students] == list(heads)
+        assert [name for row in students for name in row] == names.split()
 
 
 def test_markup_in_names_is_text(found, page):

@@ -171,7 +171,8 @@ def answers(names: tuple[str, ...], folder: Path | None) -> None:
 def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
     """Show how far the class is, and what to explain again.
 
-    Without LAB, the table has all labs. It has counts and points of the students on the roster, for what was collected.
+    Without LAB, the table has all labs that were released.
+    It has counts and points of the students on the roster, for what was collected.
     Problems that need attention follow at the end.
     """
     course = find_course(find_root(), folder)

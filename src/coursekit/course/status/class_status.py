@@ -83,6 +83,11 @@ class LabStatus:
     students: Mapping[str, StudentStatus]
     missed: tuple[Property, ...]
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it was released, or anybody has handed it in."""
+        return self.is_released or any(one.state is not State.NOT_RELEASED for one in self.students.values())
+
 
 @dataclass(frozen=True)
 class ClassStatus:

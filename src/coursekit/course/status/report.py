@@ -1,7 +1,8 @@
 """The class in a terminal and as one self-contained page, and what a call of `coursekit grade` adds: its hand-ins."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -26,13 +27,13 @@ LEGEND = "l late, b waits for points by hand, r has changed and needs a run."
 
 def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False) -> None:
     """Print where a class stands, if `anonymous` without students; no text of theirs acts as markup."""
-    # A column for each lab, as so many counts beside one another fit no terminal of 80 columns.
     title = f"{printable(found.course)}: {counted(len(found.roster), 'student')}"
-    labs = _table(title, "", *(lab.lab.name for lab in found.labs))
-    for heading, texts in found.rows.items():
-        labs.add_row(heading, *texts)
-    console.print(labs)
-    if (found.roster or found.others) and not anonymous:
+    console.print(title, style="table.title", markup=False, highlight=False)
+    if later := [lab.lab.name for lab in found.labs if not lab.has_begun]:
+        console.print(f"not released: {', '.join(later)}", markup=False, highlight=False)
+    found = replace(found, labs=tuple(lab for lab in found.labs if lab.has_begun))
+    _print_fitting(found, _counts, console)
+    if (found.roster or found.others) and found.labs and not anonymous:
         _print_students(found, console)
     for lab in found.labs:
         if any(one.num_missed for one in lab.missed):
@@ -42,15 +43,37 @@ def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False
             console.print(Text(f"! {printable(line)}", style="yellow"), soft_wrap=True)
 
 
+def _print_fitting(found: ClassStatus, table: Callable[[ClassStatus], Table], console: Console) -> None:
+    """Print a table with a column for each lab, or several, each of as many labs as fit with their names whole."""
+    rest, unbounded = found.labs, console.options.update(max_width=10_000)
+    while rest:
+        tables = [table(replace(found, labs=rest[:num])) for num in range(len(rest), 0, -1)]
+        fitting = (one for one in tables if console.measure(one, options=unbounded).maximum <= console.width)
+        widest = next(fitting, tables[-1])
+        console.print(widest)
+        rest = rest[len(widest.columns) - 1 :]
+
+
+def _counts(found: ClassStatus) -> Table:
+    table = _table("", "", *(lab.lab.name for lab in found.labs))
+    for heading, texts in found.rows.items():
+        table.add_row(heading, *texts)
+    return table
+
+
 def _print_students(found: ClassStatus, console: Console) -> None:
     """Print a line for each student; in a large class, for those alone of whom there is something to note."""
     everybody = (*found.roster, *found.others)
     listed = everybody if len(everybody) <= NUM_ALL else [one for one in everybody if _is_exception(found, one)]
-    students = _table("", "student", *(lab.lab.name for lab in found.labs))
-    for student in listed:
-        name = Text(printable(student), style="" if student in found.roster else "dim")
-        students.add_row(name, *(_cell(lab, student) for lab in found.labs))
-    console.print(students)
+
+    def students(those: ClassStatus) -> Table:
+        table = _table("", "student", *(lab.lab.name for lab in those.labs))
+        for student in listed:
+            name = Text(printable(student), style="" if student in found.roster else "dim")
+            table.add_row(name, *(_cell(lab, student) for lab in those.labs))
+        return table
+
+    _print_fitting(found, students, console)
     if more := len(everybody) - len(listed):
         line = f"{counted(more, 'more student')} with nothing to note; `coursekit course status --html FILE` has all."
         console.print(line, markup=False, highlight=False, soft_wrap=True)
