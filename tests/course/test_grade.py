@@ -12,6 +12,7 @@ from coursekit.cli.grade import grade
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.grade import grade_all, stage
+from coursekit.course.roster import Student, write_roster
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.grading.judge.slot import START_TIMEOUT_S, SubmissionLimits
 from coursekit.grading.verdict import Verdict
@@ -86,6 +87,31 @@ def test_a_dry_run_shows_whose_points_would_move(course, hand_in, run):
 
     assert [line for line in run() if line.startswith("bob ")] == [f"bob {NAME}: 3 of 3 (as before), 1 flag: owner"]
     assert run("--dry-run")[-1].startswith("points of 0 of 3 hand-ins would move")
+
+
+def test_fewer_points_than_before_are_told(course, hand_in, run):
+    """Once, on the terminal and on the page, by a newer version of one's own, or of another member of the team."""
+    write_roster(course.folder / "roster.csv", (Student("ada", team="x"), Student("bob", team="x"), Student("eve")))
+    hand_in("ada")
+    hand_in("eve")
+    collect(course, NAME)
+    assert told(run()) == []
+    hand_in("bob", answers=WRONG, at=later(1))
+    hand_in("eve", answers=WRONG, at=later(2))
+    collect(course, NAME)
+    team, alone = told(run())
+    assert team.startswith(
+        f"! ada, bob, {NAME}: points fell from 3 to 1: what bob handed in at 2026-11-16 13:00:00 UTC counts now, "
+        "in place of what ada handed in at 2026-11-16 12:00:00 UTC; "
+    )
+    assert alone.startswith(f"! eve, {NAME}: points fell from 3 to 1: what eve handed in at 2026-11-16 14:00:00 UTC")
+    assert team.removeprefix("! ") in max((course.folder / "reports").glob("*.html")).read_text()
+    assert told(run()) == []
+
+
+def told(lines):
+    """Return the lines about points that are fewer now."""
+    return [line for line in lines if "points fell" in line]
 
 
 @pytest.mark.parametrize("words", [["--feedback"], ["--watch", "--again"], ["--watch", "--dry-run"]])

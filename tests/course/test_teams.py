@@ -1,5 +1,7 @@
 """Teams of the roster: one hand-in counts for all of them, in status, export and feedback, with one due date."""
 
+import shutil
+
 import pytest
 
 from coursekit.course.collect import collect
@@ -84,3 +86,17 @@ def test_what_cannot_be_graded_counts_for_nobody(course, hand_in, points_of):
     assert points_of({"ada": (2, 1)}) == {"ada": 3, "bob": 3, "cyd": None}
     (small, _) = read_class(find_course(course.root, course.folder), find_labs(course.root)).labs
     assert small.students["bob"] == StudentStatus(State.GRADED, points=3, waits=True)
+
+
+@pytest.mark.usefixtures("of_two")
+def test_a_team_goes_back_to_another_member_s_work(course, hand_in, points_of):
+    """A version that is moved away, as docs/instructor.md says, counts for nobody of the team any more."""
+    hand_in("ada")
+    arrived = hand_in("bob", at=later(1))
+    collect(find_course(course.root, course.folder), NAME)
+    assert points_of({"ada": (2, 1), "bob": (0, 1)}) == {"ada": 1, "bob": 1, "cyd": None}
+    for path in (arrived, course.hand_ins(NAME, "bob")):
+        path.rename(course.folder.parent / path.name)
+    shutil.rmtree(course.submitted(NAME, "bob"))
+    collect(find_course(course.root, course.folder), NAME)
+    assert points_of() == {"ada": 3, "bob": 3, "cyd": None}

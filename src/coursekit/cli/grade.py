@@ -19,6 +19,7 @@ from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import Course, find_course
 from coursekit.course.grade import ArrayTask, GradedHandIn, Staged
+from coursekit.course.status.points import Points
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
@@ -108,6 +109,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
+    from coursekit.course.status.points import read_points
 
     course = find_course(root, folder)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
@@ -138,6 +140,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
                 require_sandbox()
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
+            before = read_points(course)
             recorder = (lambda *_: None) if dry_run or task.is_of_array else record
             stream = grade_all(course, staged, settings, again=again, recorder=recorder)
             graded = sorted(
@@ -148,7 +151,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             elif dry_run:
                 _print_moves(course, graded, console)
             else:
-                _report(course, labs, graded, page, console)
+                _report(course, labs, graded, before, page, console)
     except KeyboardInterrupt:
         click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
         sys.exit(stop.status)
@@ -164,15 +167,19 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
         raise click.UsageError("--watch grades what is new: it goes with none of --again, --dry-run and a job array.")
 
 
-def _report(course: Course, labs: Sequence[Lab], graded: Sequence[GradedHandIn], page: Path, console: Console) -> None:
+def _report(  # noqa: PLR0913, PLR0917  # what `grade` has
+    course: Course, labs: Sequence[Lab], graded: Sequence[GradedHandIn], before: Points, page: Path, console: Console
+) -> None:
     """Print what this call did and the class, and write both to the page."""
     from coursekit.course.grade import clear_failures
     from coursekit.course.status.class_status import read_class
+    from coursekit.course.status.points import lost_points, read_points
     from coursekit.course.status.report import print_call, print_class, write_page
 
     print_call(graded, console)
     with clear_failures(course):
         found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
+        found = replace(found, notes=(*found.notes, *lost_points(before, read_points(course))))
         print_class(found, console)
         write_page(page, found, datetime.now().astimezone(), graded)
     console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
@@ -190,6 +197,7 @@ def _watch(  # noqa: PLR0913  # what `grade` has
     """Grade, and release feedback of, what is new, again and again; what needs another run waits for the next call."""
     from coursekit.course.grade import grade_all
     from coursekit.course.release import give_all
+    from coursekit.course.status.points import lost_points, read_points
 
     last: dict[tuple[str, str], str] = {}  # by student and lab: who hands in an earlier version again gets its points
     console.print("watching the exchange; Ctrl-C ends it")
@@ -197,7 +205,10 @@ def _watch(  # noqa: PLR0913  # what `grade` has
         found = {(one.hand_in.student, one.hand_in.lab): one for one in arrived()}
         new = [one for place, one in found.items() if last.get(place) != one.submission.key]
         last |= {place: one.submission.key for place, one in found.items()}
+        before = read_points(course)
         graded = list(_told(grade_all(course, new, settings), len(new), console, log)) if new else []
+        for line in lost_points(before, read_points(course)):
+            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
         for lab in {one.hand_in.lab for one in graded} if feedback else ():
             done = [one.hand_in.student for one in graded if one.hand_in.lab == lab and one.verdict.scores]
             for given in give_all(course, lab, done):

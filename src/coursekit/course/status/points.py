@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, effective_due, late_s
-from coursekit.grading.submission.student_folder import HandIn
+from coursekit.grading.submission.student_folder import HandIn, shown
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
 
@@ -92,15 +92,35 @@ def count_for_teams(
     """Give every member of a team, by student and lab, the one of theirs that counts.
 
     As among versions of one student, that is the newest that can be graded, and a late one only if none came in time.
+    Whose folder in `submitted/` was removed, counts only if nobody of the team has one.
     """
     counting = dict(found)
     for team in set(course.teams.values()):
         for lab in {lab for _, lab in found}:
             day = effective_due(course, lab, team[0], due.get(lab))
-            if those := [found[one, lab] for one in team if (one, lab) in found]:
+            members = [one for one in team if (one, lab) in found]
+            there = [one for one in members if course.submitted(lab, one).is_dir()]  # not excluded by hand
+            if those := [found[one, lab] for one in there or members]:
                 best = max(those, key=functools.partial(_rank, day))
                 counting |= dict.fromkeys(((one, lab) for one in team), best)
     return counting
+
+
+def lost_points(before: Points, now: Points) -> tuple[str, ...]:
+    """Return a sentence for each student, or team, who has fewer points of a lab than before."""
+    those: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (student, lab), one in sorted(now.graded.items()):
+        former = before.graded.get((student, lab), one)
+        if one.total < former.total:
+            why = ""
+            if (one.student, one.timestamp) != (former.student, former.timestamp):
+                why = (
+                    f": what {one.student} handed in at {shown(one.timestamp)} counts now, in place of what "
+                    f"{former.student} handed in at {shown(former.timestamp)}; docs/instructor.md says under "
+                    "“Which version counts” how to exclude a version"
+                )
+            those[lab, f"points fell from {former.total:g} to {one.total:g}{why}"].append(student)
+    return tuple(f"{', '.join(students)}, {lab}: {what}." for (lab, what), students in those.items())
 
 
 def _rank(due: datetime | None, one: "LabPoints | HandIn") -> tuple[bool, bool, datetime]:
