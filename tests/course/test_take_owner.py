@@ -35,7 +35,9 @@ OWN = "01-small--{}--2026-11-16T12-00-00Z"
         ("ada (1)", "ada"),
         ("ADA", "ada"),
         ("bob/whatever", "bob"),
-        ("lab 1/bob/ada/x", "bob"),
+        ("lab 1/bob/x (1).ipynb.txt", "bob"),
+        ("lab 1/bob/Bob Builder/bob.ipynb", "bob"),
+        ("bob (2).ipynb.download", "bob"),
         ("ada@example.org/x", "ada"),
         ("Lovelace, Ada/x", "ada"),
         ("ju\u0308rgen weiß-groß/x", "sz"),  # as a Mac writes it
@@ -45,10 +47,30 @@ OWN = "01-small--{}--2026-11-16T12-00-00Z"
         ("lovelaceada_1001_88_bob", "ada"),
         ("lovelaceada_LATE_1001_88_x", "ada"),
         ("somebody_1002_88_x", "bob"),
+        ("Team 1-Ada Lovelace_77_assignsubmission_file_/x", "ada"),
+        ("Team 1-Anne-Marie Ortiz Gómez_77_assignsubmission_file_/x", "amo"),
+        ("Lab 1_ada_attempt_2026-11-16-12-00-00_bob.ipynb", "ada"),
+        ("Lab 1_li_wang_attempt_2026-11-16-12-00-00_x", "li_wang"),
+        ("Lab_li_wang_attempt_2026-11-16-12-00-00", "li_wang"),
+        ("lab 1_wang_attempt_2026-11-16-12-00-00_x", "wang"),
+        # What a student called a file or put into a zip does not make it another student's.
+        ("Ada Lovelace_77_assignsubmission_file_/bob.ipynb", "ada"),
+        ("Ada Lovelace_77_assignsubmission_file_x.zip/bob.ipynb", "ada"),
+        # An id counts more than a name, which may be a tutor's, wherever they are.
+        ("Xiu Wang/ada/x", "ada"),
+        ("Xiu Wang/Ada Lovelace_77_assignsubmission_file_/x", "ada"),
+        ("ada/Xiu Wang.ipynb", "ada"),
+        # A date is nothing that a platform writes.
+        ("lab1_2026_11_28/ada/x", "ada"),
+        ("lab1_2026_11_28_evening/ada/x", "ada"),
+        # Who follows the advice is understood.
+        ("lab_1_2_x/ada/x", "ada"),
+        ("bob/Participant_4711_assignsubmission_file_/x", "bob"),
+        ("li_wang/Wang Li_12_assignsubmission_file_x", "li_wang"),
     ],
 )
 def test_what_a_path_says(path, student):
-    """Folders per student and the names that Moodle, Canvas and browsers give; the outermost counts."""
+    """Folders per student, and the names that Moodle, Canvas, Blackboard and browsers give."""
     assert find_owner(path.split("/"), "", CLASS).student == student
 
 
@@ -86,13 +108,17 @@ def test_what_platforms_make_of_a_name(student, form):
         (by_moodle("Li", "Wang"), "wang", ["fits li_wang, twin"]),
         (by_canvas("Li", "Wang"), "wang", ["fits li_wang, twin"]),
         ("lovelaceada_1002_8_x", "ada", ["fits ada, bob"]),
+        ("ada/bob", "", ["'ada' (ada) and 'bob' (bob)"]),
+        ("ada/ada/Bob Builder_12_assignsubmission_file_", "", ["'ada' (ada) and 'Bob Builder_12_"]),
+        ("Xiu Wang/Ada Lovelace", "", ["'Xiu Wang' (wang) and 'Ada Lovelace' (ada)"]),
+        ("Lab 1_eve_attempt_2026-11-16-12-00-00_x", "ada", ["nobody"]),
     ],
 )
 def test_what_is_not_clear_is_not_guessed(path, claim, parts):
     """The reason and what to do; a claim does not help whom a platform calls by another name, or two alike."""
     roster = (*CLASS, Student("twin", "Wang", "Li", "", "2004"))
     with refused(*parts):
-        find_owner([path, "x"], claim, roster)
+        find_owner([*path.split("/"), "x"], claim, roster)
 
 
 def test_the_number_of_canvas_tells_namesakes_apart():
@@ -108,6 +134,17 @@ def test_disagreement_is_flagged():
     assert owner.student == "ada"
     assert [flag.text for flag in owner.flags] == ["'ada (1)' names ada, but bob packed it."]
     assert find_owner(["ada"], "ADA", CLASS).flags == ()
+
+
+def test_another_name_in_the_path_is_remarked():
+    """Nothing goes to another student in silence: a tutor's name is said, and a platform's stranger flagged."""
+    owner = find_owner(["Xiu Wang", "ada", "x"], "", CLASS)
+    assert (owner.flags, owner.remark) == ((), "taken for ada, as 'ada' says; 'Xiu Wang' names wang")
+    owner = find_owner(["Participant_4711_assignsubmission_file_", "ada", "x"], "", CLASS)
+    assert [flag.text for flag in owner.flags] == [
+        "'ada' names ada, and 'Participant_4711_assignsubmission_file_' nobody."
+    ]
+    assert owner.remark == ""
 
 
 def test_another_account_is_no_offence():

@@ -1,23 +1,28 @@
-"""The owner of a downloaded file: whom the platform names, else whom the file itself names, else nobody."""
+"""The owner of a downloaded file: whom its path names, else whom the file itself names, else nobody."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coursekit.course.hand_in.packed import NotTakenError
-from coursekit.course.roster import Student, speller
+from coursekit.course.roster import Student, folded, speller
 from coursekit.grading.verdict import Flag
 
 # How platforms name the files of a download, as their sources say it
 # (Moodle: download_submissions of mod/assign; Canvas: lib/content_zipper.rb).
 PLATFORMS = (
     # Ada Lovelace_1234_assignsubmission_file_(the student's own name): the number is no id of the student.
+    # Where teams hand in, that of the team comes before the name: Team 1-Ada Lovelace.
     re.compile(r"(?P<name>[^_]+)(_\d+)?_assignsubmission_(file|onlinetext)(_.*)?"),
     # lovelaceada_LATE_(id of the user)_(id of the file)_(the student's own name); anonymous ones name nobody.
-    re.compile(r"(?!(LATE_)?anon_)(?P<name>[^ .,'-]+?)_(LATE_)?(?P<id>\d+)_\d+_.+"),
+    # A date is no two ids: lab1_2026_11_28.
+    re.compile(r"(?!(LATE_)?anon_|.*_20\d\d_[01]?\d_[0-3]?\d(_|$))(?P<name>[^ .,'-]+?)_(LATE_)?(?P<id>\d+)_\d+_.+"),
+    # Blackboard: Lab 1_(account)_attempt_2026-11-16-12-00-00_(the student's own name).
+    re.compile(r"(?P<account>.+)_attempt_\d{4}(-\d\d){5}(_.*)?"),
 )
-COPY = re.compile(r" ?\(\d+\)$")  # what a browser adds to a second file of the same name
+# What browsers and mail programs add to a name, beside what a hand-in's own ends with.
+ENDING = re.compile(r"(\.(ipynb|zip|json|txt|download)| ?\(\d+\))+$", re.IGNORECASE)
 PUT = "put the file into a folder that is named by the student's id in the roster"
 
 
@@ -36,34 +41,56 @@ class Owner:
     remark: str = ""
 
 
+@dataclass(frozen=True)
+class _Mark:
+    """Whom one part of a path names.
+
+    Attributes:
+        text: The part.
+        ids: Whom it fits; empty for a platform's that fits nobody.
+        is_exact: Whether it is an id or an address, or a platform wrote it; else it merely is somebody's name.
+        is_platform: Whether a platform wrote it.
+    """
+
+    text: str
+    ids: frozenset[str]
+    is_exact: bool = True
+    is_platform: bool = False
+
+
 def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> Owner:
     """Find the owner of a file.
 
-    `parts` are the folders that it lies in, the outermost first, and its name without the suffix; `claim` is the
-    account that its manifest names, '' if it names nobody.
+    `parts` are the folders that it lies in, the outermost first, and its name; `claim` is the account that its
+    manifest names, '' if it names nobody. An id in the path, or what a platform wrote, counts more than a name, which
+    may be a tutor's; and any of them more than the claim.
 
     Raises:
         NotTakenError: the owner is not clear.
     """
     claim = speller(student.id for student in roster)(claim)
     claimed = next((student for student in roster if student.id == claim), None)
-    marks = ((part, _named_by(part, roster)) for part in parts)
-    text, named = next(((part, ids) for part, ids in marks if ids is not None), ("", None))
-    if named and len(named) > 1:
-        raise NotTakenError(f"{text!a} fits {', '.join(sorted(named))}: {PUT}")
+    marks = [mark for part in parts[:-1] if (mark := _mark(part, roster))]
+    if not any(mark.is_platform for mark in marks) and (last := _mark(parts[-1], roster)):
+        marks.append(last)  # in a platform's folder, the student chose the name of the file
+    named = [mark for mark in marks if mark.ids and mark.is_exact] or [mark for mark in marks if mark.ids]
+    strange = next((mark.text for mark in marks if not mark.ids), "")
     if named:
-        (student,) = named
+        student, text = _agreed(named), named[-1].text
+        flags = [Flag("owner", f"{text!a} names {student}, and {strange!a} nobody.")] if strange else []
         if claimed and claim != student:
-            return Owner(student, (Flag("owner", f"{text!a} names {student}, but {claim} packed it."),))
-        packed = f"taken for {student}, as {text!a} says; it was packed by {claim}"
-        return Owner(student, remark=packed if claim and not claimed else "")
-    if named is not None:  # a platform names somebody whom the roster does not know by that name
+            flags.append(Flag("owner", f"{text!a} names {student}, but {claim} packed it."))
+        remarks = [f"{mark.text!a} names {_listed(mark.ids)}" for mark in marks if mark.ids and student not in mark.ids]
+        remarks += [f"it was packed by {claim}"] if claim and not claimed else []
+        remark = f"taken for {student}, as {text!a} says; {'; '.join(remarks)}" if remarks else ""
+        return Owner(student, tuple(flags), remark)
+    if strange:
         if not claimed or claimed.first_name or claimed.last_name:
             raise NotTakenError(
-                f"{text!a} is of nobody on the roster: {PUT}; "
+                f"{strange!a} is of nobody on the roster: {PUT}; "
                 "where marking is blind, let the platform show names, and download again"
             )
-        return Owner(claim, (Flag("owner", f"It came as {text!a} and names {claim}."),))
+        return Owner(claim, (Flag("owner", f"It came as {strange!a} and names {claim}."),))
     if not claim:
         raise NotTakenError(f"nothing says whose it is: {PUT}")
     if not claimed:
@@ -74,19 +101,46 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     return Owner(claim, remark=f"taken for {claim}, as the file itself says, and nothing else does")
 
 
-def _named_by(part: str, roster: Sequence[Student]) -> set[str] | None:
-    """Return the ids whom one part of a path names; none if it is a platform's and names a stranger, else None."""
-    part = COPY.sub("", part)
-    found = next(filter(None, (platform.fullmatch(part) for platform in PLATFORMS)), None)
-    if found:
-        called = {one.id for one in roster if _letters(found["name"]) in (_full_names(one) or {_letters(one.id)})}
-        number = found.groupdict().get("id")
-        numbered = {one.id for one in roster if number and one.lms_user_id == number}
-        return called & numbered or called | numbered
-    spelled = speller(one.id for one in roster)(part)
-    by_id = {one.id for one in roster if one.id == spelled}
-    names = {one.id for one in roster if _letters(part) in {_letters(one.email), *_full_names(one)} - {""}}
-    return by_id or names or None
+def _agreed(marks: Sequence[_Mark]) -> str:
+    """Return the one student whom all of these name."""
+    common = frozenset.intersection(*(mark.ids for mark in marks))
+    if len(common) == 1:
+        return next(iter(common))
+    if common:
+        raise NotTakenError(f"{marks[0].text!a} fits {_listed(common)}: {PUT}")
+    texts = " and ".join(f"{mark.text!a} ({_listed(mark.ids)})" for mark in marks)
+    raise NotTakenError(f"{texts} name different students: {PUT}, and let no other part of its path name anybody")
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(sorted(ids))
+
+
+def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
+    """Return whom one part of a path names; None if it is not a platform's and names nobody."""
+    bare = ENDING.sub("", part)
+    if found := next(filter(None, (platform.fullmatch(bare) for platform in PLATFORMS)), None):
+        return _Mark(part, frozenset(_named_by_platform(found.groupdict(), roster)), is_platform=True)
+    spelled = speller(one.id for one in roster)
+    if exact := frozenset(one.id for one in roster if one.id in {spelled(part), spelled(bare)}):
+        return _Mark(part, exact)
+    if exact := frozenset(one.id for one in roster if one.email and folded(one.email) == folded(bare)):
+        return _Mark(part, exact)
+    names = frozenset(one.id for one in roster if _letters(bare) in {_letters(one.email), *_full_names(one)} - {""})
+    return _Mark(part, names, is_exact=False) if names else None
+
+
+def _named_by_platform(found: Mapping[str, str | None], roster: Sequence[Student]) -> set[str]:
+    if account := found.get("account"):
+        ids = [one.id for one in roster if f"_{folded(account)}".endswith(f"_{folded(one.id)}")]
+        return {max(ids, key=len)} if ids else set()  # of wang and li_wang
+    name, number = found["name"] or "", found.get("id")
+    words = name.split("-")
+    names = [_letters("".join(words[i:])) for i in range(len(words))]  # the first is the whole name
+    calling = ({one.id for one in roster if each in (_full_names(one) or {_letters(one.id)})} for each in names)
+    called = next(filter(None, calling), set())
+    numbered = {one.id for one in roster if number and one.lms_user_id == number}
+    return called & numbered or called | numbered
 
 
 def _full_names(student: Student) -> set[str]:
