@@ -5,7 +5,7 @@ import itertools
 import os
 import shutil
 import zipfile
-from datetime import timezone
+from datetime import datetime, timezone
 
 import nbformat
 import pytest
@@ -15,7 +15,7 @@ from coursekit.course.hand_in.packed import HandInManifest
 from coursekit.course.hand_in.take import KNOWN, NOT_TAKEN, TAKEN, take_all
 from coursekit.course.versions import read_hand_in, read_versions
 
-from .conftest import MONDAY, NAME, RIGHT, answer, filled, job_record, later, refused, to_be_graded, tree
+from .conftest import MONDAY, NAME, RIGHT, answer, edit, filled, job_record, later, refused, to_be_graded, tree
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ class Inbox:
             packed.writestr(f"jobs/{NAME}-4711/result.json", job_record())
         return self.put(data.getvalue(), name or f"{manifest.file_name}.zip", written or at)
 
-    def notebook(self, name, written=MONDAY):
+    def notebook(self, name, answers=RIGHT, written=MONDAY):
         """Put a plain notebook there."""
-        return self.put(nbformat.writes(filled(self.course, NAME, RIGHT)).encode(), name, written)
+        return self.put(nbformat.writes(filled(self.course, NAME, answers)).encode(), name, written)
 
     def put(self, data, name, written):
         """Put a file there, last changed at this time."""
@@ -132,6 +132,128 @@ def test_a_time_in_the_future_counts_for_nothing(course, inbox):
     assert ([flag.text for flag in first.flags], second.flags) == ([said], ())
 
 
+NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # of a file in a zip without times
+
+
+def test_a_time_long_before_the_course_counts_for_nothing(course, inbox):
+    """A file without a time is no older than one of November: it counts as handed in when it was taken, and is flagged.
+
+    A packed one counts as of when the file was written. A copy with a time is taken first.
+    """
+    before = datetime.now(timezone.utc).replace(tzinfo=None)
+    inbox.notebook("ada/old.ipynb", answer("0"))
+    inbox.notebook("ada/new.ipynb", answer("1"), NO_TIME)
+    inbox.packed("bob/1.zip", "bob", at=NO_TIME.replace(year=2020), written=later(-1))
+    inbox.notebook("bob/2.ipynb", RIGHT, NO_TIME)
+    inbox.notebook("bob/copy of 2.ipynb", RIGHT)
+    taken = inbox.take()
+    assert to_be_graded(course) == "1"
+    old, new = read_versions(course.hand_ins(NAME, "ada"))
+    assert (old.timestamp, old.flags) == (MONDAY, ())
+    assert before <= new.timestamp <= datetime.now(timezone.utc).replace(tzinfo=None)
+    said = f"It claims to be of 1980-01-01 00:00:00 UTC, long before the course: {new.timestamp:%Y-%m-%d %H:%M:%S} UTC"
+    assert [flag.text for flag in new.flags] == [f"{said} counts, when it was taken."]
+    assert taken["ada/new.ipynb"].lines == (new.flags[0].text,)
+    assert [version.timestamp for version in read_versions(course.hand_ins(NAME, "bob"))] == [later(-1), MONDAY]
+    assert taken["bob/2.ipynb"].outcome == KNOWN
+
+
+@pytest.mark.parametrize(("made", "due"), [(later(24 * 180), ""), (later(24 * 999), f'{NAME} = "2026-11-20"\n')])
+def test_a_folder_that_was_made_after_the_hand_ins_doubts_none(course, inbox, made, due):
+    """Its age, or the first due date, says roughly when the course began: half a year is left."""
+    inbox.course = edit(course, due)
+    for file in ("course.toml", "nbgrader_config.py"):
+        os.utime(course.folder / file, (made.replace(tzinfo=timezone.utc).timestamp(),) * 2)
+    inbox.notebook("ada/x.ipynb")
+    assert inbox.take()["ada/x.ipynb"].lines == ()
+
+
+def zipped(files, at=MONDAY):
+    """Return a zip of these files, path to content, all of one local time."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(zipfile.ZipInfo(name, at.timetuple()[:6]), content)
+    return data.getvalue()
+
+
+def as_local(moment):
+    """Return what a clock on the wall, here, shows as UTC: zips have no zone."""
+    return moment.astimezone(timezone.utc).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize("place", ["{}_assignsubmission_file_/x.ipynb", "{}_assignsubmission_file_x.ipynb"])
+def test_all_submissions_of_moodle(course, inbox, place):
+    """With folders and without: what each student uploaded, be it a notebook, a hand-in, or a zip with a notebook."""
+    text = nbformat.writes(filled(course, NAME, RIGHT))
+    own = inbox.packed("hand-in.zip").read_bytes()
+    names = ["Ada Lovelace_1", "Bob Builder_2", "Grace Hopper_3"]
+    ada, bob, grace = (place.format(name) for name in names)
+    pdf = ada.replace("x.ipynb", "report.pdf")
+    files = {ada.replace(".ipynb", ".zip"): own, bob.replace(".ipynb", ".zip"): zipped({"lab/my lab.ipynb": text})}
+    inbox.put(zipped({**files, grace: text, pdf: "%PDF"}), "DL-Lab 1-4711.zip", later(9))
+    (inbox.folder / "hand-in.zip").unlink()
+    taken = {name.removeprefix("DL-Lab 1-4711.zip/"): one for name, one in inbox.take().items()}
+    assert {name: (one.outcome, one.student) for name, one in taken.items()} == {
+        ada.replace(".ipynb", ".zip"): (TAKEN, "ada"),
+        f"{bob.replace('.ipynb', '.zip')}/lab/my lab.ipynb": (TAKEN, "bob"),
+        grace: (NOT_TAKEN, ""),
+        pdf: (NOT_TAKEN, "ada"),
+    }
+    assert "is of nobody on the roster" in taken[grace].lines[0]
+    assert read_hand_in(course, NAME, "ada").timestamp == MONDAY  # as it was packed
+    assert read_hand_in(course, NAME, "bob").timestamp == as_local(MONDAY)
+
+
+def test_a_zip_is_read_as_the_folder_that_it_holds(course, inbox, call):
+    """What the kit released, and what programs leave behind, is not worth a line; a call can name one file alone."""
+    text = nbformat.writes(filled(course, NAME, RIGHT))
+    lab = {
+        f"{NAME}/{NAME}.ipynb": text,
+        f"{NAME}/AGENTS.md": "Ask back.",
+        f"{NAME}/.ipynb_checkpoints/{NAME}-checkpoint.ipynb": text,
+        f"__MACOSX/{NAME}/._{NAME}.ipynb": "",
+        f"{NAME}/jobs/{NAME}-4711/result.json": job_record(),
+    }
+    path = inbox.put(zipped(lab), "ada (1).zip", MONDAY)
+    inbox.put(zipped({"builderbob_1002_77_x.ipynb": text.replace("every", "each")}), "submissions.zip", MONDAY)
+    assert call("take", path)[1][0].startswith(f"taken: ada (1).zip/{NAME}/{NAME}.ipynb: ada {NAME}, written ")
+    assert inbox.outcomes() == {
+        f"ada (1).zip/{NAME}/{NAME}.ipynb": (KNOWN, "ada"),
+        "submissions.zip/builderbob_1002_77_x.ipynb": (TAKEN, "bob"),
+    }
+
+
+def test_an_odd_zip_takes_nothing_else_with_it(course, inbox):
+    """A zip in a zip in a zip, an empty one, one without times, and names that lead elsewhere, where nothing is put."""
+    text = nbformat.writes(filled(course, NAME, RIGHT))
+    inbox.put(zipped({"a.zip": zipped({"b.zip": zipped({"x.ipynb": text})})}), "ada/1.zip", MONDAY)
+    inbox.put(zipped({}), "ada/2.zip", MONDAY)
+    inbox.put(zipped({"../../bob/x.ipynb": text, "/etc/ada\\x.json": "{}"}), "ada/3.zip", MONDAY)
+    inbox.put(zipped({"ada.ipynb": text.replace("every", "each")}, NO_TIME), "4.zip", MONDAY)
+    taken = inbox.take()
+    assert {name: one.outcome for name, one in taken.items()} == {
+        "ada/1.zip/a.zip/b.zip": NOT_TAKEN,
+        "ada/2.zip": NOT_TAKEN,
+        "ada/3.zip/bob/x.ipynb": NOT_TAKEN,
+        "ada/3.zip/etc/ada/x.json": NOT_TAKEN,
+        "4.zip/ada.ipynb": TAKEN,
+    }
+    assert "'ada' (ada) and 'bob' (bob) name different students" in taken["ada/3.zip/bob/x.ipynb"].lines[0]
+    assert "long before the course" in taken["4.zip/ada.ipynb"].lines[0]
+    assert {path.name for path in inbox.folder.parent.iterdir()} == {"course", "downloads"}
+
+
+@pytest.mark.parametrize(
+    "name", ["ada.ipynb.txt", "ada.json", "ada.ipynb.download", "ada (1).ipynb.json", "ada/x", "ada.IPYNB (2).TXT"]
+)
+def test_a_notebook_under_the_name_that_a_browser_gave_it(inbox, name):
+    """What is in a file says what it is; what is none is not taken, whatever it is called."""
+    inbox.notebook(name)
+    inbox.put(b'{"cells": 1}', "bob.json", MONDAY)
+    assert inbox.outcomes() == {name: (TAKEN, "ada"), "bob.json": (NOT_TAKEN, "bob")}
+
+
 def test_late_files(course, inbox):
     """A late one does not replace one in time, unless the instructor says so."""
     with course.gradebook() as gradebook:
@@ -177,10 +299,23 @@ MADE_FROM = f"solutions/{NAME}/".encode()
         (lambda inbox: changed(inbox.packed("ada.zip"), lambda data: data[:-9]), ["damaged", "ask the student"]),
         (link, ["link"]),
         (lambda inbox: changed(inbox.packed("ada.zip"), lambda data: data.ljust(130_000_000)), ["130 MB", "101 MB"]),
-        (lambda inbox: inbox.put(b"my answers", "ada.txt", MONDAY), [".zip", ".ipynb"]),
+        (lambda inbox: inbox.put(b"my answers", "ada.txt", MONDAY), [".zip", ".ipynb", "`coursekit hand-in`"]),
+        (lambda inbox: inbox.put(zipped({"word/x.xml": ""}), "ada.docx", MONDAY), [".zip", ".ipynb"]),
         (lambda inbox: inbox.packed(lab="02-other"), ["01-small.ipynb", "02-other", "wrong lab"]),
     ],
-    ids=["stranger", "of nobody", "of no lab", "unknown", "damaged", "broken zip", "link", "huge", "text", "wrong lab"],
+    ids=[
+        "stranger",
+        "of nobody",
+        "of no lab",
+        "unknown",
+        "damaged",
+        "broken zip",
+        "link",
+        "huge",
+        "text",
+        "other zip",
+        "wrong lab",
+    ],
 )
 def test_what_is_not_taken(course, inbox, make, parts):
     """One line, with what to do; nothing of it is in the course, and the others are taken all the same."""

@@ -15,16 +15,20 @@ from coursekit.text import printable
 
 
 @click.command(epilog="Example: coursekit take ~/Downloads/lab-02")
-@click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("source", metavar="DIR", type=click.Path(exists=True, path_type=Path))
 @LATE
 @COURSE
 def take(source: Path, folder: Path | None, *, late: bool) -> None:
     """Import hand-ins that came by e-mail or through a learning platform.
 
-    DIR is the folder with the downloaded files. They may have any name, and there may be a folder for each student.
-    The command imports the files of `coursekit hand-in`, and plain notebooks.
+    DIR is the folder with the downloaded files, or one of them.
+    They may have any name, and there may be a folder for each student.
+    The command imports the files of `coursekit hand-in`, plain notebooks, and what is in zips, such as all submissions
+    that Moodle, Canvas or Blackboard let you download at once.
+    A student's id in the path of a file, or what the platform wrote there, says whose it is.
     Every version is kept, and a file that was imported before changes nothing.
     Each is listed with the time at which it claims to have been packed, and with the time of the file itself.
+    A time in the future or long before the course does not count, and the list says which one does.
     Exit status: 1 when a file was not imported.
     """
     course = find_course(find_root(), folder)
@@ -35,8 +39,9 @@ def take(source: Path, folder: Path | None, *, late: bool) -> None:
         raise CourseKitError(f"{where}: {why}: fix that, and call again; what was taken until then is kept.") from None
     for one in taken:
         packed = f"packed {shown(one.packed)}, " if one.packed else ""
-        whose = " ".join(filter(None, (one.student, one.lab))) or "of nobody"
-        print(printable(f"{one.outcome}: {one.file}: {whose}, {packed}written {shown(one.written)}"))
+        whose = " ".join(filter(None, (one.student, one.lab)))
+        whose = f"{whose}, " if whose else ""
+        print(printable(f"{one.outcome}: {one.file}: {whose}{packed}written {shown(one.written)}"))
         for line in one.lines:
             print(printable(f"  ! {line}"))
     for entry in settled:

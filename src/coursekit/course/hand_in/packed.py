@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -20,6 +21,7 @@ from coursekit.labs.lab import NAME
 SCHEMA = 1
 SUFFIX = ".zip"
 MAX_NUM_FILES = 100
+ASK = "ask the student for a new one, made by `coursekit hand-in`"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others one byte may ask for gigabytes
 JOBS, RESULT = "jobs", "result.json"
 RECORD = re.compile(rf"{JOBS}/(?P<folder>[^/]+)/{RESULT}")
@@ -63,39 +65,58 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
     Raises:
         NotTakenError: anything about it is not as `coursekit hand-in` makes it.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            contents = _contents(packed)
-    except NotTakenError:
-        raise
-    except Exception:  # noqa: BLE001  # zipfile raises nearly anything on made-up bytes, and the others' files come next
-        raise _refused("it is damaged, or no zip") from None
+    contents = {entry.filename: content for entry, content in read_entries(data, MAX_NUM_FILES, MAX_FOLDER_BYTES)}
     manifest = _read_manifest(contents.get(MANIFEST, b""))
     if manifest is None:
-        raise _refused(f"it holds no {MANIFEST} that this version of coursekit can read")
+        raise NotTakenError(f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}")
     for name in contents.keys() - {MANIFEST}:
         record = RECORD.fullmatch(name)
         if name != f"{manifest.lab}{NOTEBOOK}" and not (record and is_plain(record["folder"])):
-            raise _refused(f"it holds {ascii(name)[1:-1][:100]}, which `coursekit hand-in` does not pack")
+            odd = ascii(name)[1:-1][:100]
+            raise NotTakenError(f"it holds {odd}, which `coursekit hand-in` does not pack: {ASK}")
     return manifest, contents
 
 
-def _contents(packed: zipfile.ZipFile) -> dict[str, bytes]:
-    contents: dict[str, bytes] = {}
-    num_left = MAX_FOLDER_BYTES + 1_000_000  # the manifest comes on top
+def read_entries(
+    data: bytes, max_num_files: int, max_bytes: int, remedy: str = ASK
+) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
+    """Yield the files of a zip, the oldest first, with their content; `remedy` is what to do where there is too much.
+
+    Raises:
+        NotTakenError: it is damaged, or exceeds these bounds; what is within them was yielded.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            yield from _entries(packed, max_num_files, max_bytes, remedy)
+    except NotTakenError:
+        raise
+    except Exception:  # noqa: BLE001  # zipfile raises nearly anything on made-up bytes, and the others' files come next
+        raise NotTakenError(f"it is damaged, or no zip: download it again, or {ASK}") from None
+
+
+def _entries(
+    packed: zipfile.ZipFile, max_num_files: int, num_left: int, remedy: str
+) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
+    max_mb = num_left // 10**6
     entries = [entry for entry in packed.infolist() if not entry.is_dir()]
-    if len(entries) > MAX_NUM_FILES:
-        raise _refused(f"it holds more than {MAX_NUM_FILES} files")
+    if len(entries) > max_num_files:
+        raise NotTakenError(f"it holds more than {max_num_files} files: {remedy}")
     if any(entry.compress_type not in METHODS for entry in entries):
-        raise _refused("it is compressed in another way than by deflate")
-    for entry in entries:
+        raise NotTakenError(f"it is compressed in another way than by deflate: {remedy}")
+    for entry in sorted(entries, key=lambda entry: entry.date_time):
         with packed.open(entry) as file:  # what an entry says of its size is a claim, too
             content = file.read(num_left + 1)
         num_left -= len(content)
         if num_left < 0:
-            raise _refused(f"it unpacks to more than {MAX_FOLDER_BYTES / 1e6:.0f} MB")
-        contents[entry.filename] = content
-    return contents
+            raise NotTakenError(f"it unpacks to more than {max_mb} MB: {remedy}")
+        yield entry, content
+
+
+def is_of_others(data: bytes) -> bool:
+    """Whether this is a zip that another program than `coursekit hand-in` made."""
+    with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return MANIFEST not in packed.namelist()
+    return False
 
 
 def _read_manifest(data: bytes) -> HandInManifest | None:
@@ -107,7 +128,3 @@ def _read_manifest(data: bytes) -> HandInManifest | None:
             moment = datetime.fromisoformat(record["time"]).replace(tzinfo=None)
             return HandInManifest(record["lab"], record["user"], moment)
     return None
-
-
-def _refused(why: str) -> NotTakenError:
-    return NotTakenError(f"{why}: ask the student for a new one, made by `coursekit hand-in`")

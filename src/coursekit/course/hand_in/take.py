@@ -2,29 +2,30 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
 from coursekit.course.collect import Collected, settle
 from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
+from coursekit.course.hand_in.arrival import Arrival, find_arrivals, read_arrival
 from coursekit.course.hand_in.owner import find_owner
-from coursekit.course.hand_in.packed import SUFFIX, HandInManifest, NotTakenError, read_zip
+from coursekit.course.hand_in.packed import NotTakenError
+from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.roster import Student, columns_of
+from coursekit.course.settings import SETTINGS
 from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.student_folder import NOTEBOOK, TIMESTAMP, classify, shown, timestamp_text, utc
-from coursekit.grading.submission.students_files import MAX_FOLDER_BYTES, RefusedFileError, read_file, read_notebook
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
 
 TAKEN, KNOWN, NOT_TAKEN = "taken", "known", "not taken"
 RECEIVED = "file"  # so a version says how it came in, followed by what it is known by
-MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grows a little
-LITTER = ("__MACOSX", "Thumbs.db", "desktop.ini")  # beside everything that begins with a dot
+TERM = timedelta(days=183)
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Taken:
     lines: tuple[str, ...] = ()
 
 
-def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[Taken], list[Collected]]:
-    """Take every file below a folder, and let the best version of each hand-in be the one that is graded.
+def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Taken], list[Collected]]:
+    """Take a file, or every file below a folder, and let the best version of each hand-in be the one that is graded.
 
     The files stay where they are. Killed at any moment, a second call goes on: what was kept is known by its content.
 
@@ -61,16 +62,19 @@ def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[
     Raises:
         CourseKitError: the folder is part of the course.
     """
-    folder = folder.resolve()
-    if folder in {course.folder, *course.folder.parents} or course.folder in folder.parents:
+    source = source.resolve()
+    if source in {course.folder, *course.folder.parents} or course.folder in source.parents:
         raise CourseKitError(
-            f"{folder} holds the course itself or is a part of it: name the folder with the files that students sent."
+            f"{source} holds the course itself or is a part of it: name the folder with the files that students sent."
         )
     with course.gradebook() as gradebook:
         roster = tuple(Student(**columns_of(one)) for one in gradebook.students)
     labs = [lab.name for lab in find_labs(course.root) if (course.folder / "release" / lab.name).is_dir()]
     released = {lab: course.released(lab) for lab in labs}
-    taken = [_take(course, folder, name, roster, released) for name in list_files(folder)]
+    known = {PurePosixPath(path).name for lab in labs for path in course.public(lab) if not path.endswith(NOTEBOOK)}
+    earliest = _earliest(course)
+    arrivals = find_arrivals(source, earliest, known)
+    taken = [_take(course, arrival, roster, released, earliest) for arrival in arrivals]
     with course.gradebook() as gradebook:
         sync_due_dates(course, gradebook)
         pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
@@ -80,22 +84,28 @@ def take_all(course: Course, folder: Path, *, late: bool = False) -> tuple[list[
 
 
 def _take(
-    course: Course, folder: Path, name: str, roster: Sequence[Student], released: Mapping[str, NotebookNode]
+    course: Course,
+    arrival: Arrival,
+    roster: Sequence[Student],
+    released: Mapping[str, NotebookNode],
+    earliest: datetime,
 ) -> Taken:
-    taken = Taken(name, NOT_TAKEN, utc((folder / name).lstat().st_mtime))
+    taken = Taken(arrival.name, NOT_TAKEN, arrival.written)
+    parts = PurePosixPath(arrival.name).with_suffix("").parts
     try:
-        lab, contents, manifest = read_arrival(folder, name, released)
+        lab, contents, manifest = read_arrival(arrival, released)
         taken = replace(taken, lab=lab, packed=manifest.time if manifest else None)
-        parts = PurePosixPath(name).with_suffix("").parts
         owner = find_owner(parts, manifest.user if manifest else "", roster)
     except NotTakenError as error:
+        with suppress(NotTakenError):
+            taken = replace(taken, student=find_owner(parts, "", roster).student)
         return replace(taken, lines=(f"{error}.",))
     taken = replace(taken, student=owner.student)
     into = course.hand_ins(lab, owner.student)
     received = f"{RECEIVED} {digest(contents)}"
     if received in {version.received for version in read_versions(into)}:
         return replace(taken, outcome=KNOWN)
-    moment, time_flags = _time_of(taken)
+    moment, time_flags = _time_of(taken, earliest)
     flags = (*owner.flags, *time_flags)
     with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
         unpacked = Path(place) / "hand-in"
@@ -108,70 +118,28 @@ def _take(
     return replace(taken, outcome=TAKEN, lines=(*(flag.text for flag in flags), *remarks))
 
 
-def _time_of(taken: Taken) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a file counts as handed in: not in the future, or no later version would ever count."""
+def _earliest(course: Course) -> datetime:
+    """Return a time before which nothing was handed in: half a year before the course folder, or anything was due.
+
+    Some make the folder only when hand-ins have come.
+    """
+    made = [utc((course.folder / name).stat().st_mtime) for name in (SETTINGS, CONFIG)]
+    due = [date for lab in course.settings.due if (date := course.due(lab))]
+    return min(*made, *due) - TERM
+
+
+def _time_of(taken: Taken, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
+    """Return when a file counts as handed in: neither in the future, or no later version would ever count, nor before.
+
+    A zip without times has those of 1980.
+    """
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     claimed = taken.packed or taken.written
-    if not late_s(claimed, now):
+    if earliest <= claimed and not late_s(claimed, now):
         return claimed, ()
-    counted = min(taken.written, now)
-    text = f"It claims to be of {shown(claimed)}, in the future: {shown(counted)} counts, when the file was written."
+    counted, why = taken.written, "when the file was written"
+    if not earliest <= counted <= now:
+        counted, why = now, "when it was taken"
+    when = "in the future" if claimed > now else "long before the course"
+    text = f"It claims to be of {shown(claimed)}, {when}: {shown(counted)} counts, {why}."
     return counted, (Flag("time", text),)
-
-
-def list_files(folder: Path) -> list[str]:
-    """Return the files below a folder, the oldest first, so that of equal ones the time of the first counts."""
-    files = [path for path in folder.rglob("*") if path.is_symlink() or path.is_file()]
-    names = {path.relative_to(folder): path.lstat().st_mtime for path in files}
-    shown_names = [name for name in names if not any(part.startswith(".") or part in LITTER for part in name.parts)]
-    return [name.as_posix() for name in sorted(shown_names, key=lambda name: (names[name], name))]
-
-
-def read_arrival(
-    folder: Path, name: str, released: Mapping[str, NotebookNode]
-) -> tuple[str, dict[str, bytes], HandInManifest | None]:
-    """Read one file of the instructor's folder, by its path within it; `released` holds the labs that students got.
-
-    Returns:
-        The lab, path within the hand-in to content, and the manifest, which a plain notebook has not.
-
-    Raises:
-        NotTakenError: it is not a hand-in of this course.
-    """
-    if (folder / name).is_symlink():
-        raise NotTakenError("it is a link: copy the file here")
-    suffix = PurePosixPath(name).suffix.lower()
-    if suffix not in {SUFFIX, NOTEBOOK}:
-        raise NotTakenError(f"it is neither a hand-in ({SUFFIX}) nor a notebook ({NOTEBOOK}): put it elsewhere")
-    try:
-        data = read_file(folder, name, MAX_ZIP_BYTES if suffix == SUFFIX else None)
-    except RefusedFileError as error:
-        raise NotTakenError(f"{error}: look at what it is") from None
-    if suffix == NOTEBOOK:
-        lab, manifest = _lab_of(folder, name, released), None
-        contents = {f"{lab}{NOTEBOOK}": data}
-    else:
-        manifest, contents = read_zip(data)
-        lab = manifest.lab
-    if lab not in released:
-        raise NotTakenError(
-            f"{ascii(lab)[1:-1][:100]} was not released in this course "
-            f"(only {', '.join(released) or 'nothing'} was): "
-            "release it with `coursekit course release`, or ask the student for the right lab"
-        )
-    return lab, contents, manifest
-
-
-def _lab_of(folder: Path, name: str, released: Mapping[str, NotebookNode]) -> str:
-    """Return the lab of a notebook, which may be called anything: what it was made from, else whose answers it has."""
-    try:
-        notebook = read_notebook(folder, name)
-    except RefusedFileError as error:
-        raise NotTakenError(f"the notebook is damaged, {error}: ask the student for it again") from None
-    if made_from := notebook.made_from.split("/")[1:2]:
-        return made_from[0]
-    num_answers = {lab: len(find_answers(notebook, one).answers) for lab, one in released.items()}
-    lab = max(num_answers, key=lambda lab: num_answers[lab], default="")
-    if not num_answers.get(lab):
-        raise NotTakenError("the notebook holds no answer of any lab of this course: ask the student for the right one")
-    return lab

@@ -150,7 +150,12 @@ class StudentNotebook:
 
 def read_notebook(folder: Path, name: str) -> StudentNotebook:
     """Read a notebook within a student's folder; refuse what is none of format 4, or out of all bounds."""
-    data = _parse(read_file(folder, name))
+    return parse_notebook(read_file(folder, name))
+
+
+def parse_notebook(content: bytes) -> StudentNotebook:
+    """Read a notebook as `read_notebook` does, from what is in its file."""
+    data = _parse(content)
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
         raise RefusedFileError("it has no list of cells")
     if len(data["cells"]) > MAX_NUM_CELLS:

@@ -1,0 +1,186 @@
+"""What students sent: the files below a folder, and in the zips there, and which lab's hand-in each of them is."""
+
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path, PurePath, PurePosixPath
+
+from nbformat import NotebookNode
+
+from coursekit.course.hand_in.owner import ENDING
+from coursekit.course.hand_in.packed import (
+    ASK,
+    MAX_NUM_FILES,
+    SUFFIX,
+    HandInManifest,
+    NotTakenError,
+    is_of_others,
+    read_entries,
+    read_zip,
+)
+from coursekit.grading.submission.cells import find_answers
+from coursekit.grading.submission.student_folder import JOBS, NOTEBOOK, utc
+from coursekit.grading.submission.students_files import (
+    MAX_FOLDER_BYTES,
+    MAX_NOTEBOOK_BYTES,
+    RefusedFileError,
+    parse_notebook,
+    read_file,
+)
+
+MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grows a little
+# Of the zip of a class, and of a zip in there, or of one student's.
+BOUNDS = ((5000, 10 * MAX_FOLDER_BYTES), (MAX_NUM_FILES, MAX_FOLDER_BYTES))
+UNPACK = "unpack it, and take the folder that this makes"
+LITTER = ("__MACOSX", "Thumbs.db", "desktop.ini")  # beside everything that begins with a dot
+NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # when time begins for a zip
+MAX_CHARACTERS = 500  # of a name in a zip
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A file.
+
+    Attributes:
+        name: Its path within the instructor's folder, where a zip counts as a folder.
+        written: When it last changed, UTC without an offset.
+        data: What is in it.
+        fault: Why that was not read, and what to do; '' if it was.
+    """
+
+    name: str
+    written: datetime
+    data: bytes = b""
+    fault: str = ""
+
+    @property
+    def ending(self) -> str:
+        """The endings of its name, in lower case, such as `.ipynb.txt`."""
+        found = ENDING.search(self.name)
+        return found[0].lower() if found else ""
+
+
+def find_arrivals(source: Path, earliest: datetime, released: Collection[str]) -> Iterator[Arrival]:
+    """Yield one file, or those below a folder, with those in zips; the oldest first, as the time of equal ones counts.
+
+    Times before `earliest` are no times, so those files come last. Left out is what nobody has to look at: what
+    programs leave behind, other files than notebooks of jobs, and names that are in `released`.
+    """
+    folder = source if source.is_dir() else source.parent
+    files = (
+        (path for path in source.rglob("*") if path.is_symlink() or path.is_file()) if folder == source else [source]
+    )
+    found = [(utc(path.lstat().st_mtime), path.relative_to(folder)) for path in files]
+    for written, path in sorted(found, key=lambda one: (one[0] < earliest, *one)):
+        if not _is_litter(path, released):
+            yield from _opened(read_from(folder, path.as_posix(), written), released)
+
+
+def read_from(folder: Path, name: str, written: datetime) -> Arrival:
+    """Read one file below the instructor's folder."""
+    arrival = Arrival(name, written)
+    if (folder / name).is_symlink():
+        return replace(arrival, fault="it is a link: copy the file here")
+    is_zip = SUFFIX in arrival.ending
+    try:
+        return replace(arrival, data=read_file(folder, name, MAX_ZIP_BYTES if is_zip else MAX_NOTEBOOK_BYTES))
+    except RefusedFileError as error:
+        return replace(arrival, fault=f"{error}: {UNPACK if is_zip else 'look at what it is'}")
+
+
+def _is_litter(path: PurePath, released: Collection[str]) -> bool:
+    of_a_job = JOBS.strip("/") in path.parts[:-1] and path.suffix != NOTEBOOK
+    return of_a_job or path.name in released or any(part.startswith(".") or part in LITTER for part in path.parts)
+
+
+def _opened(arrival: Arrival, released: Collection[str], depth: int = 0) -> Iterator[Arrival]:
+    """Yield a file, or those in a zip that is no hand-in itself."""
+    if SUFFIX not in arrival.ending or not is_of_others(arrival.data):
+        yield arrival
+        return
+    try:
+        yield from _inside(arrival, released, depth)
+    except NotTakenError as error:
+        yield replace(arrival, data=b"", fault=str(error))
+
+
+def _inside(arrival: Arrival, released: Collection[str], depth: int) -> Iterator[Arrival]:
+    if depth == len(BOUNDS):
+        raise NotTakenError(f"it is a zip in a zip in a zip: {ASK}")
+    is_empty = True
+    for entry, content in read_entries(arrival.data, *BOUNDS[depth], UNPACK):
+        name = _name_of(entry)
+        if not _is_litter(PurePosixPath(name), released):
+            is_empty = False
+            yield from _opened(Arrival(f"{arrival.name}/{name}", _time_of(entry), content), released, depth + 1)
+    if is_empty:
+        raise NotTakenError(f"it holds nothing to take: {ASK}")
+
+
+def _name_of(entry: zipfile.ZipInfo) -> str:
+    """Return a path in a zip, which names no place on this machine."""
+    name = entry.filename
+    if not entry.flag_bits & 0x800:  # nothing says that it is in UTF-8, as on a Mac it is all the same
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode()
+    parts = (part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."})
+    return "/".join(parts)[-MAX_CHARACTERS:]
+
+
+def _time_of(entry: zipfile.ZipInfo) -> datetime:
+    """Return when a file in a zip last changed, UTC without an offset; a zip has the local time of who made it."""
+    try:
+        return datetime(*entry.date_time).astimezone(timezone.utc).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):
+        return NO_TIME
+
+
+def read_arrival(
+    arrival: Arrival, released: Mapping[str, NotebookNode]
+) -> tuple[str, dict[str, bytes], HandInManifest | None]:
+    """Return what a file hands in; `released` holds the labs that students got.
+
+    Returns:
+        The lab, path within the hand-in to content, and the manifest, which a plain notebook has not.
+
+    Raises:
+        NotTakenError: it is not a hand-in of this course.
+    """
+    if arrival.fault:
+        raise NotTakenError(arrival.fault)
+    manifest: HandInManifest | None = None
+    if SUFFIX in arrival.ending or (arrival.data.startswith(b"PK") and not is_of_others(arrival.data)):
+        manifest, contents = read_zip(arrival.data)
+        lab = manifest.lab
+    else:
+        lab = _lab_of(arrival, released)
+        contents = {f"{lab}{NOTEBOOK}": arrival.data}
+    if lab not in released:
+        raise NotTakenError(
+            f"{ascii(lab)[1:-1][:100]} was not released in this course "
+            f"(only {', '.join(released) or 'nothing'} was): "
+            "release it with `coursekit course release`, or ask the student for the right lab"
+        )
+    return lab, contents, manifest
+
+
+def _lab_of(arrival: Arrival, released: Mapping[str, NotebookNode]) -> str:
+    """Return the lab of a notebook, which may be called anything: what it was made from, else whose answers it has."""
+    try:
+        notebook = parse_notebook(arrival.data)
+    except RefusedFileError as error:
+        if NOTEBOOK in arrival.ending:
+            raise NotTakenError(f"the notebook is damaged, {error}: ask the student for it again") from None
+        raise NotTakenError(
+            f"it is neither a hand-in ({SUFFIX}) nor a notebook ({NOTEBOOK}): "
+            "ask the student for the file that `coursekit hand-in` makes, or for the notebook"
+        ) from None
+    if made_from := notebook.made_from.split("/")[1:2]:
+        return made_from[0]
+    num_answers = {lab: len(find_answers(notebook, one).answers) for lab, one in released.items()}
+    lab = max(num_answers, key=lambda lab: num_answers[lab], default="")
+    if not num_answers.get(lab):
+        raise NotTakenError("the notebook holds no answer of any lab of this course: ask the student for the right one")
+    return lab
