@@ -9,15 +9,15 @@ import pytest
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
+from coursekit.course.init import init_course
 from coursekit.course.record import record
-from coursekit.course.settings import due_date, penalty
+from coursekit.course.settings import days_late, due_date, machine_zone, penalty
 from coursekit.course.status.class_status import read_class
 from coursekit.course.versions import read_hand_in
 from coursekit.labs.lab import find_labs
 
 from .conftest import NAME, edit, later, refused, verdict
 
-DAY_S = 86400
 MONDAY_13 = f'{NAME} = "2026-11-16T13:00:00+00:00"\n'
 
 
@@ -32,6 +32,18 @@ def in_zone(monkeypatch):
     yield move
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(params=["of the course", "of the machine"])
+def named(request, in_zone):
+    """Return a function that gives a course this zone, the process another; or the process it, and the course none."""
+
+    def choose(zone):
+        is_own = request.param == "of the course"
+        in_zone("Pacific/Auckland" if is_own else zone)
+        return ZoneInfo(zone) if is_own else None
+
+    return choose
 
 
 def grade(course, student):
@@ -67,22 +79,19 @@ def test_a_later_date_after_grading_gives_the_points_back(course, hand_in):
 
 
 @pytest.mark.parametrize(
-    ("terms", "late_s", "lost"),
+    ("terms", "num_days", "lost"),
     [
-        ("none", DAY_S, 0),
-        ("100 % a day", 301, 10),
-        ("10 % a day", 1, 0),
-        ("10 % a day", 300, 0),
-        ("10 % a day", 301, 1),
-        ("10 % a day", DAY_S + 300, 1),
-        ("10 % a day", DAY_S + 301, 2),
-        ("10% a day, at most 50%", 30 * DAY_S, 5),
-        ("10 % a day", 30 * DAY_S, 10),
+        ("none", 1, 0),
+        ("100 % a day", 1, 10),
+        ("10 % a day", 0, 0),
+        ("10 % a day", 2, 2),
+        ("10% a day, at most 50%", 30, 5),
+        ("10 % a day", 30, 10),
     ],
 )
-def test_what_a_late_one_costs(terms, late_s, lost):
-    """A share for each day that has begun after five minutes of grace, up to a most; never more than all."""
-    assert penalty(terms, 10, late_s) == pytest.approx(lost)
+def test_what_a_late_one_costs(terms, num_days, lost):
+    """A share for each day that has begun, up to a most; never more than all."""
+    assert penalty(terms, 10, num_days) == pytest.approx(lost)
 
 
 @pytest.mark.parametrize("late_s", [1, 300, 301])
@@ -102,13 +111,92 @@ def test_one_grace_holds_everywhere(course, hand_in, late_s):
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Prague", "America/Los_Angeles"])
-def test_a_date_alone_is_the_end_of_that_day(zone, in_zone):
-    """In this machine's time, so that whoever hands in on that day is in time; offsets and times are as given."""
-    in_zone(zone)
+def test_a_date_alone_is_the_end_of_that_day(zone, named):
+    """In the course's zone, else the machine's: who hands in on that day is in time; offsets and times are as given."""
+    own = named(zone)
     end = datetime(2026, 11, 30, 23, 59, 59, tzinfo=ZoneInfo(zone)).astimezone(timezone.utc).replace(tzinfo=None)
-    assert due_date("2026-11-30", "x") == end
-    assert due_date("2026-11-30 00:00", "x") == end - timedelta(seconds=DAY_S - 1)
-    assert due_date("2026-11-30T00:00:00+00:00", "x") == datetime(2026, 11, 30)  # noqa: DTZ001 - as it is kept
+    assert due_date("2026-11-30", "x", own) == end
+    assert due_date("2026-11-30 00:00", "x", own) == end - timedelta(hours=24) + timedelta(seconds=1)
+    assert due_date("2026-11-30T00:00:00+00:00", "x", own) == datetime(2026, 11, 30)  # noqa: DTZ001 - as it is kept
+
+
+# What clocks show in each zone, with the offset where they show it twice, and what is right by the calendar on the
+# wall: the days for "a day ends at the same time of the next day", with five minutes of grace.
+@pytest.mark.parametrize(
+    ("zone", "due", "handed_in", "num_days"),
+    [
+        ("Europe/Prague", "2026-10-24 18:00", "2026-10-24 18:05", 0),
+        ("Europe/Prague", "2026-10-24 18:00", "2026-10-24 18:05:01", 1),
+        ("Europe/Prague", "2026-10-24 18:00", "2026-10-25 17:30", 1),  # 24.5 hours
+        ("Europe/Prague", "2026-10-24 18:00", "2026-10-25 18:05", 1),
+        ("Europe/Prague", "2026-10-24 18:00", "2026-10-25 18:05:01", 2),
+        ("Europe/Prague", "2026-10-24", "2026-10-25 23:30", 1),
+        ("Europe/Prague", "2026-03-28 18:00", "2026-03-29 18:05", 1),
+        ("Europe/Prague", "2026-03-28 18:00", "2026-03-29 18:30", 2),  # 23.5 hours
+        ("Europe/Prague", "2026-10-23 18:00", "2026-10-26 17:59", 3),  # a night of 25 hours among others
+        ("Europe/Prague", "2026-03-27 18:00", "2026-03-30 18:06", 4),
+        ("Europe/Prague", "2026-10-24 02:30", "2026-10-25T02:40:00+02:00", 1),  # 02:30 comes again
+        ("Europe/Prague", "2026-10-24 02:30", "2026-10-25T02:36:00+01:00", 2),
+        ("Europe/Prague", "2026-03-28 02:30", "2026-03-29 03:35", 1),  # 02:30 never comes: it is 03:30
+        ("Europe/Prague", "2026-03-28 02:30", "2026-03-29 03:36", 2),
+        ("America/Los_Angeles", "2026-10-31 18:00", "2026-11-01 17:30", 1),
+        ("America/Los_Angeles", "2026-03-07 18:00", "2026-03-08 18:30", 2),
+        ("America/Los_Angeles", "2026-10-24 18:00", "2026-10-25 18:30", 2),  # Europe's night is not theirs
+        ("Asia/Kolkata", "2026-10-24 18:00", "2026-10-25 18:04", 1),
+        ("Asia/Kolkata", "2026-10-24 18:00", "2026-10-25 18:06", 2),
+        ("Africa/Cairo", "2026-10-29", "2026-10-29T23:30:00+02:00", 0),  # 23:00 to 24:00 comes twice
+        ("Europe/Prague", "2026-10-24 18:00", "9999-12-30 00:00", 100),  # as dear as 101
+    ],
+)
+def test_late_days_are_those_of_the_calendar(zone, due, handed_in, num_days, named):
+    """In the zone of the course, whatever that of the machine is; in the machine's where the course names none."""
+    own = named(zone)
+    times = [due_date(text, "x", own) for text in (handed_in, due)]
+    assert days_late(*times, own) == num_days
+
+
+def test_times_that_clocks_show_twice_or_never_are_the_later_ones(named):
+    """02:30 as winter time when it comes twice, 03:30 when clocks skip it."""
+    own = named("Europe/Prague")
+    twice, never = (due_date(text, "x", own) for text in ("2026-10-25 02:30", "2026-03-29 02:30"))
+    assert [f"{twice}", f"{never}"] == ["2026-10-25 01:30:00", "2026-03-29 01:30:00"]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles"])
+def test_points_do_not_depend_on_the_graders_machine(course, hand_in, in_zone, zone):
+    """The zone of course.toml decides what is in time and how many days it is late, whatever that of the process."""
+    in_zone(zone)
+    settings = course.folder / "course.toml"
+    known = f'timezone = "{course.settings.timezone}"'
+    edit(course, f'{NAME} = "2026-10-24 18:00"\n', replaced=(known, 'timezone = "Europe/Prague"'))
+    edit(course, replaced=('"none"', '"10 % a day"'))
+    hand_in("ada", at=datetime(2026, 10, 24, 16, 4))  # noqa: DTZ001 - 18:04 in Prague
+    hand_in("bob", at=datetime(2026, 10, 25, 16, 30))  # noqa: DTZ001 - 17:30 there, after 24.5 hours
+    assert [grade(course, student) for student in ("ada", "bob")] == [3, pytest.approx(3 * 0.9)]
+    assert not any("time zone" in note for note in read_class(find_course(course.root, course.folder), ()).notes)
+
+    settings.write_text(settings.read_text().replace('timezone = "Europe/Prague"', ""))
+    (note,) = read_class(find_course(course.root, course.folder), ()).notes
+    assert f'`timezone = "{zone}"`' in note
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"),
+    [("Europe/Prague", "Europe/Prague"), (":/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"), ("CET-1CEST", "")],
+)
+def test_a_new_course_names_the_zone_of_its_machine(checkout, tmp_path, in_zone, zone, name):
+    """It travels with the folder; a zone without a name leaves a comment that shows how one is written."""
+    in_zone(zone)
+    made = init_course(checkout, tmp_path / "new", None, None).course
+    assert (machine_zone(), made.settings.timezone) == (name, name)
+    assert ('# timezone = "' in (made.folder / "course.toml").read_text()) == (not name)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Prag", "Europe", "../etc", "+01:00", "/etc/localtime", "é"])
+def test_a_zone_that_does_not_exist_is_named(course, zone):
+    """One sentence, with a name as it should be."""
+    with refused("course.toml: timezone", "Europe/Prague", repr(zone)):
+        edit(course, replaced=(f'"{course.settings.timezone}"', f'"{zone}"'))
 
 
 def test_terms_that_are_not_understood_are_named(course):

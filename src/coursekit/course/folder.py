@@ -86,13 +86,13 @@ class Course:
     def due(self, lab: str) -> datetime | None:
         """Return when a lab is due, in UTC without an offset; None if `course.toml` does not say."""
         text = self.settings.due.get(lab)
-        return due_date(text, f"{SETTINGS} [due]: {lab}") if text else None
+        return due_date(text, f"{SETTINGS} [due]: {lab}", self.settings.zone) if text else None
 
     def extension(self, lab: str, student: str) -> datetime | None:
         """Return when a lab is due for this student alone, likewise; None if it is due as for all."""
         own = {folded(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
         text = own.get(folded(student))
-        return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}") if text else None
+        return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:

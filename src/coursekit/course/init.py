@@ -7,13 +7,14 @@ from coursekit.course.folder import PRIVATE_MODE, Course, find_course, sync_due_
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
 from coursekit.course.roster import COLUMNS, ROSTER, new_students, read_roster, write_roster
-from coursekit.course.settings import SETTINGS, check_name, load_settings
+from coursekit.course.settings import SETTINGS, check_name, load_settings, machine_zone
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 
 DEFAULT_NAME = "course"
 FOLDER_MODE = 0o711  # students pass through to the exchange
+TIMEZONE_UNKNOWN = '# timezone = "Europe/Prague"'
 STUDENT = "student"  # the folder that everybody may read: it says where the exchange is
 PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
@@ -79,7 +80,8 @@ def _write_files(root: Path, folder: Path, name: str) -> list[str]:
     (folder / EXCHANGE).chmod(0o1777)  # nbgrader lets everybody write; only owners may move what is in it
     resolved = folder.resolve()
     checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
-    settings = SETTINGS_TEMPLATE.format(name=name)
+    zone = machine_zone()
+    settings = SETTINGS_TEMPLATE.format(name=name, timezone=f'timezone = "{zone}"' if zone else TIMEZONE_UNKNOWN)
     student = student_config(name, resolved / EXCHANGE)
     texts = {SETTINGS: settings, CONFIG: TEMPLATE.format(root=checkout), f"{STUDENT}/{CONFIG}": student}
     missing = [file for file in texts if not (folder / file).exists()]

@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
 
-from coursekit.course.folder import Course, due_of, late_s
-from coursekit.course.settings import penalty
+from coursekit.course.folder import Course, due_of
+from coursekit.course.settings import days_late, penalty
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import Cells
 from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP, HandIn, staged_cells, timestamp_text
@@ -90,9 +90,10 @@ def _record_points(
             comment.auto_comment = comments.get(names[comment.cell_id])
         session.flush()
         session.refresh(notebook)  # its score is a sum that the database makes
-        seconds = late_s(hand_in.timestamp, due_of(course, gradebook, verdict.lab, verdict.student))
-        lost = penalty(course.settings.late_penalty, notebook.score, seconds)
-        notebook.late_submission_penalty = lost if seconds else None
+        due = due_of(course, gradebook, verdict.lab, verdict.student)
+        num_days = days_late(hand_in.timestamp, due, course.settings.zone)
+        lost = penalty(course.settings.late_penalty, notebook.score, num_days)
+        notebook.late_submission_penalty = lost if num_days else None
         session.commit()
 
 

@@ -1,13 +1,14 @@
 """What an instructor decides for one event: `course/course.toml`."""
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timezone
-from math import ceil
+from datetime import date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
@@ -16,8 +17,8 @@ from coursekit.toml_files import MAY_BE_EMPTY
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
-DAY_S = 86400.0
 GRACE_S = 300  # clocks differ, and handing in takes a while: nothing is late by less
+MAX_NUM_DAYS = 100  # of which each costs a percent or more: later is not dearer, and a hand-in may claim the year 9999
 
 TEMPLATE = """\
 # One event of the course. `coursekit course init` made this file once; it is yours to edit.
@@ -25,16 +26,20 @@ TEMPLATE = """\
 # nbgrader's course id: the name of the folder in the exchange.
 name = "{name}"
 
+# The time zone of due dates, and of the days that a late hand-in costs, on whatever machine grades.
+{timezone}
+
 # Of all versions the newest one that can be graded counts, and a late one only if none came in time.
 # Five minutes after the due date are still in time.
 # What a late one costs: "none", or a part of its points for each day that has begun: "10 % a day, at most 50 %".
+# A day ends at the same time of the next day, also when clocks change in between.
 late_penalty = "none"
 
 # Some students work in a copy ("-Copy1") and hand in the untouched notebook beside it. With `true`, the notebook with
 # the most answers is graded; with `false`, the one that has the lab's name, and the report says which holds more.
 worked_copies = false
 
-# When labs are due: without an offset in this machine's time, without a time at the end of that day. Example:
+# When labs are due: without an offset in the time zone above, without a time at the end of that day. Example:
 # 02-horovod-sgd = "2026-11-30 18:00"
 [due]
 
@@ -50,6 +55,7 @@ class Settings:
 
     Attributes:
         name: nbgrader's course id.
+        timezone: The IANA name of the time zone of due dates and late days; '' for that of the machine.
         late_penalty: "none", or what a day costs.
         worked_copies: Whether the notebook with the most answers is graded, whatever its name.
         due: Lab to when it is due, as text.
@@ -57,6 +63,7 @@ class Settings:
     """
 
     name: str
+    timezone: str = ""
     late_penalty: str = "none"
     worked_copies: bool = False
     # A mapping has no hash, and the rest tells courses apart.
@@ -65,11 +72,32 @@ class Settings:
         default_factory=dict, hash=False
     )
 
+    @property
+    def zone(self) -> ZoneInfo | None:
+        """The time zone of due dates and late days; None for that of the machine."""
+        return ZoneInfo(self.timezone) if self.timezone else None
 
-def penalty(late_penalty: str, points: float, late_s: float) -> float:
-    """Return the points that a hand-in loses which is late by so many seconds.
 
-    Each day counts that has begun after the grace.
+def machine_zone() -> str:
+    """Return the IANA name of this machine's time zone; '' if it has none that could be told."""
+    name = os.environ.get("TZ", "").removeprefix(":")
+    with suppress(OSError):
+        name = name or str(Path("/etc/localtime").readlink())
+    name = name.rpartition("zoneinfo/")[2]
+    return name if is_zone(name) else ""
+
+
+def is_zone(name: str) -> bool:
+    """Whether a time zone has this IANA name."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a path out of the zones, or a folder of them
+        return False
+    return True
+
+
+def penalty(late_penalty: str, points: float, num_days: int) -> float:
+    """Return the points that a hand-in loses when so many late days have begun.
 
     Raises:
         CourseKitError: `late_penalty` is not one that `course.toml` may have.
@@ -81,7 +109,6 @@ def penalty(late_penalty: str, points: float, late_s: float) -> float:
         raise CourseKitError(
             f'{SETTINGS}: late_penalty must be "none", or such as "10 % a day, at most 50 %", not {late_penalty!r}.'
         )
-    num_days = ceil(max(0.0, late_s - GRACE_S) / DAY_S)
     return points * min(num_days * int(found[1]), int(found[2] or 100), 100) / 100
 
 
@@ -94,19 +121,25 @@ def load_settings(folder: Path) -> Settings:
     path = folder / SETTINGS
     settings = toml_files.load(Settings, path, f"{folder.name}/{SETTINGS}")
     check_name(settings.name, f"{folder.name}/{SETTINGS}: name")
+    if settings.timezone and not is_zone(settings.timezone):
+        raise CourseKitError(
+            f'{folder.name}/{SETTINGS}: timezone must be the IANA name of a time zone such as "Europe/Prague", '
+            f"not {settings.timezone!r}."
+        )
     penalty(settings.late_penalty, 0, 0)
     for lab, text in settings.due.items():
-        due_date(text, f"{folder.name}/{SETTINGS} [due]: {lab}")
+        due_date(text, f"{folder.name}/{SETTINGS} [due]: {lab}", settings.zone)
     for lab, dates in settings.extensions.items():
         for student, text in dates.items():
-            due_date(text, f"{folder.name}/{SETTINGS} [extensions.{lab}]: {student}")
+            due_date(text, f"{folder.name}/{SETTINGS} [extensions.{lab}]: {student}", settings.zone)
     return settings
 
 
-def due_date(text: str, where: str) -> datetime:
+def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
     """Return when a lab is due, in UTC and without an offset, as nbgrader keeps it.
 
-    A date alone is the end of that day: its last second.
+    A text without an offset is a time in the zone, or in the machine's. A date alone is the end of that day: its last
+    second.
 
     Raises:
         CourseKitError: the text is not a date, with or without a time.
@@ -115,11 +148,33 @@ def due_date(text: str, where: str) -> datetime:
         text = datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59)).isoformat()
     try:
         moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else _to_utc(moment, zone)
+    except (ValueError, OverflowError):
         raise CourseKitError(
             f'{where} must be a date and time such as "2026-11-30 18:00" or "2026-11-30T18:00:00+01:00", not {text!r}.'
         ) from None
-    return moment.astimezone(timezone.utc).replace(tzinfo=None)
+
+
+def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo | None) -> int:
+    """Return how many late days have begun when a lab is handed in, 0 in time or within the grace.
+
+    Both times are UTC without an offset. The days are those of the zone's calendar: what was due at 18:00 is one day
+    late until 18:00 of the next day, which is 23 or 25 hours later where clocks change in between.
+    """
+    if not handed_in or not due or (late := handed_in - due - timedelta(seconds=GRACE_S)) <= timedelta():
+        return 0
+    late = min(late, timedelta(MAX_NUM_DAYS))
+    on_the_clock = due.replace(tzinfo=timezone.utc).astimezone(zone).replace(tzinfo=None)
+    num_days = max(1, late.days)
+    while due + late > _to_utc(on_the_clock + timedelta(num_days), zone):
+        num_days += 1
+    return num_days
+
+
+def _to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
+    """Return the UTC of what clocks show; the later one of what they show twice or, when they go forward, never."""
+    times = [on_the_clock.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
+    return max(times).replace(tzinfo=None)
 
 
 def check_name(name: str, where: str) -> None:

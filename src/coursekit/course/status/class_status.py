@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, effective_due, late_s
 from coursekit.course.roster import ROSTER, folded, read_roster
+from coursekit.course.settings import SETTINGS, machine_zone
 from coursekit.course.status.points import (
     LabPoints,
     Points,
@@ -203,6 +204,12 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
         yield (
             "The course has no roster, so who never handed in is missing here: "
             "`coursekit course init --roster FILE` puts students onto it."
+        )
+    if not course.settings.timezone and (course.settings.due or course.settings.extensions):
+        zone = machine_zone() or "Europe/Prague"
+        yield (
+            f"{SETTINGS} names no time zone, so due dates are read in that of this machine: "
+            f'a line `timezone = "{zone}"` above [due] makes them the same on each.'
         )
     if others:
         yield f"Not on the roster, shown at the end and not counted: {first_few(others)}."
