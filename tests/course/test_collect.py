@@ -6,26 +6,15 @@ import re
 import shutil
 
 import nbformat
-import pytest
 
 from coursekit.course.collect import collect
 from coursekit.course.versions import find_hand_ins, read_hand_in, read_versions
 from coursekit.grading.verdict import Flag
 
-from .conftest import MONDAY, NAME, answer, filled, later, refused, to_be_graded, tree
+from .conftest import MONDAY, NAME, answer, edit, filled, later, refused, to_be_graded, tree
 
 OWNER = Flag("owner", f"It claims to come from ada and belongs to {getpass.getuser()}.")
-
-
-@pytest.fixture
-def due(course):
-    """Return a function that sets when the lab is due."""
-
-    def set_due(moment):
-        with course.gradebook() as gradebook:
-            gradebook.update_or_create_assignment(NAME, duedate=moment)
-
-    return set_due
+DUE = f'{NAME} = "{later(1)}+00:00"\n'
 
 
 def lines(course, student="ada", **options):
@@ -84,9 +73,9 @@ def test_a_damaged_one_does_not_replace_a_good_one(course, hand_in):
     assert read_hand_in(course, NAME, "ada").notes == lines(course)
 
 
-def test_a_late_one_does_not_replace_one_in_time(course, hand_in, due):
+def test_a_late_one_does_not_replace_one_in_time(course, hand_in):
     """Unless the instructor says so; a hand-in that is only late is graded and says how late it is."""
-    due(later(1))
+    course = edit(course, DUE)
     hand_in(answers=answer(1))
     hand_in(answers=answer(2), at=later(4))
     hand_in("bob", at=later(4.1))
@@ -99,12 +88,12 @@ def test_a_late_one_does_not_replace_one_in_time(course, hand_in, due):
     assert to_be_graded(course) == "2"
 
 
-def test_times_and_owners_are_claims(course, hand_in, due):
+def test_times_and_owners_are_claims(course, hand_in):
     """A folder that claims to be in time and was written later is flagged, as is one of another account.
 
     The time that counts is that of the folder, and not of the file in it.
     """
-    due(later(1))
+    course = edit(course, DUE)
     (hand_in() / "timestamp.txt").write_text("1999-01-01 00:00:00 UTC")
     collect(course, NAME)
     found = read_hand_in(course, NAME, "ada")

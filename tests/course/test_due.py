@@ -55,10 +55,41 @@ def grade(course, student):
 
 
 def test_a_date_of_no_lab_is_refused(course):
-    """The message names the labs."""
-    changed = edit(course, replaced=("[due]", '[due]\n01-smal = "2026-11-18 12:00"'))
+    """By every command, status among them; the message names the labs."""
     with refused("course.toml names 01-smal, which is no lab; the labs are 01-small, 02-other."):
-        collect(changed, NAME)
+        edit(course, replaced=("[due]", '[due]\n01-smal = "2026-11-18 12:00"'))
+
+
+def test_a_date_that_was_removed_is_gone(course, hand_in, call):
+    """`course.toml` alone says when a lab is due; what else the gradebook had is told before and when it goes."""
+
+    def told():
+        now = find_course(course.root, course.folder)
+        found = read_class(now, find_labs(now.root))
+        with course.gradebook() as gradebook:
+            return found.labs[0].due, gradebook.find_assignment(NAME).duedate, len(found.notes)
+
+    hand_in("ada", at=later(30))
+    edit(course, MONDAY_13, replaced=('"none"', '"10 % a day"'))
+    assert grade(course, "ada") == pytest.approx(3 * 0.8)
+    call("course", "collect", "1")
+    assert told() == (later(1), later(1), 0)
+    edit(course, replaced=("2026-11-16T13", "2026-11-16T14"))
+    assert told() == (later(2), later(1), 1)
+    assert "2026-11-16 13:00:00 UTC" in call("course", "collect", "1")[1][-1]
+    assert told() == (later(2), later(2), 0)
+
+    edit(course, replaced=(MONDAY_13.replace("T13", "T14"), ""))
+    assert told() == (None, later(2), 1)
+    assert grade(course, "ada") == 3
+    assert "2026-11-16 14:00:00 UTC" in call("course", "release", "1")[1][-1]
+    assert told() == (None, None, 0)
+
+    with course.gradebook() as gradebook:  # as formgrader sets one
+        gradebook.update_or_create_assignment(NAME, duedate=f"{later(3)} UTC")
+    assert told() == (None, later(3), 1)
+    assert grade(course, "ada") == 3
+    assert [one.other for one in init_course(course.root, course.folder, None, None).differences] == [f"{later(3)} UTC"]
 
 
 def test_a_release_says_when_it_is_due(course, call):

@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar
+from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar, tell
 from coursekit.course.answers import write_answers
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
 from coursekit.course.folder import find_course
+from coursekit.course.follow import follow
 from coursekit.course.init import init_course
 from coursekit.course.release import give_all, graded_students
 from coursekit.course.release import release as release_lab
@@ -49,6 +50,7 @@ def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
     made = init_course(root, folder or root / "course", name, roster)
     for file in made.written:
         print(f"written  {made.course.folder / file}")
+    tell(made.differences)
     print(f"{counted(made.num_students, 'student')}, {len(made.new_students)} of them new")
 
 
@@ -67,6 +69,7 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
         print(f"{release_lab(course, lab, force=force)}: {lab.name}{due}", flush=True)
         if sentence := lacking(lab):
             print(sentence)
+    tell(follow(course))
 
 
 @course.command(epilog="Example: coursekit course collect 02")
@@ -89,6 +92,7 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
                 print(f"  {entry.student}: {line}")
         for line in strays:
             print(f"  ! {line}")
+    tell(follow(course))
 
 
 @course.command(epilog="Example: coursekit course feedback 02 --student ada")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from coursekit.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,6 +49,12 @@ JSON_FILE = click.option(
     help="Also write the result as JSON.",
 )
 PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [default: the machine's usual one]")
+
+
+def tell(sentences: Iterable[object]) -> None:
+    """Print what an instructor should know, each as a line."""
+    for sentence in sentences:
+        print(printable(f"! {sentence}"))
 
 
 def counting_bar(console: Console, *further: ProgressColumn) -> Progress:

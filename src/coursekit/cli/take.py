@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from coursekit.cli.shared import COURSE, LATE
+from coursekit.cli.shared import COURSE, LATE, tell
 from coursekit.course.folder import find_course
+from coursekit.course.follow import follow
 from coursekit.course.hand_in.take import NOT_TAKEN, take_all
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import shown
@@ -47,6 +48,7 @@ def take(source: Path, folder: Path | None, *, late: bool) -> None:
     for entry in settled:
         for line in entry.lines:
             print(printable(f"{entry.student}, {entry.lab}: {line}"))
+    tell(follow(course))
     num_left = sum(one.outcome == NOT_TAKEN for one in taken)
     num_changed = sum(entry.changed for entry in settled)
     print(f"files: {len(taken)}, not taken: {num_left}; new or changed, to be graded: {num_changed}")

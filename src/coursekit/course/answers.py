@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 
 from coursekit.course.folder import PRIVATE_MODE, Course
-from coursekit.course.status.points import count_for_teams, read_points
+from coursekit.course.status.points import count_for_teams
 from coursekit.course.versions import find_hand_ins
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import staged_cells
@@ -36,7 +36,7 @@ def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
         write_file(folder / "given" / lab.name / f"{name}.py", text.encode())
     code = {cell_name(cell) for cell in released.cells if cell.cell_type == "code"}
     found = {(one.student, one.lab): one for one in find_hand_ins(course, [lab.name]) if one.notebook}
-    hand_ins = {one.student: one for one in count_for_teams(course, read_points(course).due, found).values()}
+    hand_ins = {one.student: one for one in count_for_teams(course, found).values()}
     for one in hand_ins.values():
         answers = staged_cells(one, released).answers
         text = "\n\n".join(f"# {name}\n{answer}" for name, answer in answers.items() if name in code)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
+from coursekit.course.folder import Course, due_of, late_s
 from coursekit.course.roster import folded, speller
 from coursekit.course.versions import (
     Choice,
@@ -83,9 +83,7 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     ]
     there = {*arrived, *kept, *course.students_in("submitted", lab)}
     students = {name for name in there if spelled(name) == name}
-    with course.gradebook() as gradebook:
-        sync_due_dates(course, gradebook)
-        due = {name: due_of(course, gradebook, lab, name) for name in students}
+    due = {name: due_of(course, lab, name) for name in students}
     collected = []
     for student in sorted(due):
         try:

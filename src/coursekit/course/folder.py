@@ -151,7 +151,13 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
     if not (folder / SETTINGS).is_file():
         how = "`coursekit course init` makes one, `--course DIR` names another"
         raise CourseKitError(f"{folder} is not a course folder: {how}.")
-    return Course(root, folder, load_settings(folder), _load_config(folder))
+    settings = load_settings(folder)
+    if named := {*settings.due, *settings.extensions}:
+        labs = [lab.name for lab in find_labs(root)]
+        if unknown := sorted(named.difference(labs)):
+            no_lab = f"{', '.join(unknown)}, which is no lab; the labs are {', '.join(labs)}"
+            raise CourseKitError(f"{SETTINGS} names {no_lab}.")
+    return Course(root, folder, settings, _load_config(folder))
 
 
 def succeed(what: str, outcome: dict[str, Any]) -> None:
@@ -182,31 +188,13 @@ def _load_config(folder: Path) -> Any:
     return PyFileConfigLoader(CONFIG, path=str(folder)).load_config()
 
 
-def sync_due_dates(course: Course, gradebook: Any) -> None:
-    """Add every lab to the gradebook, with its due date if `course.toml` has one.
+def due_of(course: Course, lab: str, student: str) -> datetime | None:
+    """Return when a student's lab is due, UTC without an offset: the latest date of all and of the team's extensions.
 
-    Raises:
-        CourseKitError: `course.toml` has a date for what is no lab.
+    `course.toml` alone decides; the gradebook follows it (`course/follow.py`).
     """
-    labs = [lab.name for lab in find_labs(course.root)]
-    unknown = sorted({*course.settings.due, *course.settings.extensions} - set(labs))
-    if unknown:
-        raise CourseKitError(f"{SETTINGS} names {', '.join(unknown)}, which is no lab; the labs are {', '.join(labs)}.")
-    for lab in labs:
-        date = course.due(lab)
-        # Without a date here, one that was set in formgrader stays.
-        gradebook.update_or_create_assignment(lab, **({"duedate": date} if date else {}))
-
-
-def due_of(course: Course, gradebook: Any, lab: str, student: str) -> datetime | None:
-    """Return when a student's lab is due, UTC without an offset: by `course.toml`, else as formgrader has it."""
-    return effective_due(course, lab, student, gradebook.find_assignment(lab).duedate)
-
-
-def effective_due(course: Course, lab: str, student: str, duedate: datetime | None) -> datetime | None:
-    """Return when a student's lab is due: the latest date of the team's extensions. `duedate` is the gradebook's."""
     team = course.teams.get(student, (student,))
-    dates = (course.due(lab) or duedate, *(course.extension(lab, one) for one in team))
+    dates = (course.due(lab), *(course.extension(lab, one) for one in team))
     return max((date for date in dates if date), default=None)
 
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from coursekit.course.folder import PRIVATE_MODE, Course, find_course, sync_due_dates
+from coursekit.course.folder import PRIVATE_MODE, Course, find_course
+from coursekit.course.follow import Difference, follow
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
 from coursekit.course.roster import COLUMNS, ROSTER, new_students, read_roster, write_roster
@@ -20,12 +21,16 @@ PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
 class Made(NamedTuple):
-    """What `init` did: files that were not there, ids that the gradebook did not have, and how many it has now."""
+    """What `init` did: files that were not there, ids that the gradebook did not have, and how many it has now.
+
+    `differences` are values that the gradebook had otherwise than the course's files.
+    """
 
     course: Course
     written: tuple[str, ...]
     new_students: tuple[str, ...]
     num_students: int
+    differences: tuple[Difference, ...]
 
 
 def init_course(root: Path, folder: Path, name: str | None, roster: Path | None) -> Made:
@@ -62,11 +67,11 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None)
         new = new_students(known, students)
         for student in new:
             gradebook.add_student(student.id, **{name: getattr(student, name) or None for name in COLUMNS[1:]})
-        sync_due_dates(course, gradebook)
+    lost = follow(course)
     file = course.folder / GRADEBOOK
     if file.exists():
         file.chmod(0o600)  # it holds the hidden tests and everybody's grades
-    return Made(course, tuple(written), tuple(student.id for student in new), len(known) + len(new))
+    return Made(course, tuple(written), tuple(student.id for student in new), len(known) + len(new), lost)
 
 
 def _write_files(root: Path, folder: Path, name: str) -> list[str]:

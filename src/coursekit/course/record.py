@@ -90,7 +90,7 @@ def _record_points(
             comment.auto_comment = comments.get(names[comment.cell_id])
         session.flush()
         session.refresh(notebook)  # its score is a sum that the database makes
-        due = due_of(course, gradebook, verdict.lab, verdict.student)
+        due = due_of(course, verdict.lab, verdict.student)
         num_days = days_late(hand_in.timestamp, due, course.settings.zone)
         lost = penalty(course.settings.late_penalty, notebook.score, num_days)
         notebook.late_submission_penalty = lost if num_days else None

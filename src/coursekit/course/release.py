@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from coursekit import __version__
-from coursekit.course.folder import Course, find_course, succeed, sync_due_dates
+from coursekit.course.folder import Course, find_course, succeed
 from coursekit.course.roster import folded
 from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
@@ -39,8 +39,6 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
         CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
     """
     build_sources(course.root, [lab])
-    with course.gradebook() as gradebook:
-        sync_due_dates(course, gradebook)
     api = course.api()
     succeed(f"make the release of {lab.name}", api.generate_assignment(lab.name))
     made, committed = course.folder / "release" / lab.name, course.root / "labs" / lab.name

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from nbformat import NotebookNode
 
 from coursekit.course.collect import Collected, settle
-from coursekit.course.folder import Course, due_of, late_s, sync_due_dates
+from coursekit.course.folder import Course, due_of, late_s
 from coursekit.course.hand_in.arrival import Arrival, find_arrivals, read_arrival
 from coursekit.course.hand_in.owner import find_owner
 from coursekit.course.hand_in.packed import NotTakenError
@@ -75,11 +75,8 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
     earliest = _earliest(course)
     arrivals = find_arrivals(source, earliest, known)
     taken = [_take(course, arrival, roster, released, earliest) for arrival in arrivals]
-    with course.gradebook() as gradebook:
-        sync_due_dates(course, gradebook)
-        pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
-        due = {pair: due_of(course, gradebook, *pair) for pair in pairs}
-    settled = [settle(course, *pair, due[pair], late=late) for pair in pairs]
+    pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
+    settled = [settle(course, *pair, due_of(course, *pair), late=late) for pair in pairs]
     return sorted(taken, key=lambda one: one.file), settled
 
 

@@ -8,7 +8,8 @@ from enum import Enum
 
 from nbformat import NotebookNode
 
-from coursekit.course.folder import Course, effective_due, late_s
+from coursekit.course.folder import Course, due_of, late_s
+from coursekit.course.follow import differences
 from coursekit.course.roster import ROSTER, folded, read_roster
 from coursekit.course.settings import SETTINGS, machine_zone
 from coursekit.course.status.points import (
@@ -145,7 +146,7 @@ def read_class(course: Course, labs: Sequence[Lab]) -> ClassStatus:
     students = {student.id for student in read_roster(path)} if path.is_file() else known
     roster = tuple(sorted(students, key=str.casefold))
     others = tuple(sorted(known - students, key=str.casefold))
-    hand_ins = count_for_teams(course, points.due, hand_ins)
+    hand_ins = count_for_teams(course, hand_ins)
     states = tuple(_lab(course, lab, roster, others, points, hand_ins) for lab in labs)
     return ClassStatus(course.settings.name, roster, others, states, tuple(_notes(course, roster, others)))
 
@@ -169,12 +170,11 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     empty = State.MISSING if is_released else State.NOT_RELEASED
     students = {}
     for one in (*roster, *others):
-        due = effective_due(course, name, one, points.due.get(name))
-        students[one] = _student(hand_ins.get((one, name)), graded.get(one), due, empty)
+        students[one] = _student(hand_ins.get((one, name)), graded.get(one), due_of(course, name, one), empty)
     return LabStatus(
         lab=lab,
         is_released=is_released,
-        due=course.due(name) or points.due.get(name),
+        due=course.due(name),
         max_points=sum(max_points.values()),
         students=students,
         missed=find_missed(max_points, {one: graded[one] for one in roster if one in graded}, messages, released),
@@ -211,6 +211,8 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
             f"{SETTINGS} names no time zone, so due dates are read in that of this machine: "
             f'a line `timezone = "{zone}"` above [due] makes them the same on each.'
         )
+    with course.gradebook() as gradebook:
+        yield from (f"{difference}." for difference in differences(course, gradebook))
     if others:
         yield f"Not on the roster, shown at the end and not counted: {first_few(others)}."
     for fault in course.faults_of_exchange():

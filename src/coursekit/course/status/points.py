@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from nbformat import NotebookNode
 
-from coursekit.course.folder import Course, effective_due, late_s
+from coursekit.course.folder import Course, due_of, late_s
 from coursekit.grading.submission.student_folder import HandIn, shown
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
@@ -55,13 +55,11 @@ class Points:
 
     Attributes:
         students: Ids.
-        due: By lab its due date, UTC without an offset.
         max_points: By lab the points of each of its cells now.
         graded: By student and lab what was graded; for all of a team what counts of theirs.
     """
 
     students: tuple[str, ...]
-    due: dict[str, datetime | None]
     max_points: dict[str, dict[str, float]]
     graded: dict[tuple[str, str], LabPoints]
 
@@ -81,14 +79,11 @@ def read_points(course: Course) -> Points:
                     cells[cell.id] = (assignment.name, cell.name)
                     max_points[assignment.name][cell.name] = cell.max_score
         students = tuple(student.id for student in gradebook.students)
-        due = {assignment.name: assignment.duedate for assignment in gradebook.assignments}
-        graded = count_for_teams(course, due, _graded(gradebook.db, cells))
-        return Points(students, due, dict(max_points), graded)
+        graded = count_for_teams(course, _graded(gradebook.db, cells))
+        return Points(students, dict(max_points), graded)
 
 
-def count_for_teams(
-    course: Course, due: Mapping[str, datetime | None], found: Mapping[tuple[str, str], HandedIn]
-) -> dict[tuple[str, str], HandedIn]:
+def count_for_teams(course: Course, found: Mapping[tuple[str, str], HandedIn]) -> dict[tuple[str, str], HandedIn]:
     """Give every member of a team, by student and lab, the one of theirs that counts.
 
     As among versions of one student, that is the newest that can be graded, and a late one only if none came in time.
@@ -97,7 +92,7 @@ def count_for_teams(
     counting = dict(found)
     for team in set(course.teams.values()):
         for lab in {lab for _, lab in found}:
-            day = effective_due(course, lab, team[0], due.get(lab))
+            day = due_of(course, lab, team[0])
             members = [one for one in team if (one, lab) in found]
             there = [one for one in members if course.submitted(lab, one).is_dir()]  # not excluded by hand
             if those := [found[one, lab] for one in there or members]:

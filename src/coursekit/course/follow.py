@@ -1,0 +1,45 @@
+"""The gradebook follows `course.toml`: what it held otherwise, such as a date from formgrader, is said and not lost."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from coursekit.course.folder import Course
+from coursekit.course.settings import SETTINGS
+from coursekit.grading.submission.student_folder import shown
+from coursekit.labs.lab import find_labs
+
+
+class Difference(NamedTuple):
+    """One value that the gradebook has otherwise than the file that counts; '' for none there."""
+
+    whose: str
+    what: str
+    file: str
+    counts: str
+    other: str
+
+    def __str__(self) -> str:
+        value = f"is {self.counts}" if self.counts else "is none"
+        return (
+            f"{self.whose}: the {self.what} {value} in {self.file}, which counts, and was {self.other} "
+            f"in nbgrader's gradebook: to keep that, write it into {self.file}"
+        )
+
+
+def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
+    """Yield what the gradebook has otherwise than the course's files; what it only lacks is no difference."""
+    for assignment in gradebook.assignments:
+        due = course.due(assignment.name)
+        if assignment.duedate and assignment.duedate != due:
+            counts = shown(due) if due else ""
+            yield Difference(assignment.name, "due date", SETTINGS, counts, shown(assignment.duedate))
+
+
+def follow(course: Course) -> tuple[Difference, ...]:
+    """Let the gradebook have the labs and due dates of the course, and return what it had otherwise."""
+    with course.gradebook() as gradebook:
+        found = tuple(differences(course, gradebook))
+        for lab in find_labs(course.root):
+            gradebook.update_or_create_assignment(lab.name).duedate = course.due(lab.name)
+        gradebook.db.commit()
+    return found
