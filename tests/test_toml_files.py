@@ -62,9 +62,10 @@ def load(tmp_path):
     return load_text
 
 
-def test_a_right_file_becomes_the_dataclass(load):
-    """Tables become dataclasses, lists tuples, whole numbers floats where those are asked for; defaults fill gaps."""
-    assert load(GOOD) == Site(
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_right_file_becomes_the_dataclass(load, mark):
+    """Tables become dataclasses, lists tuples, whole numbers floats where asked for; Notepad's mark is no fault."""
+    assert load(mark + GOOD) == Site(
         name="example",
         node=Node(cores=4, memory_gb=1.0),
         lines=("--exclusive",),

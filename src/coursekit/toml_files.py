@@ -46,7 +46,7 @@ def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object)
     """
     where = shown_as or str(path)
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad puts a mark before it
     except FileNotFoundError:
         raise CourseKitError(f"{where} is missing: write it.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
