@@ -126,6 +126,30 @@ def course(checkout, released_course, tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def graded_checkout(course, graded, own_checkout, monkeypatch):
+    """The checkout of one's own, with a hand-in of ada and its full points in the course."""
+    graded("ada")
+    shutil.rmtree(own_checkout / "course")
+    return _with_course(own_checkout, course.folder, monkeypatch)
+
+
+@pytest.fixture
+def own_checkout(checkout, released_course, tmp_path, monkeypatch):
+    """A checkout of one's own with the course in it, as most people have it."""
+    root = tmp_path / "own"
+    shutil.copytree(checkout, root)
+    return _with_course(root, released_course, monkeypatch)
+
+
+def _with_course(root, folder, monkeypatch):
+    shutil.copytree(folder, root / "course")
+    (root / "course" / "nbgrader_config.py").unlink()
+    init_course(root, root / "course", None, None)
+    monkeypatch.setenv("COURSEKIT_ROOT", str(root))
+    return root
+
+
+@pytest.fixture
 def hand_in(course):
     """Return a function that puts a folder into the exchange as a student's own `nbgrader submit` would."""
 

@@ -4,26 +4,12 @@ import shutil
 import subprocess
 import sys
 
-import pytest
-
 from coursekit.course.folder import find_course
-from coursekit.course.init import init_course
 from coursekit.course.release import release
 from coursekit.labs.build.build import build_release
 from coursekit.labs.lab import select_labs
 
 from .conftest import NAME, refused, tree
-
-
-@pytest.fixture
-def own_checkout(checkout, released_course, tmp_path):
-    """A checkout of one's own with the course in it, as most people have it."""
-    root = tmp_path / "own"
-    shutil.copytree(checkout, root)
-    shutil.copytree(released_course, root / "course")
-    (root / "course" / "nbgrader_config.py").unlink()
-    init_course(root, root / "course", None, None)
-    return root
 
 
 def test_students_find_what_lies_in_labs(course):

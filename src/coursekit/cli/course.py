@@ -1,5 +1,7 @@
 """`coursekit course`: one event from roster to feedback, in a folder where nbgrader's own commands work too."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -13,8 +15,7 @@ from coursekit.course.export import FORMATS, read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.follow import follow
 from coursekit.course.init import init_course
-from coursekit.course.release import give_all, graded_students
-from coursekit.course.release import release as release_lab
+from coursekit.course.release import give_all, graded_students, prepare_release
 from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import print_class, write_page
 from coursekit.errors import CourseKitError
@@ -64,9 +65,13 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
     The command first checks that labs/ is up to date.
     """
     course = find_course(find_root(), folder)
-    for lab in select_labs(course.root, names):
+    for prepared in [prepare_release(course, lab, force=force) for lab in select_labs(course.root, names)]:
+        lab = prepared.lab
         due = f", due {shown(date)}" if (date := course.due(lab.name)) else ""
-        print(f"{release_lab(course, lab, force=force)}: {lab.name}{due}", flush=True)
+        print(f"{prepared.give()}: {lab.name}{due}", flush=True)
+        if prepared.is_other and (num_graded := len(graded_students(course, lab.name))):
+            before = counted(num_graded, "hand-in")
+            print(f"  graded by the version before: {before}; `coursekit grade {lab.name[:2]}` grades by this one")
         if sentence := lacking(lab):
             print(sentence)
     tell(follow(course))
@@ -145,7 +150,8 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
     table = read_grades(course)
     path = output or course.folder / f"grades-{name}.csv"
     # A spreadsheet takes a file for UTF-8 by the mark at its beginning.
-    write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
+    with _writing(path, "-o"):
+        write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
     if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
@@ -183,9 +189,15 @@ def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, an
     seen, console = read_class(course, select_labs(course.root, names)), Console()
     print_class(seen, console, anonymous=anonymous)
     if page:
-        try:
+        with _writing(page, "--html"):
             write_page(page, seen, datetime.now().astimezone(), anonymous=anonymous)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise CourseKitError(f"{page} cannot be written ({reason}): name another FILE for --html.") from None
         console.print(f"page: {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _writing(path: Path, option: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise CourseKitError(f"{path} cannot be written ({reason}): name another FILE for {option}.") from None

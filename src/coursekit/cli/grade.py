@@ -107,6 +107,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
     from coursekit.course.collect import collect
     from coursekit.course.grade import grade_all, stage, to_judge
+    from coursekit.course.kept_cells import refuse_other_points
     from coursekit.course.record import record
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.points import read_points
@@ -123,6 +124,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             labs = runnable(select_labs(root, names), names, click.echo)
             read_class(course, ())  # a mistake in the roster shows now, and not at the end
             sources = build_sources(root, labs)
+            refuse_other_points(course, sources, students)
             if watch:
                 require_sandbox()
 

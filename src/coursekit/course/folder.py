@@ -151,13 +151,21 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
     if not (folder / SETTINGS).is_file():
         how = "`coursekit course init` makes one, `--course DIR` names another"
         raise CourseKitError(f"{folder} is not a course folder: {how}.")
+    return Course(root, folder, read_settings(root, folder), _load_config(folder))
+
+
+def read_settings(root: Path, folder: Path) -> Settings:
+    """Read the settings of the course in `folder` for the labs of the checkout `root`.
+
+    Raises:
+        CourseKitError: the file is missing or wrong, or has a date for what is no lab.
+    """
     settings = load_settings(folder)
     if named := {*settings.due, *settings.extensions}:
         labs = [lab.name for lab in find_labs(root)]
-        if unknown := sorted(named.difference(labs)):
-            no_lab = f"{', '.join(unknown)}, which is no lab; the labs are {', '.join(labs)}"
-            raise CourseKitError(f"{SETTINGS} names {no_lab}.")
-    return Course(root, folder, settings, _load_config(folder))
+        if unknown := ", ".join(sorted(named.difference(labs))):
+            raise CourseKitError(f"{SETTINGS} names {unknown}, which is no lab; the labs are {', '.join(labs)}.")
+    return settings
 
 
 def succeed(what: str, outcome: dict[str, Any]) -> None:

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from coursekit.course.folder import PRIVATE_MODE, Course, find_course
+from coursekit.course.folder import PRIVATE_MODE, Course, find_course, read_settings
 from coursekit.course.follow import Difference, follow
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
 from coursekit.course.roster import COLUMNS, ROSTER, new_students, read_roster, write_roster
-from coursekit.course.settings import SETTINGS, check_name, load_settings, machine_zone
+from coursekit.course.settings import SETTINGS, check_name, machine_zone
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -43,7 +43,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None)
         CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.
     """
     check_name(name or DEFAULT_NAME, "--name")
-    if name and (folder / SETTINGS).is_file() and (there := load_settings(folder).name) != name:
+    if (folder / SETTINGS).is_file() and (there := read_settings(root, folder).name) != (name or there):
         raise CourseKitError(f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.")
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()

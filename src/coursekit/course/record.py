@@ -70,7 +70,7 @@ def _record_points(
     course: Course, verdict: Verdict, hand_in: HandIn, scores: Mapping[str, float | None], comments: Mapping[str, str]
 ) -> None:
     """Write into the gradebook, in one transaction, the points and nbgrader's own comments by cell."""
-    from nbgrader.api import BaseCell
+    from nbgrader.api import BaseCell, GradeCell
 
     with course.gradebook() as gradebook:
         session = gradebook.db
@@ -80,6 +80,9 @@ def _record_points(
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
         names = dict(cells.all())  # in one query: nbgrader's own objects take one for each
+        maxima = {score.grade_id: score.max_points for score in verdict.scores}
+        for cell in session.query(GradeCell).filter(GradeCell.notebook_id == notebook.notebook_id):
+            cell.max_score = maxima.get(cell.name, cell.max_score)  # graded by other points, it is of these
         for grade in notebook.grades:
             grade.auto_score = scores.get(names[grade.cell_id])
             if grade.manual_score is None:

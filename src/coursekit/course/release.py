@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
@@ -14,14 +14,14 @@ import nbformat
 
 from coursekit import __version__
 from coursekit.course.folder import Course, find_course, succeed
+from coursekit.course.kept_cells import refuse_other_cells
 from coursekit.course.roster import folded
 from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP
 from coursekit.grading.submission.students_files import SKIPPED
-from coursekit.labs.build.build import build_sources
-from coursekit.labs.build.release import finish
+from coursekit.labs.build.build import build_sources, students_version
 from coursekit.labs.lab import Lab
 
 MADE_FROM = ".made-from"  # beside a page of feedback: a digest of what it shows
@@ -29,55 +29,63 @@ FEW_PAGES = 10  # which one process makes in the time that others take to start
 ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
 
 
-def release(course: Course, lab: Lab, *, force: bool = False) -> str:
-    """Release one lab to the exchange; with `force` also other files than those that were released before.
+@dataclass(frozen=True)
+class Release:
+    """A lab that may be released: path to content of all that students get, and whether they find another version."""
 
-    Returns:
-        What was done: "released", "released again", or "unchanged" for nothing.
+    course: Course
+    lab: Lab
+    files: Mapping[str, bytes]
+    is_other: bool
+
+    def give(self) -> str:
+        """Release it, and return what was done: "released", "released again", or "unchanged" for nothing."""
+        name, api = self.lab.name, self.course.api()
+        succeed(f"make the release of {name}", api.generate_assignment(name))
+        for path, data in self.files.items():
+            write_file(self.course.folder / "release" / name / path, data, mode=0o644)
+        if not self.is_other and self.course.outbound(name).is_dir():
+            return "unchanged"
+        api.config.ExchangeReleaseAssignment.force = self.is_other
+        succeed(f"release {name} to the exchange", api.release_assignment(name))
+        close_inbound(self.course)
+        return "released again" if self.is_other else "released"
+
+
+def release(course: Course, lab: Lab, *, force: bool = False) -> str:
+    """Release one lab to the exchange, and return what was done; see `prepare_release` and `Release.give`."""
+    return prepare_release(course, lab, force=force).give()
+
+
+def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release:
+    """Return what is to be released, with `force` also other files than before; the course is not changed.
 
     Raises:
         CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
     """
-    build_sources(course.root, [lab])
-    api = course.api()
-    succeed(f"make the release of {lab.name}", api.generate_assignment(lab.name))
-    made, committed = course.folder / "release" / lab.name, course.root / "labs" / lab.name
-    _refuse_stale(lab.name, made, committed)
-    for name, data in _files(committed).items():
-        write_file(made / name, data, mode=0o644)
-    write_file(made / "AGENTS.md", (course.root / ASSISTANTS).read_bytes(), mode=0o644)
-
+    source = nbformat.read(build_sources(course.root, [lab])[lab.name], as_version=4)
+    notebook, others = students_version(lab, source)
+    files, name = _files(course.root / "labs" / lab.name), f"{lab.name}.ipynb"
+    fresh = name in files and nbformat.reads(files[name].decode(), as_version=4).cells == notebook.cells
+    if not fresh or {**files, name: b""} != {**others, name: b""}:
+        made = f"labs/{lab.name} is not what solutions/{lab.name} makes"
+        raise CourseKitError(f"{made}: run `coursekit build {lab.name[:2]}` first.")
+    files |= {"AGENTS.md": (course.root / ASSISTANTS).read_bytes()}
     outbound = course.outbound(lab.name)
-    is_out = outbound.is_dir()
-    if is_out and _files(outbound) == _files(made):
-        return "unchanged"
-    if is_out and not force:
+    is_other = outbound.is_dir() and _files(outbound) != files
+    if is_other and not force:
         raise CourseKitError(
             f"{lab.name} was released before and students may have fetched it: "
             "`--force` gives the new version to those who fetch it from now on."
         )
-    api.config.ExchangeReleaseAssignment.force = is_out
-    succeed(f"release {lab.name} to the exchange", api.release_assignment(lab.name))
-    close_inbound(course)
-    return "released again" if is_out else "released"
+    refuse_other_cells(course, lab.name, notebook)
+    return Release(course, lab, files, is_other)
 
 
 def close_inbound(course: Course) -> None:
     """Let nobody but its owner move a hand-in away; nbgrader makes the folder so that everybody can."""
     if course.inbound.is_dir():
         course.inbound.chmod(stat.S_IMODE(course.inbound.stat().st_mode) | stat.S_ISVTX)
-
-
-def _refuse_stale(lab: str, made: Path, committed: Path) -> None:
-    """Hold what students get against what the solutions make; only what the builder does after nbgrader may differ."""
-    notebook = f"{lab}.ipynb"
-    fresh = (committed / notebook).is_file()
-    if fresh:
-        ours, theirs = (nbformat.read(folder / notebook, as_version=4) for folder in (made, committed))
-        fresh = finish(ours).cells == theirs.cells
-    others, own = ({**_files(folder), notebook: b""} for folder in (made, committed))
-    if not fresh or others != own:
-        raise CourseKitError(f"labs/{lab} is not what solutions/{lab} makes: run `coursekit build {lab[:2]}` first.")
 
 
 def _files(folder: Path) -> dict[str, bytes]:

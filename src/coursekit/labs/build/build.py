@@ -53,10 +53,15 @@ def build_release(root: Path, labs: Sequence[Lab], report: Report = no_report) -
     for lab in labs:
         refuse_edited(parent / lab.name / f"{lab.name}.ipynb")
         source = nbformat.read(sources[lab.name], as_version=4)
-        releases[lab] = finish(release_notebook(lab.name, source))
-        files[lab] = {**public_files(lab), **script_files(releases[lab], "release")}
+        releases[lab], files[lab] = students_version(lab, source)
         refuse_leaks(lab.name, source, texts(releases[lab], files[lab]))
     return {lab.name: publish(parent / lab.name, releases[lab], files[lab], report) for lab in labs}
+
+
+def students_version(lab: Lab, source: NotebookNode) -> tuple[NotebookNode, dict[str, bytes]]:
+    """Return what students get of a source notebook: the notebook, and path to content of the files beside it."""
+    release = finish(release_notebook(lab.name, source))
+    return release, {**public_files(lab), **script_files(release, "release")}
 
 
 def source_notebook(lab: Lab) -> NotebookNode:

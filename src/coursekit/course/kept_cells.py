@@ -1,0 +1,70 @@
+"""What the gradebook keeps of a lab's cells, held against another version before that is released or graded by."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.course.folder import Course
+from coursekit.errors import CourseKitError
+from coursekit.labs.cells import cell_name, is_grade, is_solution
+from coursekit.text import first_few
+
+KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks of cells that it keeps
+
+
+def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None:
+    """Refuse to release a notebook, as students get it, with other cells than there are points for.
+
+    nbgrader would refuse it, too, after it has removed the release of before.
+    """
+    from nbgrader.api import MissingEntry
+
+    with course.gradebook() as gradebook:
+        try:
+            kept = gradebook.find_notebook(lab, lab)
+        except MissingEntry:
+            return
+        if not kept.submissions:
+            return
+        cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+        pairs = (
+            (kept.grade_cells, filter(is_grade, cells)),
+            (kept.solution_cells, filter(is_solution, cells)),
+            (kept.source_cells, (cell for cell in cells if any(map(cell.metadata.nbgrader.get, KEPT)))),
+        )
+        other = {name for old, new in pairs for name in {one.name for one in old} ^ set(map(cell_name, new))}
+    if other:
+        raise CourseKitError(
+            f"{lab} has points in the gradebook, and nbgrader then lets no cell be added, removed or called otherwise, "
+            f"as {first_few(sorted(other))}: undo that, or release it as a lab of another name."
+        )
+
+
+def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
+    """Refuse to grade by tests that the gradebook has no place for, and some students alone by other points.
+
+    `sources` holds by lab its notebook with hidden tests. Whoever is graded takes their points into the gradebook.
+    """
+    with course.gradebook() as gradebook:
+        kept = {
+            assignment.name: {cell.name: cell.max_score for book in assignment.notebooks for cell in book.grade_cells}
+            for assignment in gradebook.assignments
+        }
+    for lab, source in sources.items():
+        if not course.students_in("submitted", lab):
+            continue
+        cells = filter(is_grade, nbformat.read(source, as_version=4).cells)
+        now = {cell_name(cell): cell.metadata.nbgrader.points for cell in cells}
+        before, number = kept.get(lab, {}), lab[:2]
+        if before and before.keys() != now.keys():
+            raise CourseKitError(
+                f"{lab} has other graded cells than were released ({first_few(sorted(before.keys() ^ now.keys()))}): "
+                f"release it again, `coursekit course release {number} --force`, or undo that."
+            )
+        if students and (moved := [name for name in before if before[name] != now[name]]):
+            raise CourseKitError(
+                f"the points of {first_few(moved)} in {lab} have changed: grade all hand-ins by them, "
+                f"`coursekit grade {number}`."
+            )
