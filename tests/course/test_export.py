@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from coursekit.cli.course import course as command
 from coursekit.course.export import FORMATS, Grades, GradeTable, canvas, moodle, plain, read_grades
 from coursekit.course.init import init_course
+from coursekit.course.status.class_status import read_class
 
 from .conftest import NAME
 
@@ -79,6 +80,20 @@ def test_from_the_gradebook_to_a_file(course, graded, call):
     tables = [(course.folder / f"grades-{name}.csv").read_bytes() for name in ("csv", "moodle")]
     assert [table.startswith(codecs.BOM_UTF8) for table in tables] == [True, False]
     assert tables[0].decode("utf-8-sig") == plain(read_grades(course))
+
+
+def test_who_is_not_on_the_roster_is_named_and_left_out(course, graded, call):
+    """An account without a name that handed in, and somebody who left: export and status count the same students."""
+    graded("ada")
+    graded("eve")
+    (course.folder / "roster.csv").write_text("id,last_name\nada,Lovelace\ncyd,Cid\n")
+    found, table = read_class(course, ()), read_grades(course)
+    assert [one.id for one in table.students] == ["cyd", "ada"] == [*found.roster][::-1]
+    assert table.left_out == found.others == ("bob", "eve")
+    assert call("course", "export")[1][1] == "! not on the roster, and left out: bob, eve"
+    (course.folder / "roster.csv").unlink()
+    found, table = read_class(course, ()), read_grades(course)
+    assert sorted(one.id for one in table.students) == [*found.roster] == ["ada", "bob", "eve"]
 
 
 def test_points_before_any_release_are_a_sentence(checkout, tmp_path, monkeypatch):

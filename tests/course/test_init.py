@@ -14,6 +14,7 @@ from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.nbgrader_config import course_config
+from coursekit.course.status.class_status import read_class
 
 from .conftest import ROSTER, edit, refused, tree
 
@@ -48,6 +49,58 @@ def test_a_second_call_adds_students_and_changes_nothing(course, tmp_path):
     after = tree(course.folder)
     assert after.pop("roster.csv").decode() == ROSTER + "eve,Eve,,,\n"
     assert {name for name in after if after[name] != before[name]} == {"gradebook.db"}
+
+
+CORRECTED = """id;first_name;last_name;email;lms_user_id
+ADA;Ada;King;ada.king@example.org;9001
+;Eve;Without;eve@example.org;
+new;New;Student;;9003
+"""
+
+
+def test_a_corrected_list_is_told_and_taken_over_when_asked(course, tmp_path, call):
+    """Values that differ are named; with `update` roster, gradebook and export have them; ids stay as spelled."""
+    roster = tmp_path / "corrected.csv"
+    roster.write_text(CORRECTED)
+    told = init_course(course.root, course.folder, None, roster).notes
+    assert [note.partition(":")[0] for note in told] == [str(roster), "ada", "ada", "ada", "not in the list"]
+    assert [part in told[0] for part in ("corrected.csv:3: ", "Eve Without eve@example.org")] == [True, True]
+    assert [("--update" in note, "King" in note) for note in told[1:3]] == [(True, True), (True, False)]
+    assert "bob" in told[4]
+    ada = ("ada", "Ada", "Lovelace", "ada@example.org", "1001")
+    rest = [("bob", "Bob", "Builder", None, "1002"), ("new", "New", "Student", None, "9003")]
+    assert students(course) == [ada, *rest]
+
+    told = init_course(course.root, course.folder, None, roster, update=True).notes
+    assert ["is now King" in note for note in told] == [False, True, False, False, False]
+    ada = ("ada", "Ada", "King", "ada.king@example.org", "9001")
+    assert students(course) == [ada, *rest]
+    call("course", "export", "--format", "moodle")
+    assert "Ada,King,ada,9001,ada.king@example.org,," in (course.folder / "grades-moodle.csv").read_text().splitlines()
+    assert len(init_course(course.root, course.folder, None, roster, update=True).notes) == 2
+
+
+def test_the_gradebook_follows_a_roster_that_was_edited(course, call):
+    """All read `roster.csv`, at once; what the gradebook has otherwise is told until it follows, and when it does."""
+    (course.folder / "roster.csv").write_text("id,last_name,email\nada,King,\nzoe,Zorn,z@example.org\n")
+
+    def notes():
+        return [note.partition(" is ")[0] for note in read_class(course, ()).notes]
+
+    expected = [f"ada: the {name}" for name in ("first_name", "last_name", "email", "lms_user_id")]
+    others = "Not on the roster, shown at the end and not counted: bob."
+    assert notes() == [*expected, others]
+    _, said = call("course", "export")
+    assert [line[-3:] for line in said[1:]] == ["bob"]
+    table = (course.folder / "grades-csv.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[:5] for row in table] == [
+        ["ada", "King", "", "", ""],
+        ["zoe", "Zorn", "", "z@example.org", ""],
+    ]
+    said = call("course", "collect", "01")[1]
+    assert [line.partition(" is ")[0] for line in said[1:]] == [f"! {one}" for one in expected]
+    assert students(course)[::2] == [("ada", None, "King", None, None), ("zoe", None, "Zorn", "z@example.org", None)]
+    assert notes() == [others]
 
 
 def test_students_reach_the_exchange_and_nothing_else(course):
@@ -93,7 +146,7 @@ def test_due_dates_reach_the_gradebook(course):
     made = init_course(course.root, course.folder, None, None)
     with course.gradebook() as gradebook:
         due = {assignment.name: str(assignment.duedate) for assignment in gradebook.assignments}
-    assert (due, made.differences) == ({"01-small": "2026-11-30 17:00:00", "02-other": "None"}, ())
+    assert (due, made.notes) == ({"01-small": "2026-11-30 17:00:00", "02-other": "None"}, ())
 
 
 @pytest.mark.parametrize(

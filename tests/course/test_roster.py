@@ -29,11 +29,21 @@ def roster(tmp_path):
         "Surname\tGiven name\tLogin\tMail\tID number\tGroup\nLovelace\tAda\tada\tada@example.org\t1001\tB\n",
         "id,first_name,last_name,email,lms_user_id,,\nada,Ada,Lovelace,ada@example.org,1001,,,\n,,,,,,\n",
         '"Group; part",id,"Full; name",name,email,lms_user_id\n"1; 2",ada,x,"Lovelace, Ada",ada@example.org,1001\n',
+        'sep=;\r\nid;first_name;last_name;email;lms_user_id\r\nada;Ada;"Lovelace";ada@example.org;1001\r\n',
+        '\ufeff"sep=|"\nid|first_name|last_name|email|lms_user_id\nada|Ada|Lovelace|ada@example.org|1001\n',
+        (
+            "Nom;Prénom;Nom d'utilisateur;Adresse de courriel;Numéro d'identification\n"
+            "Lovelace;Ada;ada;ada@example.org;1001\n"
+        ),
+        (
+            "id,last_name,first_name,email,lms_user_id\nIdentifiant,Nom,Prénom,Courriel,\n"
+            "ada,Lovelace,Ada,ada@example.org,1001\n"
+        ),
         '"id","first_name","last_name","email","lms_user_id"\n"ada", Ada ,"Lovelace",ada@example.org,1001\n',
     ],
 )
 def test_usual_forms_are_read(roster, content):
-    """Other names and orders of columns, other delimiters, quotes, a byte order mark, blank lines, a further column."""
+    """Other names and orders of columns, delimiters, quotes, marks, blank lines, further columns, a second header."""
     assert roster(content) == (ADA,)
 
 
@@ -52,6 +62,7 @@ def test_a_roster_that_was_written_is_read_back(tmp_path):
         ("id\n\n", 1, ["student"]),
         ("id,email\nada,\nada,\n", 3, ["'ada'", "line 2"]),
         ("id\nbob\nBob\n", 3, ["'Bob'", "line 2", "'bob'"]),
+        ("sep=,\nid\na/b\n", 3, ["'a/b'"]),
         ("id\na/b\n", 2, ["'a/b'", ". _ - @"]),
         ("id\n../x\n", 2, ["'../x'"]),
         ("id,email\n,x@y\n", 2, ["''", "id"]),
@@ -78,6 +89,12 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Root Account,Section,Lab 1 (77),
 "O'Connor, Sinéad Mary",2005,,sinead@x.edu,x.edu,A,,
 "Student, Test",2999,,6f1ed002ab5595859014ebf0951522d9,x.edu,A,,
 """
+FRENCH = (
+    CANVAS.replace("Student,ID", "Étudiant,ID")
+    .replace("Student, Test", "Étudiant, Test")
+    .replace("Points Possible", "Points possibles")
+    .replace("Manual Posting", "Publication manuelle")
+)
 MOODLE = """"First name","Last name",Username,"ID number",Institution,"Email address","Assignment: Lab 1 (Real)"
 Ada,Lovelace,ada,1001,,ada@x.edu,5.00
 Sinéad,O'Connor,so.connor,,,,-
@@ -88,6 +105,7 @@ Sinéad,O'Connor,so.connor,,,,-
     ("content", "students"),
     [
         (CANVAS, [("ada", "Ada", "", "2004"), ("sinead@x.edu", "Sinéad Mary", "", "2005")]),
+        (FRENCH, [("ada", "Ada", "", "2004"), ("sinead@x.edu", "Sinéad Mary", "", "2005")]),
         (MOODLE, [("ada", "Ada", "ada@x.edu", "1001"), ("so.connor", "Sinéad", "", "")]),
     ],
 )
@@ -98,10 +116,14 @@ def test_gradebooks_of_platforms_are_rosters(roster, content, students):
     assert [one.last_name for one in found] == ["Lovelace", "O'Connor"]
 
 
-def test_a_canvas_student_without_an_account_is_named(roster):
-    """Rows of the platform's own are left out, and nobody else."""
+def test_a_canvas_student_without_an_account_is_named(roster, tmp_path):
+    """Rows of the platform's own are left out, and nobody else: of a list with a sentence, which stops no other."""
     with refused("roster.csv:4: ''"):
         roster(CANVAS.replace(",ada,", ",,"))
+    told = []
+    assert [one.id for one in read_roster(tmp_path / "roster.csv", told)] == ["sinead@x.edu"]
+    (sentence,) = told
+    assert [part in sentence for part in ("roster.csv:4: ", "Ada Lovelace", "2004")] == [True] * 3
 
 
 def test_who_shares_a_team(roster, tmp_path):

@@ -82,8 +82,8 @@ def test_files_and_later_dates(enrolled, student):
     assert changed.extension(NAME, student) == later(25)
 
 
-def test_a_second_spelling_is_refused(enrolled, hand_in, tmp_path, student):
-    """Within a roster, beside the roster of the course, and beside a stranger whose work was graded."""
+def test_a_second_spelling_makes_no_second_student(enrolled, hand_in, tmp_path, student):
+    """A roster has one; a list may spell those of the course, and strangers whose work was graded, as it likes."""
     roster = tmp_path / "roster.csv"
     roster.write_text(f"id\n{student}\n{OTHERS[student]}\n")
     with refused("roster.csv:3: "):
@@ -91,9 +91,12 @@ def test_a_second_spelling_is_refused(enrolled, hand_in, tmp_path, student):
     hand_in("Eve")
     collect(enrolled, NAME)
     record(enrolled, verdict("Eve"), read_hand_in(enrolled, NAME, "Eve"))
-    before = (enrolled.folder / "roster.csv").read_bytes()
-    for name, there in ((student.swapcase(), student), ("eve", "Eve")):
-        roster.write_text(f"id\n{name}\n")
-        with refused(f"'{name}'", f"'{there}'"):
-            init_course(enrolled.root, enrolled.folder, None, roster)
-    assert (enrolled.folder / "roster.csv").read_bytes() == before
+    own = enrolled.folder / "roster.csv"
+    before = own.read_text()
+    roster.write_text(f"id\n{student.swapcase()}\neve\n")
+    init_course(enrolled.root, enrolled.folder, None, roster)
+    assert own.read_text() == f"{before}Eve,,,,\n"
+    own.write_text(before.replace(student, student.swapcase()))
+    for command in (lambda: collect(enrolled, NAME), lambda: read_grades(enrolled)):
+        with refused(repr(student.swapcase()), repr(student)):
+            command()

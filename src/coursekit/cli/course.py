@@ -41,18 +41,23 @@ def course() -> None:
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--name", metavar="NAME", help="nbgrader's course id.  [default: course]")
 @click.option("--roster", metavar="FILE", type=FILE, help="CSV file with the students to add.")
-def init(folder: Path | None, name: str | None, roster: Path | None) -> None:
+@click.option("--update", is_flag=True, help="With --roster: also take over what the file corrects.")
+def init(folder: Path | None, name: str | None, roster: Path | None, *, update: bool) -> None:
     """Create the course folder DIR.
 
     DIR is course/ by default. It holds the settings, the roster, the gradebook and the exchange.
     A second call adds what is missing and the students that are new; existing entries are left unchanged.
+    It says where FILE differs from the roster, roster.csv; with --update, the roster follows FILE.
+    The gradebook follows the roster.
     """
+    if update and not roster:
+        raise click.UsageError("--update belongs to --roster, which names the list with the corrections.")
     root = find_root()
-    made = init_course(root, folder or root / "course", name, roster)
+    made = init_course(root, folder or root / "course", name, roster, update=update)
     for file in made.written:
         print(f"written  {made.course.folder / file}")
-    tell(made.differences)
     print(f"{counted(made.num_students, 'student')}, {len(made.new_students)} of them new")
+    tell(made.notes)
 
 
 @course.command(epilog="Example: coursekit course release 01 02")
@@ -153,6 +158,8 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
     with _writing(path, "-o"):
         write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
+    if table.left_out:
+        tell([f"not on the roster, and left out: {first_few(table.left_out)}"])
     if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")

@@ -64,8 +64,8 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
         One entry per student, sorted, and one sentence for each thing in the exchange that belongs to nobody.
     """
     with course.gradebook() as gradebook:
-        roster = {student.id for student in gradebook.students}
-    spelled = speller(roster)
+        roster = {student.id for student in course.students(gradebook)}
+        spelled = speller((*roster, *(student.id for student in gradebook.students)))
     arrived, strays = _arrived(course, lab, spelled)
     for name in course.students_in("submitted", lab):
         if (student := spelled(name)) != name:  # nbgrader's own collect names folders as accounts are spelled

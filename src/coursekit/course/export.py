@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from coursekit.course.folder import Course
-from coursekit.course.roster import Student, columns_of
+from coursekit.course.roster import Student
 from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
 
@@ -35,10 +35,15 @@ class Grades(Student):
 
 @dataclass(frozen=True)
 class GradeTable:
-    """All grades of a course: lab to its maximum, and the students by name."""
+    """All grades of a course: lab to its maximum, and the students of the class by name.
+
+    Attributes:
+        left_out: Ids of those who are in the gradebook and not on the roster.
+    """
 
     max_points: Mapping[str, float]
     students: tuple[Grades, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def read_grades(course: Course) -> GradeTable:
@@ -52,13 +57,13 @@ def read_grades(course: Course) -> GradeTable:
     if not maxima:
         raise CourseKitError("no lab was released yet, so nobody has points: run `coursekit course release`.")
     students = []
-    with course.gradebook() as gradebook:
-        for student in gradebook.students:
-            graded = {lab: points.graded[student.id, lab] for lab in maxima if (student.id, lab) in points.graded}
-            totals = {lab: one.total for lab, one in graded.items()}
-            num_waiting = sum(one.waits for one in graded.values())
-            students.append(Grades(**columns_of(student), points=totals, num_waiting=num_waiting))
-    return GradeTable(maxima, tuple(students))
+    for student in sorted(points.roster, key=lambda one: (one.last_name, one.first_name, one.id)):
+        graded = {lab: points.graded[student.id, lab] for lab in maxima if (student.id, lab) in points.graded}
+        totals = {lab: one.total for lab, one in graded.items()}
+        num_waiting = sum(one.waits for one in graded.values())
+        students.append(Grades(**vars(student), points=totals, num_waiting=num_waiting))
+    left_out = {*points.students} - {student.id for student in students}
+    return GradeTable(maxima, tuple(students), tuple(sorted(left_out)))
 
 
 def plain(table: GradeTable) -> str:

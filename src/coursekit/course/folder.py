@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from coursekit.course.roster import ROSTER, folded, read_roster
+from coursekit.course.roster import ROSTER, Student, columns_of, folded, new_students, read_roster
 from coursekit.course.settings import GRACE_S, SETTINGS, Settings, due_date, load_settings
 from coursekit.errors import CourseKitError
 from coursekit.files import faults_of_exchange
@@ -93,6 +93,19 @@ class Course:
         own = {folded(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
         text = own.get(folded(student))
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
+
+    def students(self, gradebook: Any) -> tuple[Student, ...]:
+        """Return the class: who is on the roster; without one, who is in the gradebook or handed in.
+
+        Raises:
+            CourseKitError: the roster is wrong, or spells an id otherwise than the gradebook.
+        """
+        known = {student.id: Student(**columns_of(student)) for student in gradebook.students}
+        if (path := self.folder / ROSTER).is_file():
+            roster = read_roster(path)
+            new_students(known, roster)
+            return roster
+        return tuple(({student: Student(student) for student in self.students_in("submitted", "*")} | known).values())
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,9 +1,10 @@
-"""The gradebook follows `course.toml`: what it held otherwise, such as a date from formgrader, is said and not lost."""
+"""The gradebook follows `course.toml` and `roster.csv`: what it held otherwise, as formgrader can, is told."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from coursekit.course.folder import Course
+from coursekit.course.roster import COLUMNS, ROSTER
 from coursekit.course.settings import SETTINGS
 from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import find_labs
@@ -34,12 +35,22 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
             counts = shown(due) if due else ""
             yield Difference(assignment.name, "due date", SETTINGS, counts, shown(assignment.duedate))
 
+    entries = {entry.id: entry for entry in gradebook.students}
+    for student in course.students(gradebook):
+        for name in COLUMNS[1:] if student.id in entries else ():
+            counts, other = getattr(student, name), getattr(entries[student.id], name)
+            if other and other != counts:
+                yield Difference(student.id, name, ROSTER, counts, other)
+
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Let the gradebook have the labs and due dates of the course, and return what it had otherwise."""
+    """Let the gradebook have the labs, due dates and students of the course, and return what it had otherwise."""
     with course.gradebook() as gradebook:
         found = tuple(differences(course, gradebook))
         for lab in find_labs(course.root):
             gradebook.update_or_create_assignment(lab.name).duedate = course.due(lab.name)
         gradebook.db.commit()
+        for student in course.students(gradebook):
+            values = {name: getattr(student, name) or None for name in COLUMNS[1:]}
+            gradebook.update_or_create_student(student.id, **values)
     return found

@@ -1,17 +1,19 @@
 """Make a course folder, or add what one lacks, and change nothing that is there."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course, read_settings
-from coursekit.course.follow import Difference, follow
+from coursekit.course.follow import follow
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.release import close_inbound
-from coursekit.course.roster import COLUMNS, ROSTER, new_students, read_roster, write_roster
+from coursekit.course.roster import ROSTER, Student, folded, merged, new_students, read_roster, write_roster
 from coursekit.course.settings import SETTINGS, check_name, machine_zone
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
+from coursekit.text import first_few
 
 DEFAULT_NAME = "course"
 FOLDER_MODE = 0o711  # students pass through to the exchange
@@ -21,23 +23,24 @@ PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
 class Made(NamedTuple):
-    """What `init` did: files that were not there, ids that the gradebook did not have, and how many it has now.
+    """What `init` did: files that were not there, ids that the gradebook did not have, how many students there are now.
 
-    `differences` are values that the gradebook had otherwise than the course's files.
+    `notes` has one sentence for each thing that an instructor should know.
     """
 
     course: Course
     written: tuple[str, ...]
     new_students: tuple[str, ...]
     num_students: int
-    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
 
 
-def init_course(root: Path, folder: Path, name: str | None, roster: Path | None) -> Made:
+def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, *, update: bool = False) -> Made:
     """Make a course in `folder`, or add to it what it lacks.
 
     Without nbgrader's course id `name`, the one there is kept, or the default taken.
-    `roster` is a CSV file with students to add; None takes those of the course's own roster.
+    `roster` is a CSV file with students to add, with `update` also with corrections of those on the course's own
+    roster; None takes that alone.
 
     Raises:
         CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.
@@ -47,13 +50,18 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None)
         raise CourseKitError(f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.")
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()
-    students = (*old, *new_students((student.id for student in old), read_roster(roster) if roster else ()))
+    notes: list[str] = []
+    listed = read_roster(roster, notes) if roster else ()
+    known: set[str] = set()
     if (folder / SETTINGS).is_file() and (folder / CONFIG).is_file():
         with find_course(root, folder).gradebook() as gradebook:  # knows also who handed in and was on no roster
-            new_students((student.id for student in gradebook.students), students)
+            known = {student.id for student in gradebook.students}
+    new_students(known, old)
+    students, differences = merged(old, listed, known, update=update)
+    notes += _notes(old, listed, differences, update=update)
 
     written = _write_files(root, folder, name or DEFAULT_NAME)
-    if students and students != old:
+    if students != old:
         write_roster(own, students)
         written += [] if old else [ROSTER]
     course = find_course(root, folder)
@@ -62,16 +70,30 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None)
         own.mkdir()  # before another account takes its name
         own.chmod(0o755)
     close_inbound(course)
+    told = {(student, name) for student, name, *_ in differences} if update else set()
+    notes += [str(one) for one in follow(course) if (one.whose, one.what) not in told]
     with course.gradebook() as gradebook:
-        known = {student.id for student in gradebook.students}
-        new = new_students(known, students)
-        for student in new:
-            gradebook.add_student(student.id, **{name: getattr(student, name) or None for name in COLUMNS[1:]})
-    lost = follow(course)
+        ids = [student.id for student in course.students(gradebook)]
     file = course.folder / GRADEBOOK
     if file.exists():
         file.chmod(0o600)  # it holds the hidden tests and everybody's grades
-    return Made(course, tuple(written), tuple(student.id for student in new), len(known) + len(new), lost)
+    return Made(course, tuple(written), tuple(one for one in ids if one not in known), len(ids), tuple(notes))
+
+
+def _notes(
+    old: Sequence[Student], listed: Sequence[Student], differences: Sequence[tuple[str, str, str, str]], *, update: bool
+) -> Iterator[str]:
+    """Say how a list differs from the roster of before."""
+    for student, name, here, there in differences:
+        if update:
+            yield f"{student}: the {name} is now {there}, and was {here or 'none'}"
+        else:
+            yield f"{student}: the {name} stays {here or 'none'}, and is {there} in the list: --update takes that over"
+    in_list = {folded(one.id) for one in listed}
+    if listed and (absent := [one.id for one in old if folded(one.id) not in in_list]):
+        yield f"not in the list: {first_few(absent)}; to take students off the roster, delete their lines in {ROSTER}"
+    if listed and not any(one.first_name or one.last_name for one in listed):
+        yield "the list has no names: call its columns first_name and last_name"
 
 
 def _write_files(root: Path, folder: Path, name: str) -> list[str]:

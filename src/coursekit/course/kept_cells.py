@@ -45,7 +45,7 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
     """Refuse to grade by tests that the gradebook has no place for, and some students alone by other points.
 
-    `sources` holds by lab its notebook with hidden tests. Whoever is graded takes their points into the gradebook.
+    `sources` holds by lab its notebook with hidden tests. Grading records them, and the most that they can be.
     """
     with course.gradebook() as gradebook:
         kept = {

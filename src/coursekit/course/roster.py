@@ -4,8 +4,8 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,20 @@ from coursekit.grading.submission.student_folder import ID
 
 ROSTER = "roster.csv"
 # Headers in lower case without anything but letters and digits, the likeliest first: so Canvas's ID is the number of
-# the platform where there is a SIS Login ID, and the account in a file that has no other.
+# the platform where there is a SIS Login ID, and the account in a file that has no other. English and French.
 HEADERS = {
-    "id": ("sisloginid", "username", "login", "id"),
-    "first_name": ("firstname", "givenname"),
-    "last_name": ("lastname", "surname", "familyname", "name", "student"),
-    "email": ("email", "emailaddress", "mail"),
-    "lms_user_id": ("lmsuserid", "idnumber", "id"),
+    "id": ("sisloginid", "username", "nomdutilisateur", "login", "identifiant", "id"),
+    "first_name": ("firstname", "givenname", "prénom", "prenom"),
+    "last_name": ("lastname", "surname", "familyname", "nomdefamille", "name", "nom", "student"),
+    "email": ("email", "emailaddress", "mail", "courriel", "adressedecourriel"),
+    "lms_user_id": ("lmsuserid", "idnumber", "numérodidentification", "id"),
     "team": ("team",),  # and no group: so platforms call parts of a class
 }
-NOBODY = ("Points Possible", "Student, Test")  # rows of Canvas's gradebook that are no students'
+TITLES = {title for titles in HEADERS.values() for title in titles}
+SEPARATOR = re.compile(r'"?sep=(?P<sign>.)"?\s*')  # the first line of what Excel saves for other countries' Excel
+# Canvas's gradebook has rows that are no students': of its own, without any id, and of a student to test the course.
+TEST_STUDENTS = ("Student, Test", "Étudiant, Test")
+TEST_LOGIN = re.compile(r"[0-9a-f]{32,40}")
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ def speller(ids: Iterable[str]) -> Callable[[str], str]:
     return lambda name: name if name in known else own.get(folded(name), name)
 
 
-def read_roster(path: Path) -> tuple[Student, ...]:
-    """Read a roster.
+def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
+    """Read a roster; in `left_out`, if there is one, come sentences on students without an id, who are a fault else.
 
     The columns may stand in any order, be called as platforms call them, and be parted by commas, semicolons or tabs;
     unknown columns are left out, and rows of Canvas's gradebook that are no student's. Only the id must be there.
@@ -78,13 +82,14 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     for line, row in rows:
         if any(value.strip() for value in row[len(header) :]):
             raise _fault(path, line, f"{len(row)} values stand under {len(header)} columns: put texts in quotes")
-        values = {name: row[i].strip() for name, i in columns.items() if i < len(row)}
-        if not any(values.values()) or values.get("last_name") in NOBODY:
+        values = _values(row, columns, is_canvas={"student", "section"} <= {*map(_plain, header)})
+        if not any(values.values()):
             continue
-        if "first_name" not in columns:  # a name in one column may be "Last, First"
-            last, _, first = values.get("last_name", "").partition(",")
-            values |= {"last_name": last.strip(), "first_name": first.strip()}
         student = Student(**values)
+        if not student.id and left_out is not None:
+            who = " ".join(filter(None, (getattr(student, name) for name in COLUMNS)))
+            left_out.append(f"{path}:{line}: {who} has no id and is left out: write one there, and call again")
+            continue
         if not ID.fullmatch(student.id):
             words = f"{student.id!r} is not an id: use the account's name, of letters, digits and . _ - @"
             raise _fault(path, line, words)
@@ -96,6 +101,20 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     if not students:
         raise _fault(path, 1, "there is no student: write one line for each below the header")
     return tuple(students.values())
+
+
+def _values(row: Sequence[str], columns: Mapping[str, int], *, is_canvas: bool) -> dict[str, str]:
+    """Return what a row says of a student, by the roster's columns; nothing for a row that is no student's."""
+    values = {name: row[i].strip() for name, i in columns.items() if i < len(row)}
+    is_own = is_canvas and not values.get("id") and not values.get("lms_user_id")
+    titles = [_plain(value) for value in values.values() if value]
+    is_header = len(titles) > 1 and TITLES.issuperset(titles)
+    if is_own or is_header or values.get("last_name") in TEST_STUDENTS or TEST_LOGIN.fullmatch(values.get("id", "")):
+        return {}
+    if "first_name" not in columns:  # a name in one column may be "Last, First"
+        last, _, first = values.get("last_name", "").partition(",")
+        values |= {"last_name": last.strip(), "first_name": first.strip()}
+    return values
 
 
 def write_roster(path: Path, students: Sequence[Student]) -> None:
@@ -130,6 +149,29 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
     return tuple(student for student in students if student.id not in known)
 
 
+def merged(
+    old: Sequence[Student], listed: Sequence[Student], known: Iterable[str], *, update: bool
+) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
+    """Return the roster `old` with what a list has that it has not, with `update` in place of what it has otherwise.
+
+    Ids that the course knows, those in the gradebook among them, keep their spelling. An empty value says nothing.
+
+    Returns:
+        The students, and for each difference the id, the column, what the roster has and what the list has.
+    """
+    students = {student.id: student for student in old}
+    spelled = speller((*students, *known))
+    found = []
+    for one in listed:
+        there = students.setdefault(spelled(one.id), replace(one, id=spelled(one.id)))
+        values = {name: getattr(one, name) for name in ALL_COLUMNS[1:] if getattr(one, name)}
+        other = {name: value for name, value in values.items() if value != getattr(there, name)}
+        found += [(there.id, name, getattr(there, name), value) for name, value in other.items()]
+        if update:
+            students[there.id] = replace(there, **other)
+    return tuple(students.values()), found
+
+
 def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -139,18 +181,22 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
     except UnicodeDecodeError:
         raise CourseKitError(f"{path} is not text in UTF-8: save it again as CSV in UTF-8.") from None
     text = unicodedata.normalize("NFC", text)
-    first = re.sub('"[^"]*"', "", next(iter(text.splitlines()), ""))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    first, _, rest = text.partition("\n")
+    separator = SEPARATOR.fullmatch(first)
+    text, num_before = (rest, 1) if separator else (text, 0)
+    titles = re.sub('"[^"]*"', "", text.partition("\n")[0])
+    sign = separator["sign"] if separator else max(",;\t", key=titles.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     try:
         for row in reader:
-            yield reader.line_num, row
+            yield reader.line_num + num_before, row
     except csv.Error as error:
-        raise _fault(path, reader.line_num, f"this is not valid CSV ({error})") from None
+        raise _fault(path, reader.line_num + num_before, f"this is not valid CSV ({error})") from None
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
     """Return where each value of a student stands."""
-    plain = [re.sub(r"[\W_]", "", title.lower()) for title in header]
+    plain = [_plain(title) for title in header]
     columns: dict[str, int] = {}
     for name, titles in HEADERS.items():
         places = [plain.index(title) for title in titles if title in plain]
@@ -158,6 +204,11 @@ def _columns(header: Sequence[str]) -> dict[str, int]:
         if free:
             columns[name] = free[0]
     return columns
+
+
+def _plain(title: str) -> str:
+    plain = re.sub(r"[\W_]", "", title.lower())
+    return "student" if plain == "étudiant" else plain
 
 
 def _fault(path: Path, line: int, sentence: str) -> CourseKitError:

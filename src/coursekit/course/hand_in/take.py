@@ -15,7 +15,7 @@ from coursekit.course.hand_in.arrival import Arrival, find_arrivals, read_arriva
 from coursekit.course.hand_in.owner import find_owner
 from coursekit.course.hand_in.packed import NotTakenError
 from coursekit.course.nbgrader_config import CONFIG
-from coursekit.course.roster import Student, columns_of
+from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
 from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
@@ -68,7 +68,7 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
             f"{source} holds the course itself or is a part of it: name the folder with the files that students sent."
         )
     with course.gradebook() as gradebook:
-        roster = tuple(Student(**columns_of(one)) for one in gradebook.students)
+        roster = course.students(gradebook)
     labs = [lab.name for lab in find_labs(course.root) if (course.folder / "release" / lab.name).is_dir()]
     released = {lab: course.released(lab) for lab in labs}
     known = {PurePosixPath(path).name for lab in labs for path in course.public(lab) if not path.endswith(NOTEBOOK)}

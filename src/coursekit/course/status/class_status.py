@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, due_of, late_s
 from coursekit.course.follow import differences
-from coursekit.course.roster import ROSTER, folded, read_roster
+from coursekit.course.roster import ROSTER, folded
 from coursekit.course.settings import SETTINGS, machine_zone
 from coursekit.course.status.points import (
     LabPoints,
@@ -141,9 +141,8 @@ def read_class(course: Course, labs: Sequence[Lab]) -> ClassStatus:
     """
     points = read_points(course)
     hand_ins = {(one.student, one.lab): one for one in find_hand_ins(course, [lab.name for lab in labs])}
-    path = course.folder / ROSTER
     known = {*points.students, *(student for student, _ in (*hand_ins, *points.graded))}
-    students = {student.id for student in read_roster(path)} if path.is_file() else known
+    students = {student.id for student in points.roster}
     roster = tuple(sorted(students, key=str.casefold))
     others = tuple(sorted(known - students, key=str.casefold))
     hand_ins = count_for_teams(course, hand_ins)

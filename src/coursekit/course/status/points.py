@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, due_of, late_s
+from coursekit.course.roster import Student
 from coursekit.grading.submission.student_folder import HandIn, shown
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
@@ -54,11 +55,13 @@ class Points:
     """The gradebook.
 
     Attributes:
-        students: Ids.
+        roster: The class, as `Course.students` knows it.
+        students: Ids of all who are in the gradebook.
         max_points: By lab the points of each of its cells now.
         graded: By student and lab what was graded; for all of a team what counts of theirs.
     """
 
+    roster: tuple[Student, ...]
     students: tuple[str, ...]
     max_points: dict[str, dict[str, float]]
     graded: dict[tuple[str, str], LabPoints]
@@ -80,7 +83,7 @@ def read_points(course: Course) -> Points:
                     max_points[assignment.name][cell.name] = cell.max_score
         students = tuple(student.id for student in gradebook.students)
         graded = count_for_teams(course, _graded(gradebook.db, cells))
-        return Points(students, dict(max_points), graded)
+        return Points(course.students(gradebook), students, dict(max_points), graded)
 
 
 def count_for_teams(course: Course, found: Mapping[tuple[str, str], HandedIn]) -> dict[tuple[str, str], HandedIn]:
