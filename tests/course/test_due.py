@@ -1,6 +1,7 @@
 """Later due dates, for all and for one student, and what a late hand-in costs: `course.toml` says it."""
 
 import time
+import zoneinfo
 from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -222,6 +223,15 @@ def test_a_new_course_names_the_zone_of_its_machine(checkout, tmp_path, in_zone,
     made = init_course(checkout, tmp_path / "new", None, None).course
     assert (machine_zone(), made.settings.timezone) == (name, name)
     assert ('# timezone = "' in (made.folder / "course.toml").read_text()) == (not name)
+
+
+def test_zones_are_known_on_a_machine_without_any():
+    """The environment brings its own, for a container that has none."""
+    zoneinfo.reset_tzpath(to=())
+    try:
+        assert ZoneInfo.no_cache("Europe/Prague").utcoffset(later(0)) == timedelta(hours=1)
+    finally:
+        zoneinfo.reset_tzpath()
 
 
 @pytest.mark.parametrize("zone", ["Europe/Prag", "Europe", "../etc", "+01:00", "/etc/localtime", "é"])

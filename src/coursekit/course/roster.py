@@ -99,7 +99,8 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
             raise _fault(path, line, f"the id {student.id!r} and {there} are one person on most systems: keep one")
         students[same], lines[same] = student, line
     if not students:
-        raise _fault(path, 1, "there is no student: write one line for each below the header")
+        what = "no student has an id" if left_out else "there is no student"
+        raise _fault(path, 1, f"{what}: write one line for each below the header")
     return tuple(students.values())
 
 
