@@ -5,13 +5,14 @@ from typing import NoReturn
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from coursekit.paths import find_root
 from coursekit.processes import INTERRUPTED_STATUS
 from coursekit.slurm.jobs.follow import follow as follow_job
-from coursekit.slurm.jobs.remembered import find_job, list_jobs
+from coursekit.slurm.jobs.remembered import find_jobs, list_jobs
+from coursekit.text import printable
 
 
 @click.command(epilog="Example: coursekit jobs, then coursekit jobs 123456 --follow")
@@ -29,15 +30,15 @@ def jobs(job_id: str | None, follow: bool) -> None:
     root = find_root()
     rows = list_jobs(root)
     if job_id:
-        wanted = find_job(root, job_id).job_id
-        rows = [row for row in rows if row.job.job_id == wanted]
+        wanted = {job.job_id for job in find_jobs(root, job_id)}
+        rows = [row for row in rows if row.job.job_id in wanted]
     if not rows:
         click.echo("No job was submitted from here yet: coursekit submit LAB --site NAME.")
         return
     table = Table("job", "name", "site", "state", "time", "in words")
     for job, state, words in rows:
         cells = (job.job_id, job.name, job.site, state.state, state.elapsed, words)
-        table.add_row(*(escape(cell) for cell in cells))
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     Console().print(table)
 
 

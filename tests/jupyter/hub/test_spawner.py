@@ -27,8 +27,12 @@ ROOT = Path(__file__).parents[3]
 JEAN_ZAY = load_site(ROOT, "jean-zay")
 BUSY = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
 FORGOTTEN = "slurm_load_jobs error: Invalid job id specified"
-WAITS = "PENDING |77|PENDING|0:00|2030-01-01T10:00:00||hub|2026-01-01T10:00:00|/home/ada|Priority|(null)"
-RUNS = "RUNNING n1|77|RUNNING|0:05|2026-01-01T10:00:00|n[1-2]|hub|2026-01-01T09:00:00|/home/ada|None|(null)"
+JOB_77 = (
+    "{state} {node}|77\x1f{state}\x1f{reason}\x1f{start}\x1f{nodes}\x1f77\x1f2026-01-01T09:00:00\x1f"
+    "hub\x1f/home/ada\x1f(null)\x1e"
+)
+WAITS = JOB_77.format(state="PENDING", node="", reason="Priority", start="2030-01-01T10:00:00\x1f0:00", nodes="")
+RUNS = JOB_77.format(state="RUNNING", node="n1", reason="None", start="2026-01-01T10:00:00\x1f0:05", nodes="n[1-2]")
 
 
 @pytest.fixture

@@ -305,6 +305,43 @@ def test_interrupted_and_cancelled(course):
         assert following.wait() == 1
 
 
+def test_arrays_and_names(course):
+    """Each task of an array is a job with a log of its own; so is each part of a job of two kinds of nodes.
+
+    A name may hold what also parts words and lines.
+    """
+    name = "a|b, ü\u2028[x]\nc"
+    (course / "own.sbatch").write_text(
+        "#!/bin/bash\n#SBATCH --output=%x-%j.out\necho task ${SLURM_ARRAY_TASK_ID:-}\nexit 7\n"
+    )
+    one_node = ("--partition=qgpu", "--ntasks=1", "--gpus-per-node=1")
+    array = queue(*one_node, "--array=1-5:2%1", f"--job-name={name}", "own.sbatch")
+    parts = queue(*one_node, ":", *one_node, "--job-name=parts", "own.sbatch")
+    held = queue(*one_node, "--hold", "--array=1-3,8%2", "own.sbatch")
+    tasks = [f"{array}_{task}" for task in (1, 3, 5)]
+    kept = [f"{held}_{task}" for task in (1, 2, 3, 8)]
+
+    def listed(states):
+        rows = {row.job.job_id: row for row in list_jobs(course) if row.job.job_id.startswith((array, parts, held))}
+        return rows if [row.state.state for row in rows.values()] == states else None
+
+    rows = wait_for(lambda: listed([*["FAILED"] * 5, *["PENDING"] * 4]))
+    assert list(rows) == [*tasks, f"{parts}+0", f"{parts}+1", *kept]
+    words = [row.words for row in rows.values()]
+    assert words[:5] == ["task 1", "task 3", "task 5", "task", ""]
+    assert {row.job.name for row in rows.values()} == {name, "parts", "own.sbatch"}
+    assert all("JobHeldUser" in one for one in words[5:])
+
+    subprocess.run(["scancel", held], check=True)
+    assert {look([task], {})[task].state for task in kept} == {"CANCELLED"}  # from accounting, as of any Slurm
+    with follow(f"{array}_3") as following:
+        shown = following.stdout.read()
+        assert following.wait() == 1
+    assert shown.startswith(f"task 3\n\nJob {array}_3 ({name}) ended as FAILED after ")
+    with pytest.raises(CourseKitError, match=f"{array} is more than one job: give one of {', '.join(tasks)}"):
+        find_job(course, array)
+
+
 def test_failures_are_recognised(course):
     """Failures that were really provoked are each explained first by what caused them."""
     directives = (

@@ -46,16 +46,23 @@ def test_jobs_are_read_back_as_they_were(tmp_path):
 
 
 def test_what_the_queue_tells(tmp_path):
-    """Lab, site and script follow from the queue; other folders, array tasks and refused jobs are none of ours."""
+    """Lab, site and script follow from the queue; other folders and refused jobs are none of ours."""
     root = tmp_path / "my course (2026)"  # squeue puts nothing between a script and its words but a space
     root.mkdir()
     mine = queued(root)
     refused = replace(mine, state="FAILED", nodes="")
     own = replace(mine, command="/elsewhere/own.sbatch", name="own")
-    adopt(root, {"5": mine, "6": replace(mine, folder="/elsewhere"), "7_1": mine, "8": refused, "9": own})
+    unnamed = replace(mine, command="", name=" ")  # of --wrap
+    queue = {"5": mine, "6": replace(mine, folder="/elsewhere"), "8": refused, "9": own, "10": unnamed, "7_12": mine}
+    adopt(root, {**queue, "7_2": mine})
 
-    expected = SubmittedJob("9", "own", "own", "", "/elsewhere/own.sbatch", job(9).submitted)
-    assert recall_all(root) == [job(5), expected]
+    expected = [
+        job(5),
+        *(replace(job(7), job_id=task) for task in ("7_2", "7_12")),
+        SubmittedJob("9", "own", "own", "", "/elsewhere/own.sbatch", job(9).submitted),
+        SubmittedJob("10", " ", " ", "", ".", job(9).submitted),
+    ]
+    assert recall_all(root) == expected
 
 
 def test_what_is_known_of_a_job_is_kept(tmp_path):
@@ -66,7 +73,7 @@ def test_what_is_known_of_a_job_is_kept(tmp_path):
     assert recall(tmp_path, "5") == ended
 
 
-@pytest.mark.parametrize("word", ["", "abc", "7_1", "../7", "-7"])
+@pytest.mark.parametrize("word", ["", "abc", "7_", "7_[1-4]", "../7", "-7"])
 def test_only_numbers_are_jobs(tmp_path, word):
     """What is not a number is refused, before it gets to Slurm or into a path."""
     with pytest.raises(CourseKitError, match="is not a job: give the number that `coursekit jobs` shows"):

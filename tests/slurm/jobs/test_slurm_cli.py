@@ -69,28 +69,48 @@ def test_a_controller_that_is_down(monkeypatch, tmp_path):
 
 
 # As sacct of Slurm 22.05 wrote them: a job that completed, one that root cancelled, one whose step used too much
-# memory, one that the time limit ended, and one that never started.
+# memory, one that the time limit ended, one that never started; an array of which one task ran before the others were
+# cancelled, and one with a limit; a job of two parts.
 LINES = """\
-1|COMPLETED|00:00:23|2026-11-20T17:41:02|main-1|0:0
-1.batch|COMPLETED|00:00:23|2026-11-20T17:41:02|main-1|0:0
-7|CANCELLED by 0|00:00:20|2026-11-20T17:43:58|main-1|0:0
-7.batch|CANCELLED|00:00:20|2026-11-20T17:43:58|main-1|0:15
-7.0|CANCELLED|00:00:20|2026-11-20T17:43:58|main-1|0:15
-8|FAILED|00:00:04|2026-11-20T17:43:58|main-2|1:0
-8.batch|FAILED|00:00:04|2026-11-20T17:43:58|main-2|1:0
-8.0|OUT_OF_MEMORY|00:00:03|2026-11-20T17:43:58|main-2|0:125
-21|TIMEOUT|00:01:24|2026-11-20T17:44:02|main-2|0:0
-23|CANCELLED by 0|00:00:00|Unknown|None assigned|0:0
+1|COMPLETED|2026-11-20T17:41:02|00:00:23|main-1|1|0:0
+1.batch|COMPLETED|2026-11-20T17:41:02|00:00:23|main-1|1.batch|0:0
+7|CANCELLED by 0|2026-11-20T17:43:58|00:00:20|main-1|7|0:0
+7.batch|CANCELLED|2026-11-20T17:43:58|00:00:20|main-1|7.batch|0:15
+7.0|CANCELLED|2026-11-20T17:43:58|00:00:20|main-1|7.0|0:15
+8|FAILED|2026-11-20T17:43:58|00:00:04|main-2|8|1:0
+8.batch|FAILED|2026-11-20T17:43:58|00:00:04|main-2|8.batch|1:0
+8.0|OUT_OF_MEMORY|2026-11-20T17:43:58|00:00:03|main-2|8.0|0:125
+21|TIMEOUT|2026-11-20T17:44:02|00:01:24|main-2|21|0:0
+23|CANCELLED by 0|Unknown|00:00:00|None assigned|23|0:0
+24_1|FAILED|2026-11-20T17:44:02|00:00:04|main-2|25|1:0
+24_1.0|OUT_OF_MEMORY|2026-11-20T17:44:02|00:00:03|main-2|25.0|0:125
+24_[3-4,8]|CANCELLED by 0|Unknown|00:00:00|None assigned|24|0:0
+26_[1-5:2%2]|PENDING|Unknown|00:00:00|None assigned|26|0:0
+27+0|COMPLETED|2026-11-20T17:44:02|00:00:02|main-1|27|0:0
+27+0.batch|COMPLETED|2026-11-20T17:44:02|00:00:02|main-1|27.batch|0:0
+27+1|COMPLETED|2026-11-20T17:44:02|00:00:02|main-2|28|0:0
 """
 
 
 def test_jobs_of_accounting():
-    """A step that ran out of memory tells why its job failed; who cancelled is kept; values for nothing are ''."""
+    """A step that ran out of memory tells why its job failed; who cancelled is kept; values for nothing are ''.
+
+    Tasks that never started share a line, and have no number of their own.
+    """
+    never = JobState("CANCELLED", "", "", "00:00:00", "", "0:0", "0")
+    waiting = JobState("PENDING", "", "", "00:00:00", "", "0:0")
+    at = "2026-11-20T17:44:02"
     assert parse_accounting(LINES) == {
-        "1": JobState("COMPLETED", "", "2026-11-20T17:41:02", "00:00:23", "main-1", "0:0"),
-        "7": JobState("CANCELLED", "", "2026-11-20T17:43:58", "00:00:20", "main-1", "0:0", "0"),
-        "8": JobState("OUT_OF_MEMORY", "", "2026-11-20T17:43:58", "00:00:04", "main-2", "1:0"),
-        "21": JobState("TIMEOUT", "", "2026-11-20T17:44:02", "00:01:24", "main-2", "0:0"),
-        "23": JobState("CANCELLED", "", "", "00:00:00", "", "0:0", "0"),
+        "1": JobState("COMPLETED", "", "2026-11-20T17:41:02", "00:00:23", "main-1", "0:0", number="1"),
+        "7": JobState("CANCELLED", "", "2026-11-20T17:43:58", "00:00:20", "main-1", "0:0", "0", number="7"),
+        "8": JobState("OUT_OF_MEMORY", "", "2026-11-20T17:43:58", "00:00:04", "main-2", "1:0", number="8"),
+        "21": JobState("TIMEOUT", "", at, "00:01:24", "main-2", "0:0", number="21"),
+        "23": never,
+        "24_1": JobState("OUT_OF_MEMORY", "", at, "00:00:04", "main-2", "1:0", number="25"),
+        **dict.fromkeys(("24_3", "24_4", "24_8"), never),
+        **dict.fromkeys(("26_1", "26_3", "26_5"), waiting),
+        "27+0": JobState("COMPLETED", "", at, "00:00:02", "main-1", "0:0", number="27"),
+        "27+1": JobState("COMPLETED", "", at, "00:00:02", "main-2", "0:0", number="28"),
     }
-    assert [state.ever_ran for state in parse_accounting(LINES).values()] == [True, True, True, True, False]
+    ran = {job_id for job_id, state in parse_accounting(LINES).items() if state.ever_ran}
+    assert ran == {"1", "7", "8", "21", "24_1", "27+0", "27+1"}

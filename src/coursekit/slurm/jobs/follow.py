@@ -10,7 +10,7 @@ from pathlib import Path
 from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points, format_time
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.explain import explain, explain_pending, read_tail
-from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, find_job, note_ending, read_result
+from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, find_job, note, read_result
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, PENDING, UNKNOWN, JobState, SlurmError, look
 from coursekit.text import counted
 
@@ -33,8 +33,9 @@ def follow(job_id: str | int) -> bool | None:
     job = find_job(root, str(job_id))
     log = LogReader(root / job.log)
     try:
-        state = job.ending or _until_end(job, log)
-        note_ending(root, job, state)
+        state = job.ending or _until_end(root, job, log)
+        job = note(root, job, state)
+        log.path = root / job.log
         _read_late(log, state)
         return _show_ending(root, job, state)
     except KeyboardInterrupt:
@@ -45,7 +46,7 @@ def follow(job_id: str | int) -> bool | None:
         return None
 
 
-def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
+def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
     """Show what there is to see until the job has ended, and return its last state.
 
     Slurm is asked ever more rarely, and what it says is told when it changes.
@@ -60,6 +61,8 @@ def _until_end(job: SubmittedJob, log: LogReader) -> JobState:
             except SlurmError as error:
                 said, sentence = ("", str(error)), f"{error} Still trying."
             else:
+                job = note(root, job, state)
+                log.path = root / job.log
                 # An estimated start moves all the time: it is told with the reason, not each time that it moves.
                 said, sentence = (state.state, state.reason), _sentence(job, state)
             if said != told:

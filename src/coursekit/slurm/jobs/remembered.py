@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +23,11 @@ from coursekit.slurm.jobs.explain import explain_pending, read_tail
 from coursekit.slurm.jobs.job_script import LAUNCH_PATTERNS
 from coursekit.slurm.jobs.render import JOBS
 from coursekit.slurm.jobs.slurm_cli import PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
+from coursekit.text import first_few
 
 FOLDER = "jobs"
-JOB_ID = re.compile(r"\d+")
+NUMBER = re.compile(r"\d+")
+JOB_ID = re.compile(r"\d+(?:[_+]\d+)?")  # 7, the task 7_1 of an array, the part 7+1 of a job with two kinds of nodes
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,12 @@ class SubmittedJob:
     """One job of the course; paths are relative to the checkout.
 
     Attributes:
-        job_id: Slurm's number, as text.
+        job_id: Slurm's name for it, as `squeue` shows it.
         name: the job's name, which is that of its script.
         site: the name of the site's profile; '' for a script that belongs to none.
         submitted: when it was submitted, ISO 8601 with the offset from UTC.
         ending: how it ended, once that was seen: Slurm forgets, in minutes where accounting is off.
+        number: its `JobState.number`, once that is known; '' for `job_id`.
     """
 
     job_id: str
@@ -46,16 +50,17 @@ class SubmittedJob:
     script: str
     submitted: str
     ending: JobState | None = None
+    number: str = ""
 
     @property
     def log(self) -> str:
         """The file to which Slurm writes what the job says."""
-        return f"{self.name}-{self.job_id}.out"
+        return f"{self.name}-{self.number or self.job_id}.out"
 
     @property
     def folder(self) -> str:
         """The folder of the executed notebook and its result; a second start adds `-attempt-2`."""
-        return f"{FOLDER}/{self.name}-{self.job_id}"
+        return f"{FOLDER}/{self.name}-{self.number or self.job_id}"
 
 
 class ListedJob(NamedTuple):
@@ -86,11 +91,13 @@ def recall_all(root: Path) -> list[SubmittedJob]:
     """Return all jobs that were submitted from this checkout, the oldest first."""
     ids = [path.stem for path in (root / FOLDER).glob("*.json") if JOB_ID.fullmatch(path.stem)]
     found = [recall(root, job_id) for job_id in ids]
-    return sorted((job for job in found if job), key=lambda job: (job.submitted, int(job.job_id)))
+    return sorted(
+        (job for job in found if job), key=lambda job: (job.submitted, [*map(int, NUMBER.findall(job.job_id))])
+    )
 
 
-def find_job(root: Path, job_id: str) -> SubmittedJob:
-    """Return a job of this checkout.
+def find_jobs(root: Path, job_id: str) -> list[SubmittedJob]:
+    """Return a job of this checkout; of an array its tasks, when it is called by its own number.
 
     Raises:
         CourseKitError: no job has this number.
@@ -99,9 +106,22 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
         raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.")
     with suppress(SlurmError):
         adopt(root, read_queue())
-    job = recall(root, job_id)
-    if not job:
+    found = [job for job in recall_all(root) if job_id in {job.job_id, NUMBER.findall(job.job_id)[0]}]
+    if not found:
         raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
+    return found
+
+
+def find_job(root: Path, job_id: str) -> SubmittedJob:
+    """Return one job of this checkout.
+
+    Raises:
+        CourseKitError: no job has this number, or several have.
+    """
+    job, *others = find_jobs(root, job_id)
+    if others:
+        tasks = first_few([one.job_id for one in (job, *others)])
+        raise CourseKitError(f"{job_id} is more than one job: give one of {tasks}.")
     return job
 
 
@@ -116,26 +136,28 @@ def list_jobs(root: Path) -> list[ListedJob]:
         states = look([job.job_id for job in recall_all(root) if not job.ending or job.job_id in active], queue)
     except SlurmError as error:
         print(f"{error} This is what the files of your jobs tell:", file=sys.stderr, flush=True)
-    jobs = recall_all(root)
-    for job in jobs:
-        note_ending(root, job, states.get(job.job_id))
+    jobs = [note(root, job, states.get(job.job_id)) for job in recall_all(root)]
     return [_listed(root, job, states.get(job.job_id) or job.ending or JobState(UNKNOWN)) for job in jobs]
 
 
-def note_ending(root: Path, job: SubmittedJob, state: JobState | None) -> None:
-    """Write down how a job ended, if it did."""
-    if state and state.ended and state != job.ending:
-        remember(root, replace(job, ending=state))
+def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
+    """Write down what is new of a job: its number, and how it ended, if it did. Return it with that."""
+    if state is None:
+        return job
+    newest = replace(job, number=state.number or job.number, ending=state if state.ended else job.ending)
+    if newest != job:
+        remember(root, newest)
+    return newest
 
 
 def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
-    """Remember jobs that plain `sbatch` submitted from this checkout, except arrays, before Slurm forgets them."""
+    """Remember jobs that plain `sbatch` submitted from this checkout, before Slurm forgets them."""
     for job_id, state in queue.items():
         is_here = state.folder != "" and Path(state.folder).resolve() == root.resolve()
         was_refused = state.state == "FAILED" and not state.nodes  # such a job is gone at once
         if JOB_ID.fullmatch(job_id) and is_here and not was_refused and not recall(root, job_id):
             # Slurm joins a script's path and words by spaces; there may be some in the checkout's path, but not in it.
-            script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split()[0])
+            script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split(" ")[0])
             site = script.parent.name if script.parts[:-2] == Path(JOBS).parts else ""
             lab = state.name.removesuffix(LAUNCH_PATTERNS["train"].suffix)
             submitted = datetime.fromisoformat(state.submitted).astimezone().isoformat()
@@ -158,7 +180,9 @@ def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
 def _last_start(root: Path, job: SubmittedJob) -> Path:
     """Return the folder of a job's last start; earlier ones, before it was started again, had ends of their own."""
     first = root / job.folder
-    starts = {int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{first.name}-attempt-*[0-9]")}
+    starts = {
+        int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{escape(first.name)}-attempt-*[0-9]")
+    }
     return starts[max(starts)] if starts else first
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -36,8 +37,10 @@ ENDED = frozenset(
         *("PREEMPTED", "REVOKED", "SPECIAL_EXIT"),
     }
 )
-QUEUE_FORMAT = "%i|%T|%M|%S|%N|%j|%V|%Z|%r|%o"
-ACCOUNTING_FORMAT = "JobID,State,Elapsed,Start,NodeList,ExitCode"
+# Names, folders and words of a command may have bars and line breaks in them: other marks part fields and jobs.
+FIELD, JOB = "\x1f", "\x1e"
+QUEUE_FORMAT = FIELD.join(("%i", "%T", "%r", "%S", "%M", "%N", "%A", "%V", "%j", "%Z", "%o")) + JOB
+ACCOUNTING_FORMAT = "JobID,State,Start,Elapsed,NodeList,JobIDRaw,ExitCode"
 NO_VALUES = {"N/A", "Unknown", "None", "None assigned", "(null)"}
 NOT_STARTED = {"", "0:00", "00:00:00"}
 
@@ -111,6 +114,7 @@ class JobState:
         cancelled_by: the number of the user who cancelled it.
         submitted: when it was submitted, as `start`.
         command: its script with the words behind it.
+        number: once it has nodes, what its script has as SLURM_JOB_ID; each task of an array has its own.
     """
 
     state: str
@@ -124,6 +128,7 @@ class JobState:
     submitted: str = ""
     folder: str = ""
     command: str = ""
+    number: str = ""
 
     @property
     def ended(self) -> bool:
@@ -133,7 +138,7 @@ class JobState:
     @property
     def ever_ran(self) -> bool:
         """Whether it got as far as its first line."""
-        return self.elapsed not in NOT_STARTED
+        return self.nodes != "" or self.elapsed not in NOT_STARTED  # some fail within their first second
 
 
 def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
@@ -147,9 +152,11 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
     gone = [job_id for job_id in wanted if job_id not in queue or queue[job_id].ended]
     accounts = {}
     if gone:
+        # Tasks that never started are told with their array alone.
+        numbers = dict.fromkeys(re.split("[_+]", job_id)[0] for job_id in gone)
         with suppress(SlurmError):  # accounting may be off, or not answer
             text = call(
-                "sacct", "--parsable2", "--noheader", f"--jobs={','.join(gone)}", f"--format={ACCOUNTING_FORMAT}"
+                "sacct", "--parsable2", "--noheader", f"--jobs={','.join(numbers)}", f"--format={ACCOUNTING_FORMAT}"
             )
             accounts = parse_accounting(text)
     states = {}
@@ -172,13 +179,14 @@ def read_queue() -> dict[str, JobState]:
 
 
 def parse_queue(text: str) -> dict[str, JobState]:
-    """Return the jobs of squeue's lines in `QUEUE_FORMAT`."""
-    jobs, num_bars = {}, QUEUE_FORMAT.count("|")
-    for line in text.splitlines():
-        if line.count("|") >= num_bars:
-            words = map(_value, line.split("|", num_bars))
-            job_id, state, elapsed, start, nodes, name, submitted, folder, reason, command = words
-            jobs[job_id] = JobState(state, reason, start, elapsed, nodes, "", "", name, submitted, folder, command)
+    """Return the jobs of squeue's answer in `QUEUE_FORMAT`."""
+    jobs = {}
+    for line in text.split(JOB):
+        job_id, *words = map(_value, line.removeprefix("\n").split(FIELD))
+        if len(words) == QUEUE_FORMAT.count(FIELD):
+            state, reason, start, elapsed, nodes, number, submitted, name, folder, command = words
+            about = {"name": name, "submitted": submitted, "folder": folder, "command": command}
+            jobs[job_id] = JobState(state, reason, start, elapsed, nodes, number=nodes and number, **about)
     return jobs
 
 
@@ -186,14 +194,25 @@ def parse_accounting(text: str) -> dict[str, JobState]:
     """Return the jobs of sacct's lines; a step that ran out of memory tells why its job failed."""
     jobs: dict[str, JobState] = {}
     for line in text.splitlines():
-        job_id, state, elapsed, start, nodes, exit_code = (_value(word) for word in line.split("|"))
+        job_id, state, start, elapsed, nodes, number, exit_code = (_value(word) for word in line.split("|"))
         first, _, by = state.partition(" by ")
         job_id, _, step = job_id.partition(".")
         if not step:
-            jobs[job_id] = JobState(first, "", start, elapsed, nodes, exit_code, cancelled_by=by)
+            job = JobState(first, "", start, elapsed, nodes, exit_code, cancelled_by=by, number=nodes and number)
+            jobs.update(dict.fromkeys(_tasks(job_id), job))
         elif first == OUT_OF_MEMORY and jobs[job_id].state == "FAILED":
             jobs[job_id] = replace(jobs[job_id], state=OUT_OF_MEMORY)
     return jobs
+
+
+def _tasks(job_id: str) -> list[str]:
+    """Return the jobs that a line is about: `7_[1,5-9:2%4]` is 7_1, 7_5, 7_7 and 7_9, of which four run at a time."""
+    array, bracket, listed = job_id.partition("[")
+    if not bracket:
+        return [job_id]
+    spans = re.findall(r"(\d+)-?(\d*):?(\d*)(?:,|$)", listed.rstrip("]").partition("%")[0])
+    ranges = (range(int(first), int(last or first) + 1, int(step or 1)) for first, last, step in spans)
+    return [f"{array}{task}" for tasks in ranges for task in tasks]
 
 
 def _value(word: str) -> str:
