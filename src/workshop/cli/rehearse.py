@@ -18,11 +18,13 @@ from coursekit.cli.shared import JSON_FILE, SITE
 from coursekit.files import write_json
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
+from coursekit.slurm.jobs.render import JOBS
 from coursekit.slurm.sites.load import load_site
 from coursekit.text import counted
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
 from workshop.rehearsal.jobs import (
+    TRAIN_OPTIONS,
     RehearsalProgress,
     RehearsedJob,
     find_scripts,
@@ -31,6 +33,7 @@ from workshop.rehearsal.jobs import (
     one_of_each_form,
     release,
     small_run,
+    small_words,
     submit,
 )
 
@@ -144,10 +147,17 @@ def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> Non
 
 def _invite(console: Console, cluster: Cluster, course: Path) -> None:
     """Say how to use the Slurm from another terminal, and wait for Ctrl-C."""
-    console.print(f"The Slurm of {cluster.site.name} is up. In another terminal:", highlight=False)
-    for name, value in {**cluster.environ, **small_run()}.items():
-        console.print(f"  export {name}={shlex.quote(value)}", highlight=False, soft_wrap=True)
-    console.print(f"  cd {course}", highlight=False, soft_wrap=True)
-    console.print("and then sinfo, sbatch, squeue, sacct. Ctrl-C here ends it, with all its jobs.", highlight=False)
+    lines = [f"The Slurm of {cluster.site.name} is up. In another terminal:"]
+    variables = {**cluster.environ, **small_run()}
+    del variables[TRAIN_OPTIONS]  # each training takes options of its own
+    lines += [f"  export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    lines += [f"  cd {course}", "and then sinfo, sbatch, squeue, sacct. Small runs of labs:"]
+    for script in sorted((course / JOBS / cluster.site.name).glob("*.sbatch")):
+        options, values = small_words(script, course)
+        given = f"{TRAIN_OPTIONS}={shlex.quote(options)} " if options else ""
+        if options or values:
+            lines.append(f"  {given}{shlex.join(['sbatch', str(script.relative_to(course)), *values])}")
+    lines.append("Ctrl-C here ends it, with all its jobs.")
+    console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
     while True:
         signal.pause()

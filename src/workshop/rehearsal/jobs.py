@@ -120,26 +120,28 @@ def small_run() -> dict[str, str]:
     return {name: os.environ.get(name, value) for name, value in SMALL_RUN.items()}
 
 
-def _options_of(train: Path, options: str) -> str:
-    """Return those options, each with its value, that the training of a lab has."""
-    source = train.read_text() if train.exists() else ""
-    return " ".join(found[0] for found in OPTION.finditer(options) if f'"{found[1]}"' in source)
+def small_words(script: Path, course: Path) -> tuple[str, list[str]]:
+    """Return what makes a lab's run small; nothing for a script of another kind.
 
-
-def _small_values(notebook: Path) -> list[str]:
-    """Return the arguments that make a lab's notebook small; none for a script of another kind."""
+    Returns:
+        The options of `TRAIN_OPTIONS` that its training has, in one text; the arguments of its notebook.
+    """
+    folder = course / "labs" / script.stem.removesuffix("-train")
+    train, notebook = folder / SCRIPT_NAME, folder / f"{script.stem}.ipynb"
+    source = train.read_text() if train.exists() and train.parent.name != script.stem else ""
     known = read_defaults(notebook) if notebook.exists() else {}
-    return [word for name, value in SMALL_NOTEBOOK.items() if name in known for word in ("-p", name, value)]
+    options = (found for found in OPTION.finditer(small_run()[TRAIN_OPTIONS]) if f'"{found[1]}"' in source)
+    values = [word for name, value in SMALL_NOTEBOOK.items() if name in known for word in ("-p", name, value)]
+    return " ".join(found[0] for found in options), values
 
 
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
     """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
-    train = course / "labs" / script.stem.removesuffix("-train") / SCRIPT_NAME
-    values = _small_values(train.with_name(f"{script.stem}.ipynb"))
+    options, values = small_words(script, course)
     done = subprocess.run(
         ["sbatch", "--parsable", "--hold", str(script.relative_to(course)), *values],
         cwd=course,
-        env={**environ, TRAIN_OPTIONS: _options_of(train, environ[TRAIN_OPTIONS])},
+        env={**environ, TRAIN_OPTIONS: options},
         capture_output=True,
         text=True,
         check=False,

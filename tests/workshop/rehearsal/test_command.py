@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from coursekit.errors import CourseKitError
-from workshop.rehearsal.jobs import RehearsalProgress, RehearsedJob, find_scripts
+from workshop.rehearsal.jobs import RehearsalProgress, RehearsedJob, find_scripts, small_words
 
 from ...slurm.conftest import render_job
 
@@ -85,6 +86,17 @@ def test_scripts_are_chosen_by_path_name_or_beginning(course):
     (folder / "bad-too.sbatch").unlink()
     assert [path.stem for path in chosen] == [LAB, "bad"]
     assert everything == [LAB, "bad", "bad-too", "good", "jupyter", "refused", "unasked"]
+
+
+@pytest.mark.parametrize("lab", [path.parent.name for path in sorted(ROOT.glob("labs/*/train.py"))])
+def test_a_small_training_gets_options_that_it_has(lab):
+    """Each training gets at least its number of epochs; a notebook's script gets no options."""
+    command = [sys.executable, str(ROOT / "labs" / lab / "train.py"), "--help"]
+    known = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    options = small_words(Path(f"{lab}-train.sbatch"), ROOT)[0].split()
+    assert "--num-epochs" in options
+    assert {word for word in options if word.startswith("--")} <= set(known)
+    assert small_words(Path(f"{lab}.sbatch"), ROOT)[0] == ""
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ def test_a_signal_to_the_command_ends_everything(tmp_path, number, status):
             folder = Path(environ["SLURM_CONF"]).parent
             _start_stubborn_job(environ, rehearsal.pid)
             running = _descendants(rehearsal.pid)
+            small = "COURSEKIT_TRAIN_OPTIONS='--num-epochs 1' sbatch slurm/jobs/local/08-pytorch-train.sbatch"
+            assert small in log.read_text()
             assert "sleep" in {name for name, _ in running}
         finally:
             rehearsal.send_signal(number)
