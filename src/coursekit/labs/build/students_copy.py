@@ -23,7 +23,7 @@ from coursekit.labs.lab import Lab, find_labs
 FOLDERS = ("slurm", "src/coursekit", "tools")
 LOCKS = ("requirements-2.15.lock", "requirements-2.21.lock")
 FILES = (".gitignore", "environment.yml", "labs/README.md", "pyproject.toml", *LOCKS)
-OWN = ("AGENTS.md", "Makefile", "README.md")  # from students/, at the top of the copy
+OWN = (".gitattributes", "AGENTS.md", "Makefile", "README.md")  # from students/, at the top of the copy
 PAGES = ("clusters", "commands", "glossary", "gpus", "scaling", "site-format", "sites", "student", "troubleshooting")
 MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", *(f"docs/{page}.md" for page in PAGES))
 PICTURE = re.compile(rb"\]\((?:\.\./docs/)?(pictures/[^)]+)\)")  # in a page of docs/, or in labs/README.md
