@@ -95,6 +95,31 @@ def test_another_numpy_on_pythonpath_is_one_sentence(name, another_numpy):
     assert all(word in sentence for word in ("PYTHONPATH", "numpy", another_numpy))
 
 
+@pytest.mark.parametrize("source", ["", "raise ImportError('compiled for another Python')"], ids=["old", "broken"])
+@pytest.mark.parametrize("stamp", ["STAMP", "'none'"])
+def test_another_click_on_pythonpath_breaks_no_command(source, stamp, tmp_path, monkeypatch):
+    """The command starts with its own click, in an environment of any kind."""
+    (tmp_path / "click.py").write_text(source)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    program = f"import coursekit.cli as program; program.STAMP = program.{stamp}; program.main()".replace(
+        "program.'", "'"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: coursekit ")
+
+
+def test_what_does_not_fit_together_at_work_is_one_sentence(another_numpy, monkeypatch, capsys):
+    """A package may fail long after it was imported."""
+    monkeypatch.setattr("coursekit.cli.STAMP", "none")
+    monkeypatch.setattr("coursekit.cli.cli", mock.Mock(side_effect=AttributeError("no attribute bool8")))
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    assert capsys.readouterr().err == (
+        f"coursekit: PYTHONPATH leads to another numpy, in {another_numpy}: unset PYTHONPATH (no attribute bool8).\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [

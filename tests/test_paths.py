@@ -1,11 +1,17 @@
-"""The course checkout is found from anywhere inside it."""
+"""The course checkout is found from anywhere inside it, and packages that hide those of this environment."""
 
+import os
 import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
 
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.paths import closed_to_others, find_root
+from coursekit.paths import closed_to_others, find_root, shadowed
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +86,53 @@ def test_a_python_in_a_private_folder_is_told_unless_the_environment_lies_there_
     assert closed_to_others(str(link), str(home / ".venv")).endswith(
         f"lies in {home / 'inner'}, which only its owner enters"
     )
+
+
+def write_modules(folder, *names):
+    """Write empty modules, given by file, and return the folder."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return str(folder)
+
+
+def test_whatever_pythonpath_hides_is_named_with_its_folder(tmp_path, monkeypatch):
+    """Packages, modules, archives and parts of a namespace, in every folder; Python itself finds them there."""
+    site = write_modules(tmp_path / "site", "click/__init__.py", "six.py", "google/protobuf/__init__.py", "mine.py")
+    other = write_modules(tmp_path / "other", "zmq/__init__.py")
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
+        packed.writestr("rich/__init__.py", "")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((site, other, f"{tmp_path}/packed.zip", f"{tmp_path}/gone")))
+    assert shadowed() == (
+        f"PYTHONPATH leads to another click, google.protobuf, six, in {site}, and to another zmq, in {other}, "
+        f"and to another rich, in {tmp_path}/packed.zip: unset PYTHONPATH"
+    )
+    ask = "import sys, importlib.util as u; print([u.find_spec(name).origin for name in sys.argv[1:]])"
+    names = ("click", "google.protobuf", "six", "zmq", "rich")
+    found = subprocess.run([sys.executable, "-c", ask, *names], capture_output=True, text=True, check=True).stdout
+    assert found.count(str(tmp_path)) == len(names)
+
+
+def test_what_hides_nothing_is_not_told_of(tmp_path, monkeypatch):
+    """Packages of one's own, one in a namespace, a folder that is no package, and the environment's own folder."""
+    own = Path(sysconfig.get_path("purelib"))
+    (tmp_path / "link").symlink_to(own)
+    plugin = write_modules(tmp_path / "plugin", "mine/__init__.py", "google/mine/__init__.py", "numpy/data.txt")
+    source = str(Path(__file__).parents[1] / "src")
+    for folders in ("", os.pathsep, os.pathsep.join((plugin, source, str(own), str(tmp_path / "link")))):
+        monkeypatch.setenv("PYTHONPATH", folders)
+        assert shadowed() == ""
+
+
+def test_packages_of_the_home_folder_are_told_of(tmp_path, monkeypatch):
+    """They come ahead of an environment of conda, with folders that .pth files there add, and behind one of venv."""
+    home = write_modules(tmp_path / "home", "six.py")
+    added = write_modules(tmp_path / "added", "click/__init__.py")
+    monkeypatch.setattr("site.ENABLE_USER_SITE", True)
+    monkeypatch.setattr("site.USER_SITE", home)
+    own = sys.path.copy()
+    monkeypatch.setattr("sys.path", [*own, home, added])
+    assert shadowed() == ""
+    monkeypatch.setattr("sys.path", [home, added, *own])
+    words = f"the home folder leads to another six, in {home}, and to another click, in {added}"
+    assert shadowed() == f"{words}: export PYTHONNOUSERSITE=1"

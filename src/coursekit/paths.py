@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import site
 import sys
 import sysconfig
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from stat import S_IXOTH
 
 from coursekit.errors import CourseKitError
+from coursekit.text import first_few
 
 ROOT_VARIABLE = "COURSEKIT_ROOT"
 PACKAGE = Path(__file__).resolve().parent
@@ -49,13 +53,37 @@ def _is_root(folder: Path) -> bool:
 
 
 def shadowed() -> str:
-    """Return in words which of this environment's packages PYTHONPATH hides behind another one, or ''."""
-    own = Path(sysconfig.get_path("purelib"))
-    for folder in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
-        for name in ("tensorflow", "numpy", "keras", "horovod", "matplotlib", "psutil"):
-            if (own / name).is_dir() and Path(folder, name).is_dir() and not own.samefile(folder):
-                return f"PYTHONPATH leads to another {name}, in {folder}: unset PYTHONPATH"
+    """Return in words which of this environment's packages are hidden behind others, and what to do; '' for none.
+
+    What PYTHONPATH names comes ahead of an environment; what the home folder has, of one that is not a venv.
+    """
+    own, named = Path(sysconfig.get_path("purelib")), os.environ.get("PYTHONPATH", "")
+    of_variable = [str(Path(folder).absolute()) for folder in named.split(os.pathsep)] if named else []
+    of_home = site.getusersitepackages() if site.ENABLE_USER_SITE else None
+    behind = sys.path[sys.path.index(of_home) :] if of_home in sys.path else []  # .pth files there may add folders
+    ahead = behind[: behind.index(str(own))] if str(own) in behind else []
+    for who, folders, remedy in (
+        ("PYTHONPATH", of_variable, "unset PYTHONPATH"),
+        ("the home folder", ahead, "export PYTHONNOUSERSITE=1"),
+    ):
+        found = {folder: first_few(names) for folder in folders if (names := list(_hidden(own, folder)))}
+        if found:
+            others = ", and to another ".join(f"{names}, in {folder}" for folder, names in found.items())
+            return f"{who} leads to another {others}: {remedy}"
     return ""
+
+
+def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
+    """Yield the modules of a folder that are found in another one, if that comes first; those of namespaces, too."""
+    if Path(folder).resolve() == own.resolve():
+        return
+    for name in sorted({path.name.partition(".")[0] for path in own.glob("*")}):
+        spec = PathFinder.find_spec(f"{package}{name}", [folder])
+        if spec is not None and spec.origin:
+            yield f"{package}{name}"
+        elif spec is not None and not (own / name / "__init__.py").exists() and (own / name).is_dir():
+            for part in spec.submodule_search_locations or ():
+                yield from _hidden(own / name, part, f"{package}{name}.")
 
 
 def closed_to_others(python: str = sys.executable, environment: str = sys.prefix) -> str:

@@ -338,6 +338,6 @@ def test_broken_environment_is_not_ready(shadow, tmp_path):
     lines = output.strip().splitlines()
 
     assert status == 1
-    assert lines[-1].startswith("Fix first: TensorFlow, Keras, Horovod, Allreduce, 2 ranks.")
+    assert lines[-1].startswith("Fix first: Packages, TensorFlow, Keras, Horovod, Allreduce, 2 ranks.")
     assert any(line.split()[:3] == ["TensorFlow", "missing", "cannot"] for line in lines)
     assert "PYTHONPATH leads to another tensorflow" in " ".join(output.split())

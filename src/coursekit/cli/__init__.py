@@ -3,14 +3,19 @@
 import errno
 import os
 import shutil
+import site
 import sys
+import sysconfig
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+sys.path.insert(0, sysconfig.get_path("purelib"))  # also where PYTHONPATH leads to another click, to tell of that
 import click
+
+sys.path.pop(0)
 
 from coursekit import STAMP, __version__
 from coursekit.errors import CourseKitError
@@ -100,9 +105,12 @@ def cli(verbose: bool) -> None:
 
 
 def _shadowed() -> str:
+    """Return what hides packages of this environment, if anything can."""
+    if "PYTHONPATH" not in os.environ and not site.ENABLE_USER_SITE:
+        return ""
     from coursekit.paths import shadowed  # `coursekit --help` loads nothing
 
-    return shadowed() if "PYTHONPATH" in os.environ else ""
+    return shadowed()
 
 
 def main() -> None:
@@ -113,14 +121,15 @@ def main() -> None:
 def run_program(command: click.Group, program: str) -> None:
     """Run a command line; a mistake the user can fix ends in one sentence and exit status 1."""
     if "doctor" not in sys.argv[1:3] and Path(sys.prefix, STAMP).exists() and _shadowed():
-        del os.environ["PYTHONPATH"]  # as `make` does; the doctor looks at what notebooks would get
+        os.environ.pop("PYTHONPATH", "")  # as `make` does; the doctor looks at what notebooks would get
+        os.environ["PYTHONNOUSERSITE"] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # this program again
     try:
         command(prog_name=program, standalone_mode=True)
     except CourseKitError as error:
         click.echo(f"{program}: {error}", err=True)
         sys.exit(1)
-    except (OSError, KeyError, RuntimeError) as error:
+    except Exception as error:
         words = _refusal(error)
         if not words:
             raise
@@ -150,4 +159,6 @@ def _refusal(error: Exception) -> str:
         return f"the account with the number {os.getuid()} has no name on this machine: set LOGNAME to one, and HOME."
     if isinstance(error, RuntimeError) and "home directory" in str(error):
         return "there is no home folder for this account: set HOME to a folder that it may write."
-    return ""
+    # What packages that do not fit together raise.
+    fault = _shadowed() if isinstance(error, (ImportError, AttributeError, TypeError)) else ""
+    return f"{fault} ({error})." if fault else ""

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from coursekit import STAMP
 from coursekit.labs.needs import OTHERS
 from coursekit.paths import closed_to_others, shadowed
 from coursekit.ranks.environ import host_name_fault, slurm_environ
@@ -94,6 +95,14 @@ def check_python() -> Finding:
     """Say which Python runs this, since sites have many, and whether others can use it."""
     why = closed_to_others()
     return Finding("Python", "good", f"{platform.python_version()} ({sys.executable}{why and f'; {why}'})")
+
+
+def check_packages() -> Finding:
+    """Look whether others hide this environment's packages; where a site's modules do so on purpose, others may fit."""
+    what, _, remedy = shadowed().rpartition(": ")
+    if remedy:
+        return Finding("Packages", "wrong", what, remedy, needed=Path(sys.prefix, STAMP).exists())
+    return Finding("Packages", "good", f"those of {sys.prefix}")
 
 
 def check_imported(title: str) -> Finding:
@@ -210,6 +219,7 @@ Check = tuple[str, Callable[[], Finding]]  # with what is shown while it runs
 # In the order of the table.
 CHECKS: tuple[Check, ...] = (
     ("Python", check_python),
+    ("Packages", check_packages),
     ("TensorFlow", partial(check_imported, "TensorFlow")),
     ("Keras", partial(check_imported, "Keras")),
     ("Horovod", check_horovod),
