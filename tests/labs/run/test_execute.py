@@ -5,6 +5,7 @@ import sys
 import nbformat
 import pytest
 
+from coursekit.files import write_json
 from coursekit.labs.cells import GOES_ON
 from coursekit.labs.run import watch
 from coursekit.ranks import own_time
@@ -77,8 +78,22 @@ def test_a_kernel_that_ends_early_is_a_failure(execute_sources, tmp_path, source
     assert result.failed_cell.source.startswith(source)
 
 
-def test_a_notebook_of_another_kernel_runs_on_this_python(execute_sources, tmp_path):
-    """What a student wrote on a hub's own kernel is executed beside this Python, where that kernel is not known."""
+def test_a_kernel_that_dies_at_its_start_is_a_failure(execute_sources, tmp_path, monkeypatch):
+    """No cell has run, and what the kernel wrote is the error, such as of a package that shadows another one."""
+    (tmp_path / "ipykernel_launcher.py").write_text("raise ImportError('of another Python')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    result, seen = execute_sources(tmp_path, "pass")
+    assert (result.verdict, result.reason, result.points, seen) == ("failed", "the kernel died at its start", 0, [])
+    assert (result.failed_cell.number, result.failed_cell.source) == (0, "")
+    assert result.failed_cell.error.endswith("\nImportError: of another Python")
+
+
+def test_a_notebook_of_another_kernel_runs_on_this_python(execute_sources, tmp_path, monkeypatch):
+    """Neither a hub's own kernel nor a `python3` that stands first on Jupyter's path is started."""
+    (tmp_path / "kernels" / "python3").mkdir(parents=True)
+    spec = {"argv": ["false", "{connection_file}"], "display_name": "Python 3", "language": "python"}
+    write_json(tmp_path / "kernels" / "python3" / "kernel.json", spec)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     result, _ = execute_sources(
         tmp_path, "import sys", f"assert sys.prefix == {sys.prefix!r}", kernel="coursekit-karolina"
     )

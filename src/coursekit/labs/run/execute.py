@@ -1,93 +1,37 @@
-"""Execute one lab: papermill does the work, we decide the verdict, and nothing that was started outlives it.
-
-Where papermill takes an engine, ours tells what happens in a kernel, and ends a kernel that takes too long.
-"""
+"""Execute one lab: papermill does the work, we decide the verdict, and nothing that was started outlives it."""
 
 from __future__ import annotations
 
-import logging
 import shutil
-import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import papermill
-from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, NoSuchKernel
-from jupyter_client.manager import AsyncKernelManager
-from nbclient.exceptions import DeadKernelError
+from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
 from nbformat import NotebookNode
-from papermill.clientwrap import PapermillNotebookClient
-from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.files import write_text
-from coursekit.labs.cells import COLOURS, CellScore, cell_name, stopping_at_errors
+from coursekit.labs.cells import COLOURS, CellScore, cell_name
 from coursekit.labs.points import score
 from coursekit.labs.run import results
+from coursekit.labs.run.kernel import ENGINE
 from coursekit.labs.run.plan import LabRun
 from coursekit.labs.run.results import Facts, FailedCell, LabResult, format_time
 from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.pictures.output import SPEED
 from coursekit.processes import end_all, end_marked
-from coursekit.ranks.environ import kernel_environment
 from coursekit.ranks.explain import MachineTooSlowError
-from coursekit.ranks.own_time import longest_wall_s
-
-ENGINE = "coursekit"
-START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows wall-clock time only
 
 NUM_TRACEBACK_LINES = 15
 NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
+DIED = "Kernel died"  # theirs and nbclient's where it has ended
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
-
-# The words of nbclient and papermill about a failing kernel would spoil the progress display; the result has them.
-silent = logging.getLogger("coursekit.kernel")
-silent.addHandler(logging.NullHandler())
-silent.propagate = False
-# Ctrl-C can leave a coroutine of nbclient's behind, which those who pressed it need not hear of.
-warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
-
-
-class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
-    """papermill's own engine with our working folder, environment and hooks."""
-
-    @classmethod
-    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Execute the notebook of papermill's manager, which saves it after every cell; `watch` is our own option."""
-        watch: KernelWatch = options["watch"]
-        with (
-            # Sockets in a private folder: no port that others on a login node could reach, and a path of less than the
-            # 107 bytes that a socket's may have, whatever TMPDIR says.
-            tempfile.TemporaryDirectory(prefix="kernel-", dir="/tmp") as sockets,
-            (watch.folder / KERNEL_LOG).open("wb") as log,
-        ):
-            connection_file = str(Path(sockets, "kernel.json"))
-            manager = AsyncKernelManager(kernel_name=kernel_name, transport="ipc", connection_file=connection_file)
-            client = PapermillNotebookClient(
-                nb_man,
-                km=manager,
-                startup_timeout=START_TIMEOUT_S,
-                iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
-                log=silent,
-                # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
-                on_notebook_start=lambda notebook: watch.kernel_started(int(manager.provisioner.pid), notebook),  # type: ignore[union-attr]
-                on_cell_execute=watch.cell_started,
-                on_cell_executed=watch.cell_finished,
-                on_cell_error=watch.cell_failed,
-            )
-            environment = kernel_environment(watch.folder)
-            with stopping_at_errors(nb_man.nb):
-                client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
-
-
-papermill_engines.register(ENGINE, LabEngine)
 
 
 def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
@@ -109,10 +53,9 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         pass  # the watch knows the cell, and whether its error is part of the lesson
     except KeyboardInterrupt:
         interrupted = True
-    except DeadKernelError:
-        problem = "the kernel died"
-    except (RuntimeError, TimeoutError, NoSuchKernel) as error:
-        problem = str(error).strip().rpartition("\n")[2]
+    except (RuntimeError, TimeoutError) as error:
+        said = str(error).strip().rpartition("\n")[2]
+        problem = "the kernel died" if said.startswith(DIED) else said
     finally:
         end_all(watch.stop())
         end_marked(folder)
@@ -134,7 +77,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         num_ranks=run.num_ranks,
         parameters=run.parameters,
         started=started.isoformat(timespec="seconds"),
-        failed_cell=_failed_cell(notebook, watch, folder) if watch.stopped_early else None,
+        failed_cell=_failed_cell(notebook, watch, folder) if problem or watch.stopped_early else None,
         facts=facts,
         images_per_s=_images_per_s(notebook),
     )
@@ -148,9 +91,7 @@ def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
         target,
         parameters=dict(run.parameters),
         engine_name=ENGINE,
-        # The Python beside this one, whatever the notebook was written with: a hub's kernel (`coursekit kernel`) would
-        # start a container within that of the job.
-        kernel_name=NATIVE_KERNEL_NAME,
+        kernel_name=NATIVE_KERNEL_NAME,  # whatever the notebook was written with
         progress_bar=False,
         request_save_on_cell_execute=True,
         watch=watch,
@@ -183,18 +124,18 @@ def _verdict(  # noqa: PLR0913  # all that is known
     run: LabRun, watch: KernelWatch, scores: tuple[CellScore, ...], problem: str, too_slow: str, *, interrupted: bool
 ) -> tuple[str, str]:
     """Return the verdict and one sentence on why the lab did not pass."""
-    cell = f"cell {watch.number}" + (f" ({cell_name(watch.current)})" if watch.current else "")
+    where = f"in cell {watch.number} ({cell_name(watch.current)})" if watch.current else "at its start"
     lost = [one for one in scores if not one.passed]
     if interrupted or too_slow:
         why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
-        return results.INTERRUPTED, f"{why} in {cell}"
+        return results.INTERRUPTED, f"{why} {where}"
     if watch.overdue and watch.stopped_early:
         limit = format_time(run.time_limit_s)
-        return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped in {cell}"
+        return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped {where}"
     if problem:
-        return results.FAILED, f"{problem} in {cell}" if watch.current else problem
+        return results.FAILED, f"{problem} {where}"
     if watch.stopped_early:
-        return results.FAILED, f"stopped by an error in {cell}"
+        return results.FAILED, f"stopped by an error {where}"
     if lost:
         points = sum(one.max_points - one.points for one in lost)
         tests = "; ".join(f"{one.grade_id} ({one.message})" for one in lost)
@@ -202,16 +143,16 @@ def _verdict(  # noqa: PLR0913  # all that is known
     return results.PASSED, ""
 
 
-def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell | None:
+def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell:
     """Return the cell that was running last with its traceback; without one, what it and the kernel itself wrote."""
     cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
-    if cell is None:
-        return None
-    error = next((output for output in cell.outputs if output.output_type == "error"), None)
+    outputs = cell.outputs if cell else []
+    error = next((output for output in outputs if output.output_type == "error"), None)
     if error is not None:
         words = "\n".join(error.traceback) or f"{error.ename}: {error.evalue}"
     else:
-        printed = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+        printed = "".join(output.text for output in outputs if output.output_type == "stream")
         words = f"{printed}\n{(folder / KERNEL_LOG).read_text(encoding='utf-8', errors='replace')}"
-    lines = COLOURS.sub("", words).rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
-    return FailedCell(watch.number, cell_name(cell), cell.source, "\n".join(lines))
+    lines = COLOURS.sub("", words).strip("\n").rstrip().splitlines()[-NUM_TRACEBACK_LINES:]
+    name, source = (cell_name(cell), cell.source) if cell else ("start of the kernel", "")
+    return FailedCell(watch.number, name, source, "\n".join(lines))

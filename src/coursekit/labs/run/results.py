@@ -107,7 +107,10 @@ def _output(*command: str) -> str:
 
 @dataclass(frozen=True)
 class FailedCell:
-    """The cell a lab stopped at: its `[n]`, its name in the authored source, its code, the end of its traceback."""
+    """The cell a lab stopped at: its `[n]`, its name in the authored source, its code, the end of its traceback.
+
+    Before the first cell its number is 0.
+    """
 
     number: int
     name: str

@@ -1,0 +1,86 @@
+"""papermill's engine for a lab: the kernel is this very Python, and ends with the notebook."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import NBClientEngine, papermill_engines
+
+from coursekit.labs.cells import stopping_at_errors
+from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
+from coursekit.ranks.environ import kernel_environment
+from coursekit.ranks.own_time import longest_wall_s
+
+ENGINE = "coursekit"
+START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows wall-clock time only
+
+# The words of nbclient and papermill about a failing kernel would spoil the progress display; the result has them.
+silent = logging.getLogger("coursekit.kernel")
+silent.addHandler(logging.NullHandler())
+silent.propagate = False
+# Ctrl-C can leave a coroutine of nbclient's behind, which those who pressed it need not hear of.
+warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
+
+
+class ThisPython(KernelSpecManager):
+    """Knows one kernel, of the Python that runs this.
+
+    On Jupyter's paths, which sites and users set, another `python3` may come first; a hub's kernel (`coursekit kernel`)
+    would start a container within that of the job.
+    """
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Return how ipykernel is started, whatever the kernel's name."""
+        return KernelSpec(
+            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            display_name=kernel_name,
+            language="python",
+            metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},  # a process of this machine
+        )
+
+
+class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
+    """papermill's own engine with our kernel, working folder, environment and hooks."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+        """Execute the notebook of papermill's manager, which saves it after every cell; `watch` is our own option."""
+        watch: KernelWatch = options["watch"]
+        with (
+            # Sockets in a private folder: no port that others on a login node could reach, and a path of less than the
+            # 107 bytes that a socket's may have, whatever TMPDIR says.
+            tempfile.TemporaryDirectory(prefix="kernel-", dir="/tmp") as sockets,
+            (watch.folder / KERNEL_LOG).open("wb") as log,
+        ):
+            manager = AsyncKernelManager(
+                kernel_name=kernel_name,
+                kernel_spec_manager=ThisPython(),
+                transport="ipc",
+                connection_file=str(Path(sockets, "kernel.json")),
+            )
+            client = PapermillNotebookClient(
+                nb_man,
+                km=manager,
+                startup_timeout=START_TIMEOUT_S,
+                iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
+                log=silent,
+                # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
+                on_notebook_start=lambda notebook: watch.kernel_started(int(manager.provisioner.pid), notebook),  # type: ignore[union-attr]
+                on_cell_execute=watch.cell_started,
+                on_cell_executed=watch.cell_finished,
+                on_cell_error=watch.cell_failed,
+            )
+            environment = kernel_environment(watch.folder)
+            with stopping_at_errors(nb_man.nb):
+                client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
+
+
+papermill_engines.register(ENGINE, LabEngine)
