@@ -16,13 +16,13 @@ from coursekit.labs.build.script import read_notebook
 from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
-from coursekit.labs.run import results
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.plan import plan_runs
 from coursekit.labs.run.results import LabResult, collect, format_points, format_time
 from coursekit.labs.run.session import RunProgress, new_folder
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
+from coursekit.text import first_few
 
 JOBS = "jobs"
 RESULT = "result.json"
@@ -33,18 +33,18 @@ RESULT = "result.json"
 @RANKS
 @PARAMETERS
 def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
-    """Execute your notebook of LAB from start to end.
+    """Execute your notebook of LAB from start to end, past errors.
 
     The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
     Inside a Slurm job, the ranks run as tasks of that job, and the folder has the name and number of the job.
-    Exit status: 0 when all cells ran, whatever points they earned, else 1.
+    Exit status: 0 when all cells ran and no error was raised but by tests, whatever points they earned, else 1.
     """
     root = find_root()
     (asked,) = runnable(select_labs(root, [lab]), [lab], click.echo)
     chosen = replace(asked, small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
     read_notebook(notebook, chosen.name)  # refuses what is none of this lab
-    run = plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0]
+    run = replace(plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0], goes_on=True)
     folder = new_folder(root / JOBS, f"{chosen.name}-")
     stop, progress = StopSignals(), RunProgress(Console())
     with stop.handled(), progress.line:
@@ -54,12 +54,12 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name
     write_text(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
+    for cell in result.raised:
+        print(f"{cell.place}: {cell.error}")
     if result.failed_cell and result.failed_cell.error:
         print(result.failed_cell.error)
-    only_points_lost = result.verdict == results.FAILED and result.failed_cell is None and bool(result.lost)
-    ran_to_the_end = result.verdict == results.PASSED or only_points_lost
-    print(_last_line(result, executed.relative_to(root), ran_to_the_end=ran_to_the_end), flush=True)
-    sys.exit(0 if ran_to_the_end else 1)
+    print(_last_line(result, executed.relative_to(root)), flush=True)
+    sys.exit(0 if result.ran_to_its_end and not result.broken else 1)
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
@@ -71,15 +71,16 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def _last_line(result: LabResult, executed: Path, *, ran_to_the_end: bool) -> str:
+def _last_line(result: LabResult, executed: Path) -> str:
     """Return in plain words how it went."""
     ranks = f" with {result.num_ranks} ranks" if result.num_ranks > 1 else ""
     nodes = os.environ.get("SLURM_JOB_NODELIST", "")
     took = format_time(result.time_s) + ranks + (f" on {nodes}" if nodes else "")
-    if ran_to_the_end:
+    if result.ran_to_its_end:
         points = f", {format_points(result)} points" if result.scores else ""
         lost = f"; not passed: {', '.join(score.grade_id for score in result.lost)}" if result.lost else ""
-        how = f"ran to its end in {took}{points}{lost}"
+        broken = f"; errors in {first_few(result.broken)}" if result.broken else ""
+        how = f"ran to its end in {took}{points}{lost}{broken}"
     else:
         how = f"{result.verdict} after {took}: {result.reason}"
     return f"{result.lab}: {how}. The executed notebook is {executed}."

@@ -7,7 +7,6 @@ import base64
 import re
 import symtable
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,19 +93,6 @@ def is_solution(cell: NotebookNode) -> bool:
 def is_test(cell: NotebookNode) -> bool:
     """Return whether nbgrader gives points to this cell by running it."""
     return is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
-
-
-@contextmanager
-def stopping_at_errors(notebook: NotebookNode) -> Iterator[None]:
-    """Let what executes the notebook inside stop at errors that *Run All* of a student's passes by."""
-    marked = [cell for cell in notebook.cells if GOES_ON[1] in cell.metadata.get("tags", [])]
-    for cell in marked:
-        cell.metadata.tags = [tag for tag in cell.metadata.tags if tag not in GOES_ON]
-    try:
-        yield
-    finally:
-        for cell in marked:
-            cell.metadata.tags = [*cell.metadata.tags, *GOES_ON]
 
 
 class Names(NamedTuple):

@@ -178,15 +178,20 @@ def test_every_check_is_in_the_report_of_a_lab(course):
 
 
 def test_cells_from_the_first_answer_on_may_fail(course):
-    """What no answer can break still stops the notebook; only the students' version has the marks."""
-    lab = course.add_lab("01-a", REPORTED)
+    """What no answer can break still stops the notebook; only the students' version has the marks.
+
+    A cell whose error is part of the lesson has that mark alone.
+    """
+    lesson = '# %% role="readonly" id="lesson" tags=["raises-exception"]\n1 / 0\n\n# %% role="readonly" id="report"'
+    lab = course.add_lab("01-a", REPORTED.replace('# %% role="readonly" id="report"', lesson))
     path = build_release(course.root, [lab])["01-a"]
     tags = {cell.id: cell.metadata.get("tags", []) for cell in nbformat.read(path, as_version=4).cells}
 
     assert tags["imports"] == []
     assert tags["picture"] == ["picture", *GOES_ON]
+    assert tags["lesson"] == ["raises-exception"]
     assert all(list(GOES_ON) == tags[name] for name in ("double", "double-tests", "half-tests", "report"))
-    assert not any(set(GOES_ON) & set(cell.metadata.get("tags", [])) for cell in source_notebook(lab).cells)
+    assert not any("run-all" in cell.metadata.get("tags", []) for cell in source_notebook(lab).cells)
 
 
 def test_run_all_goes_on_to_the_report(half_done):

@@ -82,16 +82,14 @@ def execute_sources():
     return _execute_sources
 
 
-def _execute_sources(folder, *sources, time_limit_s=60.0, kernel="python3", tags=()):
+def _execute_sources(folder, *sources, time_limit_s=60.0, kernel="python3", goes_on=False):
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources, start=1)]
-    for cell in cells:
-        cell.metadata["tags"] = list(tags)
     cells[-1].metadata["nbgrader"] = {"grade": True, "grade_id": "last-tests", "points": 2, "solution": False}
     kernelspec = {"name": kernel, "display_name": "Python 3", "language": "python"}
     source = folder / "source" / "lab.ipynb"
     source.parent.mkdir(parents=True)
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec}), source)
-    run = LabRun("lab", "Lab", source, {}, 1, time_limit_s)
+    run = LabRun("lab", "Lab", source, {}, 1, time_limit_s, goes_on)
     seen = []
     result = execute_lab(run, folder / "work", FACTS, lambda *cell: seen.append(cell))
     assert marked_processes(folder) == set()

@@ -6,7 +6,6 @@ import nbformat
 import pytest
 
 from coursekit.files import write_json
-from coursekit.labs.cells import GOES_ON
 from coursekit.labs.run import watch
 from coursekit.ranks import own_time
 from coursekit.ranks.own_time import longest_wall_s
@@ -20,9 +19,11 @@ while True:
 """
 
 
-def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute_sources, tmp_path):
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_lab_over_its_time_is_interrupted_where_it_waits(execute_sources, tmp_path, goes_on):
     """The traceback shows the line that took too long, and the lab is failed for its time, not for an error."""
-    result, seen = execute_sources(tmp_path, "import time", "time.sleep(3600)", "pass", time_limit_s=1)
+    words = ("import time", "time.sleep(3600)", "pass")
+    result, seen = execute_sources(tmp_path, *words, time_limit_s=1, goes_on=goes_on)
     assert (result.verdict, result.points, result.max_points) == ("failed", 0, 2)
     assert result.reason == "took longer than its 1.0 s (time_limit_min in lab.toml), stopped in cell 2 (cell-2)"
     assert "----> 1 time.sleep(3600)" in result.failed_cell.error
@@ -53,10 +54,11 @@ def test_a_machine_that_gives_no_time_is_no_failure(execute_sources, tmp_path, m
     )
 
 
-def test_ranks_that_got_no_time_are_no_failure(execute_sources, tmp_path):
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_ranks_that_got_no_time_are_no_failure(execute_sources, tmp_path, goes_on):
     """What `ranks.run` says on such a machine is not a lost point: the lab needs another run."""
     words = "from coursekit.ranks import MachineTooSlowError\nraise MachineTooSlowError('too busy')"
-    result, _ = execute_sources(tmp_path, "pass", words)
+    result, _ = execute_sources(tmp_path, "pass", words, goes_on=goes_on)
     assert (result.verdict, result.reason) == (
         "interrupted",
         "needs another run: too busy; stopped in cell 2 (last-tests)",
@@ -100,9 +102,20 @@ def test_a_notebook_of_another_kernel_runs_on_this_python(execute_sources, tmp_p
     assert (result.verdict, result.reason, result.points) == ("passed", "", 2)
 
 
-def test_a_students_lab_stops_at_its_first_error_in_a_job(execute_sources, tmp_path):
-    """*Run All* would go on; a job does not, for its time costs, and the executed notebook keeps its marks."""
-    result, _ = execute_sources(tmp_path, "1 / 0", "pass", tags=GOES_ON)
-    assert (result.verdict, result.reason) == ("failed", "stopped by an error in cell 1 (cell-1)")
+def test_a_students_notebook_goes_on_past_errors(execute_sources, tmp_path):
+    """Each error stays in its cell; those of tests and checks are points, all others are told apart."""
+    check = "from coursekit.checks import check, require\nwith check('sum', section='2'):\n    require(False, 'no sum')"
+    sources = ["1 /", "raise SystemExit", check, "number = 1", "assert number == 2"]
+    result, seen = execute_sources(tmp_path, *sources, goes_on=True)
+    assert (result.verdict, result.ran_to_its_end, result.points) == ("failed", True, 0)
+    kinds = [(1, "SyntaxError"), (2, "SystemExit"), (3, "CheckError"), (5, "AssertionError")]
+    assert [(cell.number, cell.error.partition(":")[0]) for cell in result.raised] == kinds
+    assert result.broken == ("cell 1 (cell-1)", "cell 2 (cell-2)")
+    assert result.reason == (
+        "ran to the end but raised errors in cell 1 (cell-1), cell 2 (cell-2) and lost 2 points: "
+        "last-tests (AssertionError)"
+    )
+    assert len(seen) == len(sources)
     executed = nbformat.read(tmp_path / "work" / "lab.ipynb", as_version=4)
-    assert [cell.metadata.tags for cell in executed.cells if cell.cell_type == "code"] == [list(GOES_ON)] * 2
+    errors = [output.ename for cell in executed.cells for output in cell.outputs if output.output_type == "error"]
+    assert (len(executed.cells), errors) == (len(sources), [kind for _, kind in kinds])

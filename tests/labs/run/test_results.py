@@ -21,6 +21,7 @@ RESULT = LabResult(
     parameters={"rate": 0.1, "name": "x", "on": True},
     started="2026-01-01T00:00:00+00:00",
     failed_cell=FailedCell(3, "one", "1/0", "ZeroDivisionError"),
+    raised=(FailedCell(2, "two", "1/0", "ZeroDivisionError"),),
     facts=Facts("host", "device", 2, {"python": "3.11"}, "abc", dirty=True),
 )
 

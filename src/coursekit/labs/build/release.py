@@ -51,7 +51,8 @@ def finish(release: NotebookNode) -> NotebookNode:
     cells = [cell for cell in release.cells if cell.cell_type == "code"]
     first = next((number for number, cell in enumerate(cells) if is_solution(cell)), len(cells))
     for cell in cells[first:]:
-        cell.metadata.tags = [*cell.metadata.get("tags", []), *GOES_ON]
+        tags = cell.metadata.get("tags", [])
+        cell.metadata.tags = tags if GOES_ON[0] in tags else [*tags, *GOES_ON]  # an error of a lesson keeps its mark
     return release
 
 

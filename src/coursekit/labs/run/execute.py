@@ -17,7 +17,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.files import write_text
-from coursekit.labs.cells import COLOURS, CellScore, cell_name
+from coursekit.labs.cells import COLOURS, CellScore, cell_name, error_in
 from coursekit.labs.points import score
 from coursekit.labs.run import results
 from coursekit.labs.run.kernel import ENGINE
@@ -27,6 +27,7 @@ from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.pictures.output import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.explain import MachineTooSlowError
+from coursekit.text import first_few
 
 NUM_TRACEBACK_LINES = 15
 NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
@@ -45,12 +46,12 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     executed = folder / run.notebook.name
     # A student has all files next to the notebook, too.
     shutil.copytree(run.notebook.parent, folder, dirs_exist_ok=True)
-    watch = KernelWatch(folder, run.time_limit_s, on_cell)
+    watch = KernelWatch(folder, run.time_limit_s, on_cell, run.goes_on)
     problem, interrupted = "", False
     try:
         _papermill(run, executed, watch)
     except PapermillExecutionError:
-        pass  # the watch knows the cell, and whether its error is part of the lesson
+        pass  # the watch knows the cells, and which errors are part of the lesson
     except KeyboardInterrupt:
         interrupted = True
     except (RuntimeError, TimeoutError) as error:
@@ -60,27 +61,28 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         end_all(watch.stop())
         end_marked(folder)
     notebook = nbformat.read(executed, as_version=4)
-    if not watch.failed:  # an error that was part of the lesson is no error of papermill's
+    if not watch.failed:  # papermill marks also an error that was part of the lesson, or passed by
         notebook = remove_error_markers(notebook)
     write_text(executed, nbformat.writes(notebook))
-    scores = _scores(notebook, watch)
-    too_slow = _too_slow(notebook, watch, problem)
-    verdict, reason = _verdict(run, watch, scores, problem, too_slow, interrupted=interrupted)
-    return LabResult(
+    result = LabResult(
         lab=run.name,
         title=run.title,
-        verdict=verdict,
-        reason=reason,
-        scores=scores,
+        verdict=results.PASSED,
+        reason="",
+        scores=_scores(notebook, watch),
         time_s=round(time.perf_counter() - clock, 2),
         peak_memory_mb=round(watch.peak_memory_mb, 1),
         num_ranks=run.num_ranks,
         parameters=run.parameters,
         started=started.isoformat(timespec="seconds"),
         failed_cell=_failed_cell(notebook, watch, folder) if problem or watch.stopped_early else None,
+        raised=tuple(_raised(number, cell) for number, cell in watch.raised),
         facts=facts,
         images_per_s=_images_per_s(notebook),
     )
+    too_slow = _too_slow(notebook, watch, problem)
+    verdict, reason = _verdict(run, watch, result, problem, too_slow, interrupted=interrupted)
+    return replace(result, verdict=verdict, reason=reason)
 
 
 def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
@@ -121,11 +123,10 @@ def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
 
 
 def _verdict(  # noqa: PLR0913  # all that is known
-    run: LabRun, watch: KernelWatch, scores: tuple[CellScore, ...], problem: str, too_slow: str, *, interrupted: bool
+    run: LabRun, watch: KernelWatch, result: LabResult, problem: str, too_slow: str, *, interrupted: bool
 ) -> tuple[str, str]:
     """Return the verdict and one sentence on why the lab did not pass."""
     where = f"in cell {watch.number} ({cell_name(watch.current)})" if watch.current else "at its start"
-    lost = [one for one in scores if not one.passed]
     if interrupted or too_slow:
         why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
         return results.INTERRUPTED, f"{why} {where}"
@@ -136,11 +137,16 @@ def _verdict(  # noqa: PLR0913  # all that is known
         return results.FAILED, f"{problem} {where}"
     if watch.stopped_early:
         return results.FAILED, f"stopped by an error {where}"
-    if lost:
-        points = sum(one.max_points - one.points for one in lost)
-        tests = "; ".join(f"{one.grade_id} ({one.message})" for one in lost)
-        return results.FAILED, f"ran to the end but lost {points:g} points: {tests}"
-    return results.PASSED, ""
+    faults = [f"raised errors in {first_few(result.broken)}"] if result.broken else []
+    if result.lost:
+        points = sum(one.max_points - one.points for one in result.lost)
+        tests = "; ".join(f"{one.grade_id} ({one.message})" for one in result.lost)
+        faults.append(f"lost {points:g} points: {tests}")
+    return (results.FAILED, f"ran to the end but {' and '.join(faults)}") if faults else (results.PASSED, "")
+
+
+def _raised(number: int, cell: NotebookNode) -> FailedCell:
+    return FailedCell(number, cell_name(cell), cell.source, error_in(cell).partition("\n")[0])
 
 
 def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell:

@@ -14,7 +14,6 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
-from coursekit.labs.cells import stopping_at_errors
 from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.ranks.environ import kernel_environment
 from coursekit.ranks.own_time import longest_wall_s
@@ -72,6 +71,7 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 startup_timeout=START_TIMEOUT_S,
                 iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
                 log=silent,
+                allow_errors=True,  # the watch stops where the run does
                 # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
                 on_notebook_start=lambda notebook: watch.kernel_started(int(manager.provisioner.pid), notebook),  # type: ignore[union-attr]
                 on_cell_execute=watch.cell_started,
@@ -79,8 +79,7 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 on_cell_error=watch.cell_failed,
             )
             environment = kernel_environment(watch.folder)
-            with stopping_at_errors(nb_man.nb):
-                client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
+            client.execute(cwd=str(watch.folder), env=environment, stdout=log, stderr=log, cleanup_kc=True)
 
 
 papermill_engines.register(ENGINE, LabEngine)

@@ -30,6 +30,7 @@ class LabRun:
     parameters: Mapping[str, Scalar]
     num_ranks: int  # 1 where its notebook has no such parameter
     time_limit_s: float  # of its own time
+    goes_on: bool = False  # past errors, as nbgrader does with a student's notebook
 
 
 def plan_runs(

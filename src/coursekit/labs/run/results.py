@@ -29,6 +29,7 @@ PASSED, FAILED, INTERRUPTED, NOT_RUN = "passed", "failed", "interrupted", "not r
 MB_PER_GB = 1000
 SECONDS_PER_MINUTE = 60
 NOTHING = "-"
+CHECK = "CheckError: "  # what a check says of an answer begins with it
 WHOLE_FROM = 100  # from here on decimals say nothing
 
 Value = bool | int | float | str | list[Any] | dict[str, Any] | None
@@ -107,7 +108,7 @@ def _output(*command: str) -> str:
 
 @dataclass(frozen=True)
 class FailedCell:
-    """The cell a lab stopped at: its `[n]`, its name in the authored source, its code, the end of its traceback.
+    """A cell with an error: its `[n]`, its name in the authored source, its code, the end of its traceback.
 
     Before the first cell its number is 0.
     """
@@ -116,6 +117,11 @@ class FailedCell:
     name: str
     source: str
     error: str
+
+    @property
+    def place(self) -> str:
+        """Which cell it is, in words."""
+        return f"cell {self.number} ({self.name})"
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,8 @@ class LabResult:
     num_ranks: int = 1  # the notebook's parameter of that name, 1 without one
     parameters: Mapping[str, Value] = field(default_factory=dict)  # every value that was passed to the notebook
     started: str = ""  # ISO 8601 with the offset from UTC; empty for a lab that was not run
-    failed_cell: FailedCell | None = None
+    failed_cell: FailedCell | None = None  # that the lab stopped at; None when it ran to its end
+    raised: tuple[FailedCell, ...] = ()  # cells with errors that the run went on after, each with its error in a line
     facts: Facts | None = None  # machine, versions and commit it ran with; None for a lab that was not run
     images_per_s: float = 0.0  # training speed of all ranks together that the lab measured; 0 where it measures none
 
@@ -151,6 +158,17 @@ class LabResult:
         """The test cells that did not pass, in the order of the notebook."""
         return tuple(score for score in self.scores if not score.passed)
 
+    @property
+    def ran_to_its_end(self) -> bool:
+        """Whether every cell ran, with or without errors."""
+        return self.verdict in {PASSED, FAILED} and self.failed_cell is None
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The cells, in words, with errors that are neither a test's nor what a check says."""
+        tests = {score.grade_id for score in self.scores}
+        return tuple(one.place for one in self.raised if one.name not in tests and not one.error.startswith(CHECK))
+
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values, with the sums that readers of the file would compute first."""
         return {**asdict(self), "points": self.points, "max_points": self.max_points}
@@ -163,6 +181,7 @@ class LabResult:
             cls(**{name: value for name, value in data.items() if name in known}),
             scores=tuple(CellScore(**score) for score in data["scores"]),
             failed_cell=data["failed_cell"] and FailedCell(**data["failed_cell"]),
+            raised=tuple(FailedCell(**cell) for cell in data.get("raised", ())),
             facts=data["facts"] and Facts(**data["facts"]),
         )
 

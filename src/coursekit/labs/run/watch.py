@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from coursekit.labs.cells import cell_name
+from coursekit.labs.cells import GOES_ON, cell_name
+from coursekit.ranks.explain import MachineTooSlowError
 from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 
 KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
@@ -52,19 +54,21 @@ class KernelWatch:
 
         cell 1 starts, is answered   number 1, finished
         cell 2 starts                number 2; at the time limit it is interrupted: overdue
-        cell 2 fails, is answered    failed, stopped_early; cell 3 never starts
+        cell 2 fails, is answered    failed, stopped_early; cell 3 never starts, unless the run goes on past errors
     """
 
     folder: Path  # working folder of the kernel
     # Seconds from the kernel's first answer until it is interrupted, of its own time and that of what it has started.
     time_limit_s: float
     on_cell: Callable[[int, int, str], None]  # called with number, total and name of each code cell that starts
+    goes_on: bool = False  # whether the run goes on past errors
     total: int = 0  # number of code cells
     current: NotebookNode | None = None  # the code cell that is running or ran last; None before the first
     number: int = 0  # its position among the code cells, counted from 1
     # Ids of the cells that the kernel reported as done, with or without an error.
     finished: set[str] = field(default_factory=set)
-    failed: bool = False  # whether `current` raised an error that its tags do not allow
+    failed: bool = False  # whether the run was stopped by an error in `current`
+    raised: list[tuple[int, NotebookNode]] = field(default_factory=list)  # number and cell of each error passed by
     overdue: bool = False  # whether the time limit has passed
     too_slow: str = ""  # why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not
     peak_memory_mb: float = 0.0  # highest sum over the kernel and all below it, in 10^6 bytes
@@ -99,11 +103,22 @@ class KernelWatch:
         if self.number == self.total:  # the kernel ends now, and on a busy machine the last sample may be long ago
             self._sample_memory()
 
-    def cell_failed(self, cell: NotebookNode, **_: Any) -> None:
-        """Note an error, unless the cell's tag says that it is part of the lesson."""
-        self.failed = "raises-exception" not in cell.metadata.get("tags", [])
-        if self.failed:
-            self._sample_memory()
+    def cell_failed(self, cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
+        """Note an error, unless the cell's tags say that it is part of the lesson, and end the run there or go on.
+
+        Raises:
+            CellExecutionError: the run ends, always so out of time or on a machine that is too slow for it.
+        """
+        tags = cell.metadata.get("tags", [])
+        if GOES_ON[0] in tags and GOES_ON[1] not in tags:
+            return
+        reply = execute_reply["content"]
+        if self.goes_on and not self.overdue and reply["ename"] != MachineTooSlowError.__name__:
+            self.raised.append((self.number, cell))
+            return
+        self.failed = True
+        self._sample_memory()
+        raise CellExecutionError.from_cell_and_msg(cell, reply)
 
     def stop(self) -> set[psutil.Process]:
         """Stop measuring, and return every process that was seen."""
