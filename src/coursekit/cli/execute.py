@@ -12,7 +12,6 @@ from rich.console import Console
 
 from coursekit.cli.shared import LAB, PARAMETERS, RANKS
 from coursekit.files import write_json, write_text
-from coursekit.labs.build.script import read_notebook
 from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
@@ -43,7 +42,6 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     (asked,) = runnable(select_labs(root, [lab]), [lab], click.echo)
     chosen = replace(asked, small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
-    read_notebook(notebook, chosen.name)  # refuses what is none of this lab
     run = replace(plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0], goes_on=True)
     folder = new_folder(root / JOBS, f"{chosen.name}-")
     stop, progress = StopSignals(), RunProgress(Console())

@@ -7,8 +7,9 @@ import click
 from coursekit.cli.shared import LAB
 from coursekit.errors import CourseKitError
 from coursekit.files import write_if_changed
-from coursekit.labs.build.script import SCRIPT_NAME, answered_script, kind_of, read_notebook
+from coursekit.labs.build.script import SCRIPT_NAME, answered_script, kind_of
 from coursekit.labs.lab import select_labs
+from coursekit.labs.students_notebook import read_notebook
 from coursekit.paths import find_root
 
 

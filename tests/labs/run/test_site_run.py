@@ -55,10 +55,17 @@ def test_solutions_run_in_a_job_and_leave_the_usual_report(tmp_path):
 
 
 def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
-    """Not solved yet, each cell has its error, and the last line tells tests from others; the file stays as it was."""
+    """As Kaggle or an old editor saves it, without metadata of cells and with a byte order mark, it counts in full.
+
+    Not solved yet, each cell has its error, and the last line tells tests from others; the file stays as it was.
+    """
     course = make_course(ROOT, tmp_path / "course", cut="none")
     mine = course / "labs" / "01-sgd" / "01-sgd.ipynb"
-    before = mine.read_bytes()
+    notebook = json.loads(mine.read_bytes())
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    before = b"\xef\xbb\xbf" + json.dumps(notebook).encode()
+    mine.write_bytes(before)
 
     solved = coursekit(course, {**os.environ}, "execute", "01", "-p", "num_epochs", "7")
     mine.write_bytes((ROOT / "labs" / "01-sgd" / "01-sgd.ipynb").read_bytes())
@@ -69,8 +76,8 @@ def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
     assert solved.stdout.splitlines()[-1].endswith(f"The executed notebook is jobs/{first.name}/01-sgd.ipynb.")
     assert "20 / 20 points" in solved.stdout
     handed_in = nbformat.read(first / "01-sgd.ipynb", as_version=4)
-    cells = nbformat.reads(before.decode(), as_version=4).cells
-    assert [(cell.id, cell.source) for cell in handed_in.cells] == [(cell.id, cell.source) for cell in cells]
+    cells = [(cell["id"], "".join(cell["source"])) for cell in notebook["cells"]]
+    assert [(cell.id, cell.source) for cell in handed_in.cells] == cells
     assert all(cell.outputs for cell in handed_in.cells if "picture" in cell.metadata.get("tags", []))
     assert (unsolved.returncode, json.loads((second / "result.json").read_text())["verdict"]) == (1, "failed")
     *_, test, _, last = unsolved.stdout.splitlines()

@@ -44,6 +44,19 @@ def is_script(cell: Mapping[str, Any]) -> bool:
     return cell["cell_type"] == "code" and SCRIPT in cell["metadata"].get("tags", ())
 
 
+def is_parameters(cell: Mapping[str, Any]) -> bool:
+    """Whether a cell holds the parameters."""
+    return cell["cell_type"] == "code" and PARAMETERS in cell["metadata"].get("tags", ())
+
+
+def parameters_of(notebook: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return name, default and comment of each parameter."""
+    from papermill.translators import PythonTranslator  # heavy
+
+    cells = [cell for cell in notebook["cells"] if is_parameters(cell)]
+    return [(one.name, one.default, one.help) for cell in cells for one in PythonTranslator.inspect(cell)]
+
+
 def check_script(notebook: Mapping[str, Any]) -> list[str]:
     """Refuse script cells that make no program, and return the names of the parameters that they use.
 
@@ -52,7 +65,7 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     """
     codes = _codes(notebook)
     names = global_names("\n".join(code for _, code in codes))
-    parameters = {name for name, *_ in _parameters(notebook)}
+    parameters = {name for name, *_ in parameters_of(notebook)}
     for cell, code in codes:
         for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
             raise ScriptError(cell, f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`")
@@ -106,9 +119,9 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
     # Stubs use no parameters, so the builder has noted those of the solution.
     used = {*notebook["metadata"].get("coursekit", {}).get("script_parameters", [])}
     used |= global_names("\n".join(code for _, code in codes)).used
-    parameters = [parameter for parameter in _parameters(notebook) if parameter[0] in used]
+    parameters = [parameter for parameter in parameters_of(notebook) if parameter[0] in used]
     assigned = [f"{each} = {default}" + (f"  # {about}" if about else "") for each, default, about in parameters]
-    place = next((i for i, cell in enumerate(notebook["cells"]) if _is_parameters(cell)), 0)
+    place = next((i for i, cell in enumerate(notebook["cells"]) if is_parameters(cell)), 0)
     num_before = sum(map(is_script, notebook["cells"][:place]))
     blocks = [code for _, code in codes]
     blocks[num_before:num_before] = ["\n".join(assigned), options("".join(map(_option, parameters)))]
@@ -125,28 +138,6 @@ def missing_answers(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     return [cell_name(cell) for cell in cells if cell["cell_type"] == "code" and CODE_STUB in cell["source"]]
 
 
-def read_notebook(path: Path, lab: str) -> dict[str, Any]:
-    """Return a student's notebook of a lab, given by the beginning of its name; each text is in one piece.
-
-    Raises:
-        CourseKitError: no such file, it is not a notebook, or it is that of another lab.
-    """
-    try:
-        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])  # one text, or a list of lines
-            cell["metadata"].get("tags", ())
-        made_from = notebook["metadata"].get("coursekit", {}).get("generated_from", f"{lab}/")
-        name = made_from.split("/")[-2]
-    except OSError as error:
-        raise CourseKitError(f"{path} cannot be read ({error.strerror}): give it the name of its lab.") from None
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise CourseKitError(f"{path} is not a notebook: get it back from the course and write your answers.") from None
-    if not name.startswith(lab.zfill(2)):
-        raise CourseKitError(f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.")
-    return notebook
-
-
 def kind_of(path: Path) -> str:
     """Return what the script in a file holds, or '' when the file is not such a script or was edited."""
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
@@ -156,18 +147,6 @@ def kind_of(path: Path) -> str:
 
 def _checksum(kind: str, text: str) -> str:
     return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
-
-
-def _is_parameters(cell: Mapping[str, Any]) -> bool:
-    return cell["cell_type"] == "code" and PARAMETERS in cell["metadata"].get("tags", ())
-
-
-def _parameters(notebook: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return name, default and comment of each parameter."""
-    from papermill.translators import PythonTranslator  # heavy
-
-    cells = [cell for cell in notebook["cells"] if _is_parameters(cell)]
-    return [(one.name, one.default, one.help) for cell in cells for one in PythonTranslator.inspect(cell)]
 
 
 def _option(parameter: tuple[str, str, str]) -> str:

@@ -1,6 +1,7 @@
 """The folder to publish for students: labs, job scripts, pages and the package without the instructors' parts.
 
-Where `solutions/` would say what labs there are, the copy has each lab's `lab.toml` beside its notebook.
+Where `solutions/` would say what labs there are, the copy has each lab's `lab.toml` beside its notebook, and the
+notebook once more as it was released.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from coursekit.files import write_file, write_json
 from coursekit.labs.build.build import refuse_edited, source_notebook
 from coursekit.labs.build.release import refuse_leaks, texts
 from coursekit.labs.lab import Lab, find_labs
+from coursekit.labs.students_notebook import RELEASED
 
 # What `make env`, `make lab` and the students' commands need. Nothing of solutions/ and tests/ is ever looked at.
 FOLDERS = ("slurm", "src/coursekit", "tools")
@@ -117,7 +119,7 @@ def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
     refuse_edited(root / place / f"{lab.name}.ipynb")
     release = nbformat.reads(notebook.decode(), as_version=4)
     others = {name: _read(root, f"{place}/{name}") for name in release.metadata.coursekit.files}
-    facts = {"lab.toml": (lab.folder / "lab.toml").read_bytes()}
+    facts = {"lab.toml": (lab.folder / "lab.toml").read_bytes(), RELEASED: notebook}
     refuse_leaks(lab.name, source, texts(release, {**others, **facts}))
     files = {f"{lab.name}.ipynb": notebook, **others, **facts}
     return {f"{place}/{name}": data for name, data in files.items()}

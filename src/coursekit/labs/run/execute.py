@@ -24,6 +24,7 @@ from coursekit.labs.run.kernel import ENGINE
 from coursekit.labs.run.plan import LabRun
 from coursekit.labs.run.results import Facts, FailedCell, LabResult, format_time
 from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
+from coursekit.labs.students_notebook import read_notebook
 from coursekit.pictures.output import SPEED
 from coursekit.processes import end_all, end_marked
 from coursekit.ranks.explain import MachineTooSlowError
@@ -86,11 +87,12 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
 
 
 def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
+    write_text(executed, nbformat.writes(nbformat.from_dict(read_notebook(run.notebook, run.name))))
     # papermill takes paths as patterns to fill in with parameters.
-    source, target = (str(path).replace("{", "{{").replace("}", "}}") for path in (run.notebook, executed))
+    place = str(executed).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
-        source,
-        target,
+        place,
+        place,
         parameters=dict(run.parameters),
         engine_name=ENGINE,
         kernel_name=NATIVE_KERNEL_NAME,  # whatever the notebook was written with

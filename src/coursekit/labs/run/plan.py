@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from papermill import inspect_notebook
-
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.script import parameters_of
 from coursekit.labs.lab import Lab, Scalar
+from coursekit.labs.students_notebook import read_notebook
 
 NUM_RANKS = "num_ranks"
 MAX_RANKS = 64
@@ -78,19 +77,15 @@ def _plan(
 
 def read_defaults(notebook: Path) -> dict[str, Scalar]:
     """Return the default of every parameter that a notebook assigns; refuse one that is no bool, number or text."""
-    # papermill warns when there is no parameters cell; a lab without parameters is right too.
-    logging.getLogger("papermill").setLevel(logging.ERROR)
-    # papermill treats the path as a pattern to fill in.
-    found = inspect_notebook(str(notebook).replace("{", "{{").replace("}", "}}"))
-    defaults = {}
-    for name, parameter in found.items():
+    defaults: dict[str, Scalar] = {}
+    for name, default, _ in parameters_of(read_notebook(notebook, notebook.stem)):
         try:
-            value = ast.literal_eval(parameter["default"])
+            value = ast.literal_eval(default)
         except (ValueError, SyntaxError):
             value = None
         if not isinstance(value, (bool, int, float, str)):
             raise CourseKitError(
-                f"{notebook.name}: the default of parameter {name!r} is {parameter['default']!r}; "
+                f"{notebook.name}: the default of parameter {name!r} is {default!r}; "
                 "write one true or false value, number or text there, so that values given for it can be checked."
             )
         defaults[name] = value

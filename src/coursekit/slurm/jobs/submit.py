@@ -9,9 +9,10 @@ from pathlib import Path
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_text
-from coursekit.labs.build.script import answered_script, is_script, missing_answers, read_notebook
+from coursekit.labs.build.script import answered_script, is_script, missing_answers
 from coursekit.labs.lab import Scalar, select_labs
 from coursekit.labs.run.plan import given_values, list_names, read_defaults
+from coursekit.labs.students_notebook import read_notebook
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.explain import explain_refusal
 from coursekit.slurm.jobs.job_script import JobScript

@@ -1,0 +1,147 @@
+"""A student's own notebook of a lab, on this machine: read by one rule for all commands that use it.
+
+Programs other than JupyterLab save notebooks without the metadata of cells (Colab, Kaggle), without their ids (format
+4.4), or with a byte order mark. What a cell is follows from the notebook that the course gave out.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import CourseKitError
+from coursekit.labs.build.regions import HIDDEN_TESTS, outside_regions
+from coursekit.labs.build.script import is_parameters, is_script
+from coursekit.labs.cells import cell_name, names_of
+from coursekit.labs.lab import SOLUTIONS, find_labs, load_lab, matching
+from coursekit.paths import find_root
+from coursekit.text import first_few
+
+RELEASED = ".released.ipynb"  # in a students' copy, beside the notebook, which is the student's to write in
+FORMAT = (4, 5)  # of notebooks; the first one in which cells have ids
+
+
+def read_notebook(path: Path, lab: str) -> dict[str, Any]:
+    """Return a student's notebook of a lab, given by the beginning of its name, without outputs.
+
+    Each text is in one piece, each cell has an id of its own, and tags and nbgrader's metadata where it has lost them.
+
+    Raises:
+        CourseKitError: no such file, it is not a notebook, it is that of another lab, or cells cannot be told.
+    """
+    try:
+        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])  # one text, or a list of lines
+            cell.setdefault("metadata", {}).get("tags", ())
+            if cell["cell_type"] == "code":
+                cell.update(outputs=[], execution_count=None)
+        made_from = notebook.setdefault("metadata", {}).get("coursekit", {}).get("generated_from", f"{lab.zfill(2)}/")
+        name = made_from.split("/")[-2]
+    except OSError as error:
+        raise CourseKitError(f"{path} cannot be read ({error.strerror}): give it the name of its lab.") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise CourseKitError(f"{path} is not a notebook: get it back from the course and write your answers.") from None
+    if not name.startswith(lab.zfill(2)):
+        raise CourseKitError(f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.")
+    if released := _released(path, name):
+        missing = _restore(notebook, released)
+        if missing:
+            raise CourseKitError(
+                f"{path} has lost the metadata of its cells, and {first_few(missing)} cannot be told by id or text: "
+                "copy your answers into the notebook that the course gave you."
+            )
+    _number(notebook)
+    return notebook
+
+
+def _released(path: Path, name: str) -> Mapping[str, Any] | None:
+    """Return the notebook of a lab, given by its name or the beginning of it, as the course knows it."""
+    for start in (path.parent, None):  # a download may be anywhere, and the command is called in the course's folder
+        with suppress(CourseKitError):
+            root = find_root(start)
+            for lab in matching([lab.name for lab in find_labs(root)], name):
+                return _known(root, lab)
+    return None
+
+
+@cache
+def _known(root: Path, lab: str) -> Mapping[str, Any]:
+    kept = root / "labs" / lab / RELEASED
+    if kept.is_file():
+        notebook = json.loads(kept.read_text(encoding="utf-8"))
+    else:
+        builder = import_module("coursekit.labs.build.build")  # which a students' copy does not have
+        notebook = builder.source_notebook(load_lab(root / SOLUTIONS / lab))
+    for cell in notebook["cells"]:
+        source = cell["source"] = "".join(cell["source"])
+        if HIDDEN_TESTS in source:
+            cell["source"] = "\n".join(outside_regions(source))
+    return notebook  # type: ignore[no-any-return]
+
+
+def _restore(notebook: dict[str, Any], released: Mapping[str, Any]) -> list[str]:
+    """Give cells the metadata that they have lost, and return which cells with a tag for programs are not there.
+
+    These are missed only where all cells have lost theirs: a student may well remove one.
+    """
+    is_lost = not any("nbgrader" in cell["metadata"] for cell in notebook["cells"])
+    known = {cell["id"]: cell for cell in released["cells"]}
+    named = _name(notebook["cells"], known)
+    for name, cell in named:
+        ours = deepcopy(known[name]["metadata"])
+        tags = cell["metadata"].get("tags") or []
+        cell["metadata"] = {**ours, **cell["metadata"]}
+        if tags := [*tags, *(tag for tag in ours.get("tags", []) if tag not in tags)]:
+            cell["metadata"]["tags"] = tags
+    notebook["metadata"] = {**deepcopy(released["metadata"]), **notebook["metadata"]}
+    found = {name for name, _ in named}
+    needed = [name for name, cell in known.items() if is_parameters(cell) or is_script(cell)]
+    return [name for name in needed if name not in found] if is_lost else []
+
+
+def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return cells with the names of those that they are: by name or id, else by their text or what they define."""
+    named = [(name, cell) for cell in cells if (name := _own_name(cell)) in known]
+    for name, cell in named:
+        cell.setdefault("id", name)
+    others = [cell for cell in cells if _own_name(cell) not in known]
+    for sign in (_text, _bound):
+        for name, ours in known.items():
+            wanted = sign(ours)
+            found = [cell for cell in others if cell["cell_type"] == ours["cell_type"] and wanted <= sign(cell)]
+            if wanted and len(found) == 1 and name not in {taken for taken, _ in named}:
+                (cell,) = found
+                cell["id"] = name
+                others.remove(cell)
+                named.append((name, cell))
+    return named
+
+
+def _own_name(cell: Mapping[str, Any]) -> str:
+    return cell_name({"id": cell["metadata"].get("id"), **cell})  # Colab keeps ids there
+
+
+def _text(cell: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(filter(None, [cell["source"].strip()]))
+
+
+def _bound(cell: Mapping[str, Any]) -> frozenset[str]:
+    return names_of(cell["source"]).bound if cell["cell_type"] == "code" else frozenset()
+
+
+def _number(notebook: dict[str, Any]) -> None:
+    """Give each cell an id of its own, as a notebook of our format has them."""
+    taken: set[str] = set()
+    for cell in notebook["cells"]:
+        if not isinstance(cell.get("id"), str) or cell["id"] in taken:
+            cell["id"] = uuid.uuid4().hex[:8]
+        taken.add(cell["id"])
+    notebook["nbformat"], notebook["nbformat_minor"] = FORMAT
