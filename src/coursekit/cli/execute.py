@@ -35,6 +35,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     """Execute your notebook of LAB from start to end, past errors.
 
     The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
+    What is beside the notebook is copied there, too, but for files and folders above 1 GB: make these links.
     Inside a Slurm job, the ranks run as tasks of that job, and the folder has the name and number of the job.
     Exit status: 0 when all cells ran and no error was raised but by tests, whatever points they earned, else 1.
     """
@@ -52,6 +53,8 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name
     write_text(executed, nbformat.writes(ready_to_hand_in(nbformat.read(executed, as_version=4))) + "\n")
+    if result.left_out:
+        print(f"Not copied from {notebook.parent.relative_to(root)}/: {first_few(result.left_out)}")
     for cell in result.raised:
         print(f"{cell.place}: {cell.error}")
     if result.failed_cell and result.failed_cell.error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +19,7 @@ from coursekit.files import write_text
 from coursekit.labs.cells import COLOURS, CellScore, cell_name, error_in
 from coursekit.labs.points import score
 from coursekit.labs.run import results
+from coursekit.labs.run.beside import copy_beside
 from coursekit.labs.run.kernel import ENGINE
 from coursekit.labs.run.plan import LabRun
 from coursekit.labs.run.results import Facts, FailedCell, LabResult, format_time
@@ -45,8 +45,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
     executed = folder / run.notebook.name
-    # A student has all files next to the notebook, too.
-    shutil.copytree(run.notebook.parent, folder, dirs_exist_ok=True)
+    left_out = copy_beside(run.notebook, folder)
     watch = KernelWatch(folder, run.time_limit_s, on_cell, run.goes_on)
     problem, interrupted = "", False
     try:
@@ -80,6 +79,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         raised=tuple(_raised(number, cell) for number, cell in watch.raised),
         facts=facts,
         images_per_s=_images_per_s(notebook),
+        left_out=left_out,
     )
     too_slow = _too_slow(notebook, watch, problem)
     verdict, reason = _verdict(run, watch, result, problem, too_slow, interrupted=interrupted)

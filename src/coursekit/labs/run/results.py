@@ -141,6 +141,7 @@ class LabResult:
     failed_cell: FailedCell | None = None  # that the lab stopped at; None when it ran to its end
     raised: tuple[FailedCell, ...] = ()  # cells with errors that the run went on after, each with its error in a line
     facts: Facts | None = None  # machine, versions and commit it ran with; None for a lab that was not run
+    left_out: tuple[str, ...] = ()  # what beside the notebook was not copied to the folder it ran in, and why
     images_per_s: float = 0.0  # training speed of all ranks together that the lab measured; 0 where it measures none
 
     @property
@@ -182,6 +183,7 @@ class LabResult:
             scores=tuple(CellScore(**score) for score in data["scores"]),
             failed_cell=data["failed_cell"] and FailedCell(**data["failed_cell"]),
             raised=tuple(FailedCell(**cell) for cell in data.get("raised", ())),
+            left_out=tuple(data.get("left_out", ())),
             facts=data["facts"] and Facts(**data["facts"]),
         )
 
