@@ -173,6 +173,21 @@ def test_what_cannot_be_handed_in_is_one_sentence(desk, make, parts):
     assert all(part in str(caught.value) for part in parts), caught.value
 
 
+def test_answers_whose_cells_have_lost_their_metadata_are_found(desk, course, monkeypatch):
+    """As Kaggle saves a notebook, in the folder of the course, which says what each cell is."""
+    path = desk()
+    whole = find_work("01", desk.folder)
+    notebook = json.loads(path.read_bytes())
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    path.write_text(json.dumps(notebook))
+    with pytest.raises(CourseKitError, match="holds no exercise of the course"):
+        find_work("01", desk.folder)
+    monkeypatch.setenv("COURSEKIT_ROOT", str(course.root))
+    found = find_work("01", desk.folder)
+    assert (found.num_answers, found.missing, found.taken) == (whole.num_answers, [], whole.taken)
+
+
 def test_a_missing_path_and_an_odd_user(desk):
     """Each is one sentence."""
     with pytest.raises(CourseKitError, match=r"no/such.ipynb is not a notebook: give the path of your notebook"):

@@ -15,11 +15,12 @@ from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, JobRecord, read_records
 from coursekit.grading.submission.students_files import (
     RefusedFileError,
-    StudentNotebook,
+    StudentCell,
     is_plain,
     read_file,
     read_notebook,
 )
+from coursekit.labs import students_notebook
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.lab import NAME, matching
 from coursekit.paths import ROOT_VARIABLE
@@ -59,8 +60,7 @@ def find_work(named: str, start: Path) -> StudentWork:
         CourseKitError: no such notebook, or it cannot be handed in.
     """
     path = _find_notebook(named, start)
-    lab, notebook = _read(path)
-    answers = [cell for cell in notebook.cells if cell.is_answer]
+    lab, answers = _read(path)
     missing = [cell.grade_id for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source]
     taken = [cell.grade_id for cell in answers if checks_of_pieces(cell.source)]
     try:
@@ -127,8 +127,8 @@ def _notebooks(folder: Path, inner: str) -> list[Path]:
     return [path for path in paths if not inner or path.parent.name == path.stem]
 
 
-def _read(path: Path) -> tuple[str, StudentNotebook]:
-    """Return which lab's notebook this is, and the notebook."""
+def _read(path: Path) -> tuple[str, list[StudentCell]]:
+    """Return which lab's notebook this is, and its answers."""
     if not path.is_file():
         raise CourseKitError(f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.")
     try:
@@ -140,11 +140,23 @@ def _read(path: Path) -> tuple[str, StudentNotebook]:
     made_from = (notebook.made_from.split("/")[1:2] or [""])[0]
     by_name = path.stem if NAME.fullmatch(path.stem) else ""
     lab = made_from if NAME.fullmatch(made_from) else by_name
-    if not any(cell.is_answer for cell in notebook.cells) or not lab:
+    answers = [cell for cell in notebook.cells if cell.is_answer] or (_restored(path, lab) if lab else [])
+    if not answers:
         raise CourseKitError(f"{path} holds no exercise of the course: hand in the notebook that the course gave you.")
     if by_name and by_name != lab:
         raise CourseKitError(f"{path} is the notebook of another lab ({lab}): put your notebook of {by_name} there.")
-    return lab, notebook
+    return lab, answers
+
+
+def _restored(path: Path, lab: str) -> list[StudentCell]:
+    """Return the answers of a notebook whose cells have lost their metadata."""
+    cells = students_notebook.read_notebook(path, lab)["cells"]
+    marked = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]
+    return [
+        StudentCell(cell["cell_type"], cell["source"], marks["grade_id"], is_answer=True)
+        for cell, marks in marked
+        if marks.get("solution")
+    ]
 
 
 def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, Path]]:
