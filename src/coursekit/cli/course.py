@@ -91,6 +91,7 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
 
     Without LAB, the hand-ins of all labs are collected. Every version is kept.
     Of all versions the newest one that can be graded counts, and a late one only if none came in time.
+    A hand-in that is still being copied is named; call again half a minute later.
     """
     course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names):

@@ -29,6 +29,8 @@ class Version:
         timestamp: When it was handed in, UTC without an offset.
         refused: One sentence for each thing that was not copied, such as links.
         flags: What an instructor should look at.
+        notes: One sentence for each thing to say of it where it is graded.
+        number: Counts from the version that was kept first: of a folder that has changed, the last content counts.
     """
 
     folder: Path
@@ -36,6 +38,30 @@ class Version:
     timestamp: datetime
     refused: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()
+    notes: tuple[str, ...] = ()
+    number: int = 0
+
+    @property
+    def mark(self) -> str:
+        """The fingerprint of its files."""
+        return self.folder.name.rpartition("-")[2]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A student's folder as it was read.
+
+    Attributes:
+        files: Path within it to content, of plain files.
+        refused: One sentence for each thing that was not read, such as links.
+    """
+
+    files: Mapping[str, bytes]
+    refused: tuple[str, ...]
+
+    def with_time(self, moment: datetime) -> "Contents":
+        """Return the same with this time, if nbgrader's file with it is missing."""
+        return replace(self, files={TIMESTAMP: timestamp_text(moment).encode(), **self.files})
 
 
 @dataclass(frozen=True)
@@ -48,19 +74,33 @@ class Choice:
     flags: tuple[Flag, ...] = ()
 
 
-def keep(source: Path, received: str, timestamp: datetime, flags: tuple[Flag, ...], into: Path) -> Version:
-    """Copy a version's plain files, with its time if that was lost; equal versions are kept once.
-
-    The `source` stays as it is; `received` is its name where it came in, `into` is `hand-ins/<lab>/<student>`.
+def read_contents(folder: Path) -> Contents:
+    """Read a folder of a student.
 
     Raises:
-        RefusedFileError: `source` is not a folder, or a file changes while it is read.
+        RefusedFileError: it is not a folder, or a file changes while it is read.
+        OSError: it vanishes, or may not be read.
     """
-    listing = list_folder(source)
-    contents = {name: read_file(source, name) for name in listing.files}
-    contents.setdefault(TIMESTAMP, timestamp_text(timestamp).encode())
+    listing = list_folder(folder)
+    return Contents({name: read_file(folder, name) for name in listing.files}, listing.refused)
+
+
+def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
+    source: Contents,
+    received: str,
+    timestamp: datetime,
+    flags: tuple[Flag, ...],
+    into: Path,
+    notes: tuple[str, ...] = (),
+) -> Version:
+    """Keep a version's plain files, with its time if that was lost; equal versions are kept once.
+
+    `received` is the name where it came in, `into` is `hand-ins/<lab>/<student>`.
+    """
+    contents = source.with_time(timestamp).files
     name = f"{timestamp.isoformat(timespec='seconds').replace(':', '-')}-{digest(contents)}"
-    version = Version(into / name, received, timestamp, listing.refused, flags)
+    number = 1 + max((one.number for one in read_versions(into) if one.folder.name != name), default=-1)
+    version = Version(into / name, received, timestamp, source.refused, flags, notes, number)
     if not version.folder.is_dir():
         unfinished = into / f".{name}.tmp"
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -81,10 +121,12 @@ def read_versions(folder: Path) -> tuple[Version, ...]:
             datetime.fromisoformat(record["timestamp"]),
             tuple(record["refused"]),
             tuple(Flag(**flag) for flag in record["flags"]),
+            tuple(record.get("notes", ())),
+            record.get("number", 0),
         )
         for record in records
     ]
-    return tuple(sorted(versions, key=lambda version: (version.timestamp, version.folder.name)))
+    return tuple(sorted(versions, key=lambda version: (version.timestamp, version.number, version.folder.name)))
 
 
 def install(version: Version, submitted: Path) -> bool:
@@ -115,7 +157,7 @@ def folder_digest(folder: Path) -> str:
     Raises:
         RefusedFileError: it is not a folder, or a file changes while it is read.
     """
-    return digest({name: read_file(folder, name) for name in list_folder(folder).files})
+    return digest(read_contents(folder).files)
 
 
 def digest(contents: Mapping[str, bytes]) -> str:

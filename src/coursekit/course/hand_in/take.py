@@ -17,7 +17,7 @@ from coursekit.course.hand_in.packed import NotTakenError
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
-from coursekit.course.versions import digest, keep, read_versions, write_files
+from coursekit.course.versions import digest, keep, read_contents, read_versions, write_files
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import NOTEBOOK, TIMESTAMP, classify, shown, timestamp_text, utc
 from coursekit.grading.verdict import Flag
@@ -110,7 +110,7 @@ def _take(
         hand_in = classify(unpacked, owner.student, lab, released[lab])
         if hand_in.notebook is None:
             return replace(taken, lines=(f"{'; '.join(hand_in.notes)}: ask the student for the right notebook.",))
-        keep(unpacked, received, moment, flags, into)
+        keep(read_contents(unpacked), received, moment, flags, into)
     remarks = (owner.remark,) if owner.remark else ()
     return replace(taken, outcome=TAKEN, lines=(*(flag.text for flag in flags), *remarks))
 

@@ -1,0 +1,216 @@
+"""What comes into the exchange: whose folders these are, which have arrived, and when they were handed in.
+
+nbgrader copies a hand-in file by file, and writes the time and the secret last; other programs have an order of their
+own. A folder with both and a whole notebook has arrived, any other one when it no longer changes.
+What changes after that becomes another version: only contents are compared, so no clock or file system decides.
+"""
+
+from __future__ import annotations
+
+import json
+import pwd
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from coursekit.course.folder import Course, late_s
+from coursekit.course.roster import folded
+from coursekit.course.settings import GRACE_S
+from coursekit.course.versions import Contents, digest, keep, read_contents, read_versions
+from coursekit.errors import CourseKitError
+from coursekit.files import write_file
+from coursekit.grading.submission.student_folder import (
+    ID,
+    MAX_TIMESTAMP_BYTES,
+    NOTEBOOK,
+    SECRET,
+    TIMESTAMP,
+    parse_moment,
+    shown,
+    utc,
+)
+from coursekit.grading.submission.students_files import RefusedFileError
+from coursekit.grading.verdict import Flag
+
+# <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
+INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
+UNFINISHED = ".arriving.json"
+STILL = "still arriving"
+# For how long a folder must not change, by this machine's clock: as between two looks of `grade --watch`; where only
+# little can be missing, as between the two looks of a call, which are `PAUSE_S` apart.
+QUIET_S, SHORTLY_S, PAUSE_S = 20.0, 1.0, 1.5
+
+
+def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
+    """Return the folders of each student in the exchange, and a sentence for each folder that is not a hand-in."""
+    if faults := [fault for fault in course.faults_of_exchange() if "belongs" in fault]:
+        raise CourseKitError(
+            f"{faults[0]}: what is there was not released by this course; look for the course's own folder, "
+            "which another account may have moved, and put it back."
+        )
+    if not course.inbound.is_dir():
+        raise CourseKitError("no lab was released yet, so nobody can have handed in: run `coursekit course release`.")
+    arrived: dict[str, list[Path]] = {}
+    strays = []
+    for path in sorted(course.inbound.iterdir()):
+        found = INBOUND.fullmatch(unicodedata.normalize("NFC", path.name))
+        if not found or not ID.fullmatch(found["student"]):
+            strays.append(f"{ascii(path.name)[1:-1][:100]} in the exchange is not a hand-in: it was left there")
+        elif not (course.root / "solutions" / found["lab"]).is_dir():
+            strays.append(f"{found['student']} handed in {found['lab']!a}, which is not a lab: it was left there")
+        elif found["lab"] == lab:
+            arrived.setdefault(spelled(found["student"]), []).append(path)
+    return arrived, strays
+
+
+def take_arrivals(
+    course: Course, lab: str, arrived: Mapping[str, Sequence[Path]], due: Mapping[str, datetime | None]
+) -> list[str]:
+    """Keep what has arrived; return one sentence on all that has not, and one for each folder that cannot be read.
+
+    A second look takes what was complete a moment later.
+    """
+    arriving = _Arriving(course.folder / "hand-ins" / lab / UNFINISHED)
+    left = {path: student for student, paths in arrived.items() for path in paths}
+    said: dict[Path, str] = {}
+    for pause_s in (0.0, PAUSE_S) if left else ():
+        time.sleep(pause_s)
+        said = {path: _take(course, lab, student, path, due[student], arriving) for path, student in left.items()}
+        left = {path: student for path, student in left.items() if said[path]}
+        if not left:
+            break
+    whose = {path.name: student for path, student in left.items() if said[path] == STILL}
+    arriving.save(whose)
+    sentences = [f"{left[path]}, {lab}: not collected, {said[path]}" for path in left if path.name not in whose]
+    if whose:
+        again = "collect again in half a minute, which takes them as they are then"
+        sentences.append(f"{STILL}: {', '.join(sorted(whose.values()))}; {again}")
+    return sentences
+
+
+class _Arriving:
+    """Since when the folders that have not arrived are as they are now, remembered from call to call."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._since: dict[str, tuple[str, float]] = json.loads(path.read_bytes()) if path.is_file() else {}
+
+    def unchanged_s(self, name: str, mark: str) -> float:
+        """Return for how long a folder has had this content; 0 for a new one, or where a clock was set back."""
+        now = time.time()
+        known, since = self._since.get(name, (mark, now))
+        since = since if known == mark and since <= now else now
+        self._since[name] = (mark, since)
+        return now - since
+
+    def save(self, names: Collection[str]) -> None:
+        """Remember these folders, and forget all others."""
+        if names:
+            write_file(self._path, json.dumps({name: self._since[name] for name in names}).encode())
+        else:
+            self._path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A folder of the exchange as it was read; its times are the file system's, the newest of all that is in it."""
+
+    path: Path
+    contents: Contents
+    modified_s: float  # files that were copied may bring this with them
+    changed: datetime  # nobody can set this one
+
+    @classmethod
+    def read(cls, path: Path) -> _Folder:
+        contents = read_contents(path)
+        files = [path / name for name in contents.files]
+        stats = [place.lstat() for place in {path, *files, *(file.parent for file in files)}]
+        return cls(path, contents, max(one.st_mtime for one in stats), utc(max(one.st_ctime for one in stats)))
+
+    @property
+    def claimed(self) -> datetime | None:
+        """When it was handed in, by its name."""
+        found = INBOUND.fullmatch(self.path.name)
+        return parse_moment(found["time"]) if found else None
+
+
+def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
+    course: Course, lab: str, student: str, path: Path, due: datetime | None, arriving: _Arriving
+) -> str:
+    """Keep a folder as a version, if it has arrived and is not kept as it is; else return why not, in a few words."""
+    try:
+        folder = _Folder.read(path)
+    except OSError as error:  # it has vanished, or is not the instructor's to read before nbgrader's last step
+        return f"it cannot be read ({error.strerror}): the next call tries again"
+    except RefusedFileError as error:
+        return f"{error}"
+    into, files = course.hand_ins(lab, student), folder.contents.files
+    there = {TIMESTAMP: _tells_time(files), SECRET: bool(files.get(SECRET))}
+    missing = [name for name, is_there in there.items() if not is_there]
+    contents = folder.contents.with_time(folder.claimed or folder.changed)
+    mark, versions = digest(contents.files), read_versions(into)
+    own = [version for version in versions if version.received == path.name]
+    same = max(own, key=lambda version: version.number).mark if own else ""
+    if mark == same or (not own and mark in {version.mark for version in versions}):
+        return ""
+    quiet_s = _quiet_s(missing, is_whole=_is_json(files.get(f"{lab}{NOTEBOOK}", b"")))
+    if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < GRACE_S:
+        return STILL
+    # What had come with all that nbgrader writes was changed by its owner.
+    timestamp, flags = _time_of(folder, due, was_whole=not all(version.notes for version in own))
+    notes = (f"it came without {' and '.join(missing)}: taken as it is",) if missing else ()
+    keep(contents, path.name, timestamp, (*flags, *_owner_flags(course, student, path)), into, notes)
+    return ""
+
+
+def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
+    """Return for how long a folder must not change before it counts, by the files of nbgrader that it lacks."""
+    if not missing and is_whole:
+        return 0.0
+    return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S
+
+
+def _tells_time(files: Mapping[str, bytes]) -> bool:
+    return parse_moment(files.get(TIMESTAMP, b"")[:MAX_TIMESTAMP_BYTES].decode("ascii", "replace")) is not None
+
+
+def _is_json(content: bytes) -> bool:
+    """Whether a file is not cut off; numbers are not read, which takes minutes for long ones."""
+    try:
+        json.loads(content, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple[datetime, tuple[Flag, ...]]:
+    """Return when a folder of the exchange counts as handed in, and a flag for what contradicts its name.
+
+    Students name that folder themselves, but not the time at which the file system last saw it change. With
+    `was_whole`, its content had been handed in before: what has changed after the due date is late.
+    """
+    claimed, changed = folder.claimed, folder.changed
+    if claimed is None:
+        return changed, (Flag("time", f"The name {folder.path.name!a} tells no time: the file system's is taken."),)
+    if late_s(claimed, due) or not late_s(changed, due):
+        return claimed, ()
+    text = f"It claims to be in time, of {shown(claimed)}; it was written at {shown(changed)}."
+    return changed if was_whole else claimed, (Flag("time", text),)
+
+
+def _owner_flags(course: Course, student: str, path: Path) -> list[Flag]:
+    """Return a flag for a folder that belongs to another account than the student's."""
+    if not course.config.get("ExchangeCollect", {}).get("check_owner", True):
+        return []
+    uid = path.lstat().st_uid
+    try:
+        owner = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        owner = f"account {uid}"
+    if folded(owner) == folded(student):
+        return []
+    return [Flag("owner", f"It claims to come from {student} and belongs to {owner}.")]
