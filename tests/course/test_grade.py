@@ -85,7 +85,9 @@ def test_a_dry_run_shows_whose_points_would_move(course, hand_in, run):
     assert lines[-1].startswith("points of 2 of 3 hand-ins would move")
     assert points(course) == before
 
-    assert [line for line in run() if line.startswith("bob ")] == [f"bob {NAME}: 3 of 3 (as before), 1 flag: owner"]
+    lines = run()
+    assert lines[0] == f"ada {NAME}: 3 of 3 (as before), 1 flag: owner"
+    assert lines[1] == f"bob {NAME}: 3 of 3 (judged before, +2 points), 1 flag: owner"
     assert run("--dry-run")[-1].startswith("points of 0 of 3 hand-ins would move")
 
 

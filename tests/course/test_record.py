@@ -5,7 +5,8 @@ import pytest
 from nbgrader.utils import determine_grade
 
 from coursekit.course.collect import collect
-from coursekit.course.record import record
+from coursekit.course.folder import find_course
+from coursekit.course.record import foresee, record
 from coursekit.course.versions import read_hand_in
 from coursekit.grading.verdict import Flag
 
@@ -101,6 +102,42 @@ def test_manual_points_survive(course, handed_in):
     record(course, verdict(points=(2, 0), messages=("", MESSAGE)), again)
     assert grades(course)["explain"] == (None, 3.5, True)
     assert totals(course) == (5.5, 0, later(1))
+
+
+@pytest.mark.parametrize(
+    ("terms", "late", "moved"),
+    [
+        ("none", (False, False), {"mean-tests": -1}),
+        ("10 % a day", (False, True), {"mean-tests": -1, "late penalty": -0.1 * (2 + 3.5)}),
+        ("10 % a day", (True, True), {"mean-tests": -1, "late penalty": 0.1}),
+        ("10 % a day", (True, False), {"mean-tests": -1, "late penalty": 0.1 * (3 + 3.5)}),
+    ],
+)
+def test_what_is_foreseen_is_what_recording_does(course, handed_in, terms, late, moved):
+    """By cell and for lateness, with points that a person gave; foreseeing leaves every file as it was."""
+
+    def with_due(is_late):
+        due = "2026-11-16T11:00:00Z" if is_late else "2026-11-16T13:00:00Z"
+        settings = f'name = "dl"\nlate_penalty = "{terms}"\n[due]\n{NAME} = "{due}"\n'
+        (course.folder / "course.toml").write_text(settings)
+        return find_course(course.root, course.folder)
+
+    was_late, is_late = late
+    hand_in, now = handed_in(), with_due(was_late)
+    first = {"shard-tests": 2, "mean-tests": 1, **({"late penalty": -0.3} if was_late else {})}
+    assert foresee(now, verdict(), hand_in) == record(now, verdict(), hand_in) == pytest.approx(first)
+    grade_by_hand(course, 3.5)
+    assert record(now, verdict(), hand_in) == pytest.approx({"late penalty": -0.35} if was_late else {})
+
+    now, worse = with_due(is_late), verdict(points=(2, 0), messages=("", MESSAGE))
+    points, lost, _ = totals(course)
+    before = tree(course.folder)
+    assert foresee(now, worse, hand_in) == pytest.approx(moved)
+    assert tree(course.folder) == before
+    assert record(now, worse, hand_in) == pytest.approx(moved)
+    after, lost_after, _ = totals(course)
+    assert (after - lost_after) - (points - lost) == pytest.approx(sum(moved.values()))
+    assert foresee(now, worse, hand_in) == {}
 
 
 def test_a_lost_file_is_written_again_and_nobody_is_asked_twice(course, handed_in):

@@ -18,7 +18,7 @@ from rich.progress import TimeElapsedColumn
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import Course, find_course
-from coursekit.course.grade import ArrayTask, GradedHandIn, Staged
+from coursekit.course.grade import ArrayTask, GradedHandIn, Recorder, Staged
 from coursekit.course.status.points import Points
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
@@ -108,7 +108,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     from coursekit.course.collect import collect
     from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.kept_cells import refuse_other_points
-    from coursekit.course.record import record
+    from coursekit.course.record import foresee, record
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.points import read_points
 
@@ -143,7 +143,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
                 require_sandbox()
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
             before = read_points(course)
-            recorder = (lambda *_: None) if dry_run or task.is_of_array else record
+            recorder: Recorder = foresee if dry_run else (lambda *_: {}) if task.is_of_array else record
             stream = grade_all(course, staged, settings, again=again, recorder=recorder)
             graded = sorted(
                 _told(stream, len(staged), console, log), key=lambda one: (one.hand_in.student, one.hand_in.lab)
@@ -151,7 +151,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             if task.is_of_array:
                 click.echo(SHARE_IS_JUDGED.format(*task))
             elif dry_run:
-                _print_moves(course, graded, console)
+                _print_moves(graded, console)
             else:
                 _report(course, labs, graded, before, page, console)
     except KeyboardInterrupt:
@@ -218,19 +218,15 @@ def _watch(  # noqa: PLR0913  # what `grade` has
         time.sleep(WATCH_S)
 
 
-def _print_moves(course: Course, graded: Sequence[GradedHandIn], console: Console) -> None:
+def _print_moves(graded: Sequence[GradedHandIn], console: Console) -> None:
     """Say whose points would move, by how much, and in which cells."""
-    from coursekit.course.record import moves
-
-    num_moved = 0
-    for one in graded:
-        if found := moves(course, one.verdict):
-            num_moved += 1
-            cells = ", ".join(f"{name} {points:+g}" for name, points in found.items())
-            line = f"{one.hand_in.student} {one.hand_in.lab}: {sum(found.values()):+g} ({cells})"
-            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+    moved = [one for one in graded if one.moves]
+    for one in moved:
+        cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.items())
+        line = f"{one.hand_in.student} {one.hand_in.lab}: {sum(one.moves.values()):+g} ({cells})"
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
     console.print(
-        f"points of {num_moved} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
+        f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
         "`coursekit grade` records them, and judges nothing again.",
         markup=False, highlight=False, soft_wrap=True,
     )  # fmt: skip
@@ -265,7 +261,6 @@ def _line(graded: GradedHandIn) -> str:
     elif graded.outcome == EMPTY:
         what = "; ".join(graded.notes) or EMPTY
     else:
-        how = "as before" if graded.is_cached else f"{verdict.seconds:.1f} s"
-        what = f"{verdict.points:g} of {verdict.max_points:g} ({how})"
+        what = f"{verdict.points:g} of {verdict.max_points:g} ({graded.how})"
     flags = f", {flag_words(verdict.flags)}" if verdict.flags else ""
     return printable(f"{verdict.student} {verdict.lab}: {what}{flags}").replace("\n", " ")

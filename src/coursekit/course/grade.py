@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ from coursekit.grading.submission.work import Submission, Work, key_of
 from coursekit.grading.verdict import Flag, Verdict
 
 VERDICTS = "verdicts"
+# Does something with the points of a hand-in, and returns which of them moved.
+Recorder = Callable[[Course, Verdict, HandIn], Mapping[str, float]]
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
 
 
@@ -35,12 +37,14 @@ class GradedHandIn:
             without scores when there was nothing to grade.
         notes: what the report says of the hand-in.
         is_cached: whether it had been judged before.
+        moves: which points moved in the gradebook, or would, and by how much: by cell, and for lateness.
     """
 
     hand_in: HandIn
     verdict: Verdict
     notes: tuple[str, ...] = ()
     is_cached: bool = False
+    moves: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> str:
@@ -48,6 +52,13 @@ class GradedHandIn:
         if self.verdict.fault:
             return FAULT
         return EMPTY if not self.verdict.scores else AS_BEFORE if self.is_cached else JUDGED
+
+    @property
+    def how(self) -> str:
+        """How long it ran; or that it had been judged before, and how that moves its points now."""
+        if not self.is_cached:
+            return f"{self.verdict.seconds:.1f} s"
+        return f"judged before, {sum(self.moves.values()):+g} points" if self.moves else AS_BEFORE
 
 
 @dataclass(frozen=True)
@@ -137,7 +148,7 @@ def grade_all(  # noqa: PLR0913  # who judges and who records can be given
     *,
     again: bool = False,
     judge: Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]] = judge_all,
-    recorder: Callable[[Course, Verdict, HandIn], None] = record,
+    recorder: Recorder = record,
 ) -> Generator[GradedHandIn, None, None]:
     """Judge hand-ins, with `again` also what was judged before; save, record and yield each verdict.
 
@@ -169,15 +180,14 @@ def grade_all(  # noqa: PLR0913  # who judges and who records can be given
                 yield _recorded(course, one, verdict, recorder)
 
 
-def _recorded(
-    course: Course, one: Staged, verdict: Verdict, recorder: Callable[[Course, Verdict, HandIn], None]
-) -> GradedHandIn:
+def _recorded(course: Course, one: Staged, verdict: Verdict, recorder: Recorder) -> GradedHandIn:
     """Record a verdict for one student; others with equal answers share the verdict."""
     own = replace(verdict, student=one.hand_in.student)
+    moves: Mapping[str, float] = {}
     if not own.fault:
         with clear_failures(course):
-            recorder(course, own, one.hand_in)  # which finds the flags of the hand-in itself
-    return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes)
+            moves = recorder(course, own, one.hand_in)  # which finds the flags of the hand-in itself
+    return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, moves=moves)
 
 
 def load_verdict(course: Course, key: str) -> Verdict | None:

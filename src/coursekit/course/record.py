@@ -23,55 +23,58 @@ from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 READABLE = 0o444  # as nbgrader leaves what it graded
 NO_RESPONSE = "No response."  # nbgrader's words
 MAX_SECRET_BYTES = 1000
+LATE = "late penalty"
+NUM_DECIMALS = 9  # of points: a sum of floats is not exact
 
 
-def record(course: Course, verdict: Verdict, hand_in: HandIn) -> None:
-    """Record a verdict on a hand-in; recording it again changes nothing.
+def record(course: Course, verdict: Verdict, hand_in: HandIn) -> dict[str, float]:
+    """Record a verdict on a hand-in, and return which points moved, as `foresee` does; again it changes nothing.
 
     The gradebook changes in one transaction or not at all, then the files are written, the notebook last;
     a call that was cut short is completed by the next one.
     Manual points stay; where there were any and other work is graded, the cell asks for another look, as in nbgrader.
     """
-    released = course.released(verdict.lab)
-    cells = staged_cells(hand_in, released)
-    notebook = graded_notebook(verdict, hand_in, released, cells)
-    answers = [cell for cell in notebook.cells if is_solution(cell)]
-    untouched = [cell for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)]
-    comments = {cell_name(cell): NO_RESPONSE for cell in untouched}
-    # A person grades an answer in words, unless nothing was written: that is 0.
-    scores = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
-    scores |= {score.grade_id: score.points for score in verdict.scores}
+    notebook = _notebook(course, verdict, hand_in)
     files = {}
     if hand_in.timestamp:
         files[TIMESTAMP] = timestamp_text(hand_in.timestamp).encode()
     with suppress(RefusedFileError):  # it did not come through the exchange: its feedback cannot go back that way
         files[SECRET] = read_file(hand_in.folder, SECRET, MAX_SECRET_BYTES)
     files[f"{verdict.lab}.ipynb"] = to_bytes(notebook)
-    _record_points(course, verdict, hand_in, scores, comments)
+    moved = _record_points(course, verdict, hand_in, notebook, is_kept=True)
     for name, data in files.items():
         path = course.autograded(verdict.lab, verdict.student) / name
         if not path.is_file() or path.read_bytes() != data:
             write_file(path, data, READABLE)
+    return moved
 
 
-def moves(course: Course, verdict: Verdict) -> dict[str, float]:
-    """Return by cell how many points a verdict gives beyond those in the gradebook; a student who has none has 0."""
-    from nbgrader.api import MissingEntry
+def foresee(course: Course, verdict: Verdict, hand_in: HandIn) -> dict[str, float]:
+    """Return which points `record` would move and by how much: by cell, and for lateness; nothing is recorded."""
+    return _record_points(course, verdict, hand_in, _notebook(course, verdict, hand_in), is_kept=False)
 
-    before: dict[str, float | None] = {}
-    with course.gradebook() as gradebook, suppress(MissingEntry):
-        notebook = gradebook.find_submission_notebook(verdict.lab, verdict.lab, verdict.student)
-        before = {grade.cell.name: grade.auto_score for grade in notebook.grades}
-    more = {score.grade_id: score.points - (before.get(score.grade_id) or 0.0) for score in verdict.scores}
-    return {name: points for name, points in more.items() if points}
+
+def _notebook(course: Course, verdict: Verdict, hand_in: HandIn) -> NotebookNode:
+    released = course.released(verdict.lab)
+    return graded_notebook(verdict, hand_in, released, staged_cells(hand_in, released))
 
 
 def _record_points(
-    course: Course, verdict: Verdict, hand_in: HandIn, scores: Mapping[str, float | None], comments: Mapping[str, str]
-) -> None:
-    """Write into the gradebook, in one transaction, the points and nbgrader's own comments by cell."""
+    course: Course, verdict: Verdict, hand_in: HandIn, graded: NotebookNode, *, is_kept: bool
+) -> dict[str, float]:
+    """Write points and nbgrader's own comments into the gradebook, in one transaction; undo it unless `is_kept`.
+
+    Returns:
+        By cell, and for lateness, how far the points moved; only what moved, from 0 where there were none.
+    """
     from nbgrader.api import BaseCell, GradeCell
 
+    answers = [cell for cell in graded.cells if is_solution(cell)]
+    untouched = [cell for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)]
+    comments = {cell_name(cell): NO_RESPONSE for cell in untouched}
+    # A person grades an answer in words, unless nothing was written: that is 0.
+    scores = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
+    scores |= {score.grade_id: score.points for score in verdict.scores}
     with course.gradebook() as gradebook:
         session = gradebook.db
         submission = _submission(gradebook, verdict.lab, verdict.student)
@@ -80,6 +83,7 @@ def _record_points(
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
         names = dict(cells.all())  # in one query: nbgrader's own objects take one for each
+        before = _points(notebook, names)
         maxima = {score.grade_id: score.max_points for score in verdict.scores}
         for cell in session.query(GradeCell).filter(GradeCell.notebook_id == notebook.notebook_id):
             cell.max_score = maxima.get(cell.name, cell.max_score)  # graded by other points, it is of these
@@ -97,7 +101,19 @@ def _record_points(
         num_days = days_late(hand_in.timestamp, due, course.settings.zone)
         lost = penalty(course.settings.late_penalty, notebook.score, num_days)
         notebook.late_submission_penalty = lost if num_days else None
-        session.commit()
+        after = _points(notebook, names)
+        (session.commit if is_kept else session.rollback)()
+    moved = {name: round(after[name] - before[name], NUM_DECIMALS) for name in (*scores, LATE) if name in after}
+    return {name: points for name, points in moved.items() if points}
+
+
+def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
+    """Return what each cell of a submitted notebook counts, as nbgrader sums it up, and what lateness takes away."""
+    points = {LATE: -(notebook.late_submission_penalty or 0.0)}
+    for grade in notebook.grades:
+        given = grade.auto_score if grade.manual_score is None else grade.manual_score
+        points[names[grade.cell_id]] = (given or 0.0) + (grade.extra_credit or 0.0)
+    return points
 
 
 def _submission(gradebook: Any, lab: str, student: str) -> Any:
