@@ -1,8 +1,13 @@
 """A small lab with a warm slot for all tests of judging."""
 
+import json
+import os
+import time
+
 import nbformat
 import pytest
 
+from coursekit.grading.isolation import cgroups
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.work import Work, read_program
 
@@ -28,6 +33,13 @@ CELLS = {
     "loss-tests": (LOSS_TESTS, 2),
     "facts-tests": (FACTS_TESTS, 1),
 }
+# Files with the limit of a control group, of which a machine has one: of version 1, and of version 2.
+LIMITS = {
+    "memory": ("memory.limit_in_bytes", "memory.max"),
+    "pids": ("pids.max",),
+    "cpu": ("cpu.cfs_quota_us", "cpu.max"),
+}
+GONE_S = 60
 
 
 def _cell(name, source, role):
@@ -70,6 +82,57 @@ def work():
         return Work("01-small", "ada", cells, extra)
 
     return make
+
+
+@pytest.fixture
+def in_fork():
+    """Return a function that calls another one in a fork of this process, and returns what that returns, plain data."""
+
+    def call(function):
+        listen, tell = os.pipe()
+        if (pid := os.fork()) == 0:
+            try:
+                os.write(tell, json.dumps(function()).encode())
+            except BaseException as error:  # noqa: BLE001  # the test tells it
+                os.write(tell, json.dumps(repr(error)).encode())
+            finally:
+                os._exit(0)
+        os.close(tell)
+        with os.fdopen(listen, "rb") as said:
+            text = said.read()
+        os.waitpid(pid, 0)
+        return json.loads(text)
+
+    return call
+
+
+@pytest.fixture
+def limited():
+    """Return a function that makes a control group with limits by controller, and returns how a process enters it.
+
+    It may be called again for a group in that group.
+    """
+    if os.getuid() != 0:
+        pytest.skip("only root can make control groups")
+    tops = {controller: cgroups.folders(controller)[-1] for controller in LIMITS}
+    made = []
+
+    def make(**limits):
+        for controller, limit in limits.items():
+            tops[controller] /= f"coursekit-test-{os.getpid()}"
+            tops[controller].mkdir()
+            made.append(tops[controller])
+            [file] = [file for name in LIMITS[controller] if (file := tops[controller] / name).exists()]
+            file.write_text(str(limit))
+        entered = [tops[controller] / "cgroup.procs" for controller in limits]
+        return lambda: [file.write_text(str(os.getpid())) for file in entered]
+
+    yield make
+    deadline_s = time.monotonic() + GONE_S
+    for folder in reversed(made):
+        while (folder / "cgroup.procs").read_text() and time.monotonic() < deadline_s:
+            time.sleep(0.05)  # until the kernel has buried what ran in it
+        folder.rmdir()
 
 
 def pytest_collection_modifyitems(items):

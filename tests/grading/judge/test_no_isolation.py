@@ -1,6 +1,5 @@
 """An account may have so many namespaces and no more: when they run out, that is the machine's fault."""
 
-import json
 import os
 from pathlib import Path
 
@@ -25,24 +24,16 @@ def _become_limited():
     Path("/proc/sys/user/max_user_namespaces").write_text(str(NUM_NAMESPACES))
 
 
-def test_ranks_that_cannot_be_isolated_are_no_students_fault(program, work):
+def test_ranks_that_cannot_be_isolated_are_no_students_fault(program, work, in_fork):
     """The verdict has a fault that says why, and no score; a lost point would have been kept for good."""
-    listen, tell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            _become_limited()
-            with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
-                verdict = grade(program, work(), slot)
-            os.write(tell, json.dumps([verdict.fault, len(verdict.scores)]).encode())
-        except BaseException as error:  # noqa: BLE001  # the test tells it
-            os.write(tell, json.dumps([repr(error), -1]).encode())
-        finally:
-            os._exit(0)
-    os.close(tell)
-    with os.fdopen(listen, "rb") as said:
-        fault, num_scores = json.loads(said.read())
-    os.waitpid(pid, 0)
+
+    def judge():
+        _become_limited()
+        with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
+            verdict = grade(program, work(), slot)
+        return verdict.fault, len(verdict.scores)
+
+    fault, num_scores = in_fork(judge)
 
     assert "this account has reached its limit" in fault
     assert num_scores == 0

@@ -14,6 +14,7 @@ def test_a_request_that_comes_too_late_costs_the_next_submission_nothing(program
     """A launcher that is killed between two requests leaves the second one unread in the channel."""
     with slot.submission() as running:
         assert running.ask({"op": "cells", "cells": []}, 5) == {"cells": []}
+        running.kill_reason = "so"
         processes.kill_below(find_zygote(os.getpid()))
         assert running.ask({"op": "cells", "cells": []}, 5)["error"][0] == "ProcessEnded"
     verdict = grade(program, work(), slot, left_out=("facts-tests",))
@@ -40,6 +41,11 @@ def test_when_the_time_is_up_nothing_is_asked():
         ({"error": ["RecursionError", "so"]}, []),
         ({"cells": [{"name": "answer", "error": ["SystemError", "so"]}]}, ["broken interpreter"]),
         ({"cells": [{"name": "answer", "error": ["NameError", "so"]}]}, []),
+        ({"cells": [{"name": "answer", "error": ["OSError", "[Errno 24] Too many open files"]}]}, ["shortage"]),
+        ({"error": ["BlockingIOError", "[Errno 11] Resource temporarily unavailable"]}, ["shortage"]),
+        ({"error": ["ResourceExhaustedError", "so"]}, ["memory"]),
+        ({"reports": [[1, None, "RuntimeError", "can't start new thread", ""]]}, ["shortage"]),
+        ({"exit_codes": {2: -9}}, ["ProcessEnded"]),
     ],
 )
 def test_odd_ends_are_flagged(reply, flags):

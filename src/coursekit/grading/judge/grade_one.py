@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NoReturn
@@ -23,7 +24,9 @@ import nbformat
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside.wire import TimedCell
+from coursekit.grading.isolation.cgroups import Refusals
 from coursekit.grading.isolation.namespaces import data_bytes
+from coursekit.grading.judge.doubt import machines_fault, solution_of
 from coursekit.grading.judge.judge import judge, quote_cells
 from coursekit.grading.judge.running import Fault, Running
 from coursekit.grading.judge.slot import Slot
@@ -73,7 +76,20 @@ def main() -> None:
 
 
 def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
-    """Run and judge one submission but for the judge's cells named in `left_out`; `key` goes into the verdict."""
+    """Run and judge one submission but for the judge's cells named in `left_out`; `key` goes into the verdict.
+
+    Points that the machine may have cost it make a fault.
+    """
+    before = Refusals.so_far()
+    verdict = _judged(program, work, slot, left_out, key)
+    solution = solution_of(program, work.student)
+    if fault := machines_fault(verdict, before, lambda: _judged(program, solution, slot, left_out, key)):
+        LOGGER.warning("%s %s: %s (%s)", work.student, work.lab, fault, machine())
+        return replace(verdict, scores=(), outputs={}, fault=fault)
+    return verdict
+
+
+def _judged(program: Program, work: Work, slot: Slot, left_out: Collection[str], key: str) -> Verdict:
     started = time.monotonic()
     quote_cells(cell for cells, _ in cells_to_run(program, work) for cell in cells)
     scores: tuple[CellScore, ...] = ()

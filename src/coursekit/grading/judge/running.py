@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import signal
+import errno
+import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -29,11 +31,15 @@ ODD_ERRORS = {
     "TimeoutError": "TimeoutError",
     "SystemExit": "process",
     "MemoryError": "memory",
+    "ResourceExhaustedError": "memory",  # TensorFlow's
     # What CPython says when it has lost its way: after endless recursion with the limit taken away, for one.
     "SystemError": "broken interpreter",
     "OddReply": "odd reply",
 }
 NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # what else ended a cell is a flag of its own name
+# What an error says where the kernel has no more of something to give, to the student or to anybody.
+SHORT_OF = ("EAGAIN", "ENOMEM", "ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOBUFS")
+SHORTAGE = re.compile("|".join([os.strerror(getattr(errno, name)) for name in SHORT_OF] + ["can't start new thread"]))
 UNASKED = "sent the judge messages that it did not ask for"
 
 
@@ -110,7 +116,8 @@ class Running:
         """Whether this says that the submission has ended; remember whether it left files in the sandbox."""
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
-        if message.get("gone", 0) > 0:  # an error of the launcher's, which runs nothing of the student's
+        by_grader = self.watch.excess or self.watch.fault or self.kill_reason
+        if message.get("gone") and not by_grader:  # the launcher runs nothing of the student's
             raise Fault(f"the launcher in the sandbox ended with status {message['gone']}")
         return self._gone
 
@@ -147,6 +154,8 @@ def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
     for error, text in _errors(reply):
         if error in ODD_ERRORS:
             yield ODD_ERRORS[error], text
+        elif SHORTAGE.search(text):
+            yield "shortage", text
         if len(text) >= LONG_TEXT or CONTROL.search(text) or "\N{REPLACEMENT CHARACTER}" in text:
             yield "odd text", error
 
@@ -160,13 +169,12 @@ def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
     for cell in reply.get("cells", ()):
         if cell.get("num_odd"):
             yield "OddReply", f"cell {cell['name']} {UNASKED}"
-        if cell["error"] and cell["error"][0] in NAMED_IN_CELLS:
+        if cell["error"] and (cell["error"][0] in NAMED_IN_CELLS or SHORTAGE.search(cell["error"][1])):
             yield tuple(cell["error"])
     reports = {rank: (kind, text) for rank, _, kind, text, _ in reply.get("reports", ())}
     yield from reports.values()
     for rank, code in dict(reply.get("exit_codes", {})).items():
-        # Ranks whose peer has failed are killed by the kit.
-        if rank not in reports and code != -signal.SIGKILL:
+        if rank not in reports:
             yield "ProcessEnded", f"rank {rank} ended with exit code {code}"
 
 
