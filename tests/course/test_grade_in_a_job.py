@@ -1,5 +1,6 @@
 """A class graded by a job script on a real Slurm: hand-ins reach nothing of it, and a node that fails loses nothing."""
 
+import math
 import os
 import re
 import subprocess
@@ -14,7 +15,8 @@ from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.grade import ArrayTask
 from coursekit.errors import CourseKitError
-from coursekit.grading.judge.pool import default_num_slots
+from coursekit.grading.isolation import cgroups
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots, lack_of_memory
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.slurm.jobs.slurm_cli import ENDED, look
 from coursekit.slurm.sites.load import load_site
@@ -146,22 +148,42 @@ def test_tasks_of_an_array_without_gaps_share_the_class():
 
 
 @pytest.mark.parametrize(
-    ("given", "num_slots"),
+    ("given", "memory_gb", "num_cores", "num_slots", "wanted"),
     [
-        ({}, 16),  # no job
-        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "2", "SLURM_MEM_PER_NODE": "65536"}, 2),
-        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_NODE": "40960"}, 5),  # each 8 GB
-        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_CPU": "4096"}, 8),
-        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_CPU": "100"}, 1),
-        ({"SLURM_JOB_ID": "7"}, 12),  # what the node has left
+        ({}, None, None, 16, ""),  # neither job nor container
+        ({}, 40, None, 5, ""),
+        ({}, None, 2.5, 2, ""),
+        ({}, 1.1, 0.5, 1, "1 hand-in at a time may use 8.0 GB of memory, and the grader has 1.1 GB"),
+        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "2", "SLURM_MEM_PER_NODE": "65536"}, None, None, 2, ""),
+        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_NODE": "40960"}, None, None, 5, ""),
+        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_NODE": "40960"}, 20, None, 2, ""),
+        ({"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_CPU": "4096"}, None, None, 8, ""),
+        (
+            {"SLURM_JOB_ID": "7", "SLURM_CPUS_PER_TASK": "16", "SLURM_MEM_PER_CPU": "100"}, None, None, 1,
+            "1 hand-in at a time may use 8.0 GB of memory, and the grader has 1.6 GB",
+        ),
+        ({"SLURM_JOB_ID": "7"}, None, None, 12, ""),  # what the node has left
     ],
-)
-def test_a_job_judges_as_many_at_a_time_as_it_has_cores_and_memory_for(given, num_slots, monkeypatch):
-    """Slurm's numbers hold, also where the kernel does not; outside of a job, the cores."""
+)  # fmt: skip
+def test_a_job_or_container_judges_as_many_at_a_time_as_it_has_cores_and_memory_for(  # noqa: PLR0913, PLR0917
+    given, memory_gb, num_cores, num_slots, wanted, monkeypatch
+):
+    """Each may take 8 GB. Slurm's numbers hold, also where the kernel does not; elsewhere the cores decide.
+
+    Where even one may lack memory, or more at a time that are asked for, a sentence says so.
+    """
     for name in [name for name in os.environ if name.startswith("SLURM_")]:
         monkeypatch.delenv(name)
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
-    monkeypatch.setattr("psutil.virtual_memory", lambda: type("Memory", (), {"available": 100 << 30}))
-    assert default_num_slots(SubmissionLimits(memory_gb=6)) == num_slots
+    memory = SimpleNamespace(available=100 << 30, total=120 << 30)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr(cgroups, "memory_bytes", lambda: (memory_gb or math.inf) * 2**30)
+    monkeypatch.setattr(cgroups, "num_cores", lambda: num_cores or math.inf)
+    limits = SubmissionLimits(memory_gb=6)
+
+    assert default_num_slots(limits) == num_slots
+    assert lack_of_memory(PoolSettings(num_slots, limits)).partition(":")[0] == wanted
+    is_limited = memory_gb or "SLURM_JOB_ID" in given
+    assert bool(lack_of_memory(PoolSettings(16, limits))) == bool(is_limited)

@@ -22,7 +22,7 @@ from coursekit.course.grade import ArrayTask, GradedHandIn, Recorder, Staged
 from coursekit.course.status.points import Points
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
-from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots, lack_of_memory
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import Lab, select_labs
@@ -43,7 +43,7 @@ JOBS = click.option(
     "num_slots",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Submissions to grade at a time.  [default: one per core; in a job, as many as its memory allows]",
+    help="Submissions to grade at a time.  [default: one per core; in a job or container, what its memory allows]",
 )
 TIMEOUT = click.option(
     "--timeout-s",
@@ -126,7 +126,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
             sources = build_sources(root, labs)
             refuse_other_points(course, sources, students)
             if watch:
-                require_sandbox()
+                _require_machine(settings)
 
                 def arrived() -> list[Staged]:
                     for lab in filter(lambda lab: course.outbound(lab).is_dir(), sources):
@@ -140,7 +140,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
                 raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
             staged = task.share(staged)
             if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
-                require_sandbox()
+                _require_machine(settings)
             LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
             before = read_points(course)
             recorder: Recorder = foresee if dry_run else (lambda *_: {}) if task.is_of_array else record
@@ -159,6 +159,14 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
         sys.exit(stop.status)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
+
+
+def _require_machine(settings: PoolSettings) -> None:
+    """Return when hand-ins can be graded here, and say so where some may not get the memory that they may use."""
+    require_sandbox()
+    if lack := lack_of_memory(settings):
+        LOGGER.warning(lack)
+        click.echo(f"coursekit: {lack}", err=True)
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:

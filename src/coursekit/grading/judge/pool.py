@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import socket
 import subprocess
@@ -17,9 +18,11 @@ from queue import SimpleQueue
 import psutil
 
 from coursekit import processes
+from coursekit.grading.isolation import cgroups
 from coursekit.grading.judge.slot import OWN_MEMORY_GB, SubmissionLimits
 from coursekit.grading.submission.work import Submission
 from coursekit.grading.verdict import Verdict
+from coursekit.text import counted
 
 LOGGER = logging.getLogger(__name__)
 MIB_PER_GB = 1024
@@ -37,18 +40,42 @@ class PoolSettings:
 def default_num_slots(limits: SubmissionLimits | None = None) -> int:
     """Return how many submissions to judge at once: one on each core of this process.
 
-    In a Slurm job no more than its memory is enough for; the kernel may not hold it to what Slurm has given it.
+    In a container or a Slurm job no more than its time on the cores and its memory are enough for, but always one.
     Example: 16 cores and 64 GB are 8 submissions of at most 6 GB each, with 2 GB for what judges it.
     """
-    num_cores, environ = len(os.sched_getaffinity(0)), os.environ
-    if "SLURM_JOB_ID" not in environ:
-        return num_cores
-    num_cores = min(num_cores, int(environ.get("SLURM_CPUS_PER_TASK", num_cores)))
-    per_core_mb = int(environ.get("SLURM_MEM_PER_CPU", 0))
-    node_gb = psutil.virtual_memory().available / 2**30
-    memory_gb = int(environ.get("SLURM_MEM_PER_NODE", per_core_mb * num_cores)) / MIB_PER_GB or node_gb
-    each_gb = (limits or SubmissionLimits()).memory_gb + OWN_MEMORY_GB
-    return max(1, min(num_cores, int(min(memory_gb, node_gb) / each_gb)))
+    num_cores, memory_gb = _allowed()
+    return max(1, int(min(num_cores, memory_gb / _each_gb(limits or SubmissionLimits()))))
+
+
+def lack_of_memory(settings: PoolSettings) -> str:
+    """Return a sentence if so many submissions at once may need more memory than there is, else ''."""
+    num_slots, (_, memory_gb) = settings.num_slots, _allowed()
+    if math.isinf(memory_gb):  # no container or job, so the cores decide: a single submission should fit
+        num_slots, memory_gb = 1, psutil.virtual_memory().total / 2**30
+    wanted_gb = num_slots * _each_gb(settings.limits)
+    if wanted_gb <= memory_gb:
+        return ""
+    return (
+        f"{counted(num_slots, 'hand-in')} at a time may use {wanted_gb:.1f} GB of memory, and the grader has "
+        f"{memory_gb:.1f} GB: a hand-in that lacks memory loses no points, and needs another run; "
+        "to avoid that, give the container or job more memory, or lower --jobs or --memory-gb."
+    )
+
+
+def _each_gb(limits: SubmissionLimits) -> float:
+    return limits.memory_gb + OWN_MEMORY_GB
+
+
+def _allowed() -> tuple[float, float]:
+    """Return the cores and the memory in GB of this container or Slurm job; outside, its memory is infinite."""
+    num_cores = min(len(os.sched_getaffinity(0)), cgroups.num_cores())
+    memory_gb, environ = cgroups.memory_bytes() / 2**30, os.environ
+    if "SLURM_JOB_ID" in environ:  # the kernel may not hold it to what Slurm has given it
+        num_cores = min(num_cores, int(environ.get("SLURM_CPUS_PER_TASK", num_cores)))
+        job_mb = int(environ.get("SLURM_MEM_PER_NODE", int(environ.get("SLURM_MEM_PER_CPU", 0)) * num_cores))
+        node_gb = psutil.virtual_memory().available / 2**30
+        memory_gb = min(memory_gb, job_mb / MIB_PER_GB or node_gb, node_gb)
+    return num_cores, memory_gb
 
 
 def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Generator[Verdict, None, None]:
