@@ -292,10 +292,9 @@ def shard(x, y):
 
 # %% role="tests" id="shard-tests" points=3
 with check("shards", section="3"):
-    lab02_pieces.check_shard(shard, num_ranks=4, num_samples=18)
+    lab02_pieces.check_shard(shard, num_ranks=4)
     ### BEGIN HIDDEN TESTS
-    lab02_pieces.check_shard(shard, num_ranks=3, num_samples=32)
-    lab02_pieces.check_shard(shard, num_ranks=3, num_samples=2)
+    lab02_pieces.check_shard(shard, num_ranks=3)
     ### END HIDDEN TESTS
 
 

@@ -159,7 +159,7 @@ def test_pictures(load, words, tmp_path, monkeypatch):
     ("use", "args"),
     [
         (lab05.parsed, (np.zeros((2, 28, 28), np.uint8), np.arange(2))),
-        (lab02.shard, (1, 2)),
+        (lab02.shards, ([(1, 2)],)),
         (lab01.walks, ([(1, 2, 3)], 1)),
         (lab06.scales, (8.0, 2, [True])),
     ],

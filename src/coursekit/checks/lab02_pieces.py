@@ -1,6 +1,8 @@
 """Checks of the single pieces of lab 02, each on real ranks: facts, pinning, shards, broadcast, averages, files."""
 
 import io
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
 
 GRADIENT_SHAPES = ((), (), (3, 2))
+MANY = 10_007  # samples, a prime number: more than the notebook has, and no number of ranks divides them
 ALIKE = 1e-5  # means in 32 bits
 
 
@@ -43,23 +46,35 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
         require(visible == [local_rank], f"{where}: expected GPU {local_rank}, got GPU {visible[0]}")
 
 
-def check_shard(shard: Answer, num_ranks: int, num_samples: int, seed: int | None = None) -> None:
+def check_shard(shard: Answer, num_ranks: int) -> None:
     """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y.
 
-    Example: 7 samples on 2 ranks are shards of 4 and 3, or of 3 and 3 where a rest is left out; 5 and 2 are uneven.
+    So it must be for every rest that the division by the number of ranks can leave, for fewer samples than ranks, and
+    for more samples than the notebook's data set has.
+    Example: 7 samples on 2 ranks are shards of 4 and 3. With 3 and 3 one sample is lost; 5 and 2 are uneven.
     """
-    rng = fresh_rng(seed)
-    x, y = (rng.permutation(num_samples).astype(np.float32) for _ in range(2))
-    partner = dict(zip(x.tolist(), y.tolist()))
+    rng = fresh_rng()
+    numbers = [*range(4 * num_ranks + 1, 5 * num_ranks + 1), num_ranks - 1, 1, MANY]
+    data = [[rng.permutation(number).astype(np.float32) for _ in range(2)] for number in numbers]
+    found = run_here(drivers.shards, shard, data, num_ranks=num_ranks)
+    for (x, y), pairs in zip(data, zip(*found)):
+        _check_shards(pairs, dict(zip(x.tolist(), y.tolist())))
+
+
+def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
+    """Check each rank's pair of arrays; `partner` holds the y of each x, which are the numbers from 0 on."""
     shards = []
-    for rank, pair in enumerate(run_here(drivers.shard, shard, x, y, num_ranks=num_ranks)):
+    for rank, pair in enumerate(pairs):
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in pair)
         together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
         require(together, f"on rank {rank} x and y no longer belong together")
         shards.append(a)
+    check_owners(owners(shards, len(partner)), len(pairs))
     sizes = [len(samples) for samples in shards]
-    check_owners(owners(shards, num_samples), num_ranks, tolerated=num_ranks - 1 if len(set(sizes)) == 1 else 0)
-    require(np.ptp(sizes) <= 1, f"expected shards of equal size, or with one sample more, got {sizes} samples")
+    twice = [len(samples) - len(set(samples.tolist())) for samples in shards]
+    require(not any(twice), f"the shards are not disjoint: {told(twice)} samples of the ranks are there twice")
+    is_even = np.ptp(sizes) <= 1
+    require(is_even, f"of {len(partner)} samples expected shards of equal size, or with one more, got {told(sizes)}")
 
 
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:

@@ -7,7 +7,7 @@ train several times, each time on data of this rank's own.
 import contextlib
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from unittest import mock
 
@@ -73,11 +73,14 @@ def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
         yield lambda: any(one.called for one in (*spies, own)) or os.environ.get("CUDA_VISIBLE_DEVICES") != before
 
 
-def shard(answer: Answer, x: Array, y: Array) -> list[Array]:
-    """Return this rank's share of both arrays."""
-    shares = answer(x, y)
-    require_values(answer, shares, "a pair of arrays", 2)
-    return [np.array(share) for share in shares]
+def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """Return this rank's share of both arrays, for each pair of arrays."""
+    found = []
+    for x, y in data:
+        shares = answer(x, y)
+        require_values(answer, shares, "a pair of arrays", 2)
+        found.append([np.array(share) for share in shares])
+    return found
 
 
 def broadcast(broadcast_start: Answer) -> list[float]:
