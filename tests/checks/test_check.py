@@ -185,6 +185,7 @@ def shown_by(*cells):
 
 
 LOSS = "from coursekit.checks import check\n\ndef loss(x):\n    return 1 / x"
+CHECK = "from coursekit.checks import check\nwith check('loss', '2'):\n    loss(0)"
 CHECK_LOSS = "with check('loss', '2'):\n    loss(0)"
 
 
@@ -263,6 +264,21 @@ def test_a_name_that_is_gone_after_a_restart_leads_to_its_cell():
     assert str(caught.value) == "shards: trial is not defined: first run the cell that defines it, above → section 2"
     with pytest.raises(CheckError, match="the answer raised NameError: name 'half_size'"), check("loss", section="2"):
         half_of(1)
+
+
+def test_a_name_whose_cell_does_not_compile_leads_to_its_line():
+    """Nothing helps but to correct it; of several such cells the last that was run is the one to look at."""
+    cells = ["def loss(x)\n    return 1 / x", "n = 1", LOSS.replace("(x):", "(x:"), "import os", CHECK]
+    shell = InteractiveShell.instance()
+    try:
+        for cell in cells:
+            with capture_output() as shown:
+                shell.run_cell(cell, store_history=True)
+    finally:
+        InteractiveShell.clear_instance()
+
+    told = "loss is not defined: Cell In[3] does not compile, line 3: `def loss(x:`: '(' was never closed"
+    assert f"loss: {told} → section 2" in " ".join(shown.stdout.split())
 
 
 def half_of(number):

@@ -15,7 +15,7 @@ from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.errors import STUB, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
-from coursekit.ranks.frames import cause_in, place_below, short_cause, text_of
+from coursekit.ranks.frames import cause_in, fault_in_syntax, place_below, short_cause, text_of
 from coursekit.text import counted, wrapped
 from coursekit.way_out import is_taken
 
@@ -117,7 +117,8 @@ def describe(error: Exception, place: str = "") -> str:
         function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
         return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
     if isinstance(error, NameError) and not place:  # it is the cell that checks which uses the name
-        return f"{error.name} is not defined: first run the cell that defines it, above"
+        fault = fault_in_syntax(error.name or "", _cells_run())
+        return f"{error.name} is not defined: {fault or 'first run the cell that defines it, above'}"
     cause = short_cause(text)
     raised = ": ".join(filter(None, (kind, cause)))
     if isinstance(error, RankError):
@@ -130,6 +131,13 @@ def describe(error: Exception, place: str = "") -> str:
     elif place or isinstance(error, AnswerError):
         told = f"the answer raised {raised}"
     return f"{told} ({place})" if place else told
+
+
+def _cells_run() -> dict[str, str]:
+    """Return the cells that IPython has run, or tried to, in their order; none outside a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return {f"Cell In[{number}]": text for number, text in enumerate(shell.user_ns.get("In", ()) if shell else ())}
 
 
 def _describe_rank(error: RankError, raised: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 
 _KIT = str(Path(__file__).parents[1])
@@ -106,6 +108,21 @@ def place_below(error: BaseException, num_frames: int) -> str:
     place = describe_place(own[-1].filename, own[-1].lineno or 0, own[-1].name) if own else ""
     told = last_place(text_of(error))
     return told if told and not place.startswith(told) else place
+
+
+def fault_in_syntax(name: str, cells: Mapping[str, str]) -> str:
+    """Return where and why the last of these cells that is to define a name does not compile, '' where all do.
+
+    `cells` holds by what to call them their texts, of Python without magics.
+    """
+    definition = re.compile(rf"^(?:(?:async +)?def|class) +{re.escape(name)}\b|^{re.escape(name)} *=", re.MULTILINE)
+    for title, text in reversed([(title, text) for title, text in cells.items() if definition.search(text)]):
+        try:
+            compile(text, title, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        except SyntaxError as error:  # noqa: PERF203  # a few cells
+            line = f": `{error.text.strip()}`" if error.text and error.text.strip() else ""
+            return f"{title} does not compile, line {error.lineno}{line}: {error.msg}"
+    return ""
 
 
 def students_traceback(error: BaseException) -> str:

@@ -52,6 +52,10 @@ def test_a_wrong_answer_is_named_and_costs_only_its_own_points(program, work, sl
         ("def loss(*_):\n    raise NotImplementedError", "not answered yet"),
         ("def loss(*_):\n    raise ValueError('no')", "the answer raised ValueError: no"),
         ("x = (", "name 'loss' is not defined"),
+        (
+            "import math\ndef loss(*_)\n    return 0",
+            "SyntaxError: loss is not defined: the cell loss does not compile, line 2: `def loss(*_)`: expected ':'",
+        ),
         (None, "name 'loss' is not defined"),
         ("class Liar(float):\n    __eq__ = lambda *_: True\ndef loss(*_):\n    return Liar(7)", ", got 7"),
         ("def loss(*_):\n    return object()", "a value of type object is not plain data"),
@@ -63,7 +67,18 @@ def test_a_wrong_answer_is_named_and_costs_only_its_own_points(program, work, sl
         ("def loss(*_):\n    return 10**500", "a whole number of more than 400 digits"),
     ],
     ids=[
-        *("unanswered", "raises", "syntax", "deleted", "liar", "object", "exits", "crashes", "sys.exit"),
+        *(
+            "unanswered",
+            "raises",
+            "syntax",
+            "syntax of a function",
+            "deleted",
+            "liar",
+            "object",
+            "exits",
+            "crashes",
+            "sys.exit",
+        ),
         *("real-time signal", "real-time signal in a cell", "large number"),
     ],
 )

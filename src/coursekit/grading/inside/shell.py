@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.grading.inside import wire
 from coursekit.ranks.forkserver import ForkedServer, shared
-from coursekit.ranks.frames import place_below, text_of
+from coursekit.ranks.frames import fault_in_syntax, place_below, text_of
 from coursekit.ranks.worker import dumps, flush_output
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 MAX_TEXT = 20_000  # characters of an exception
+_not_compiled: dict[str, str] = {}  # cells that do not compile, by what to call them
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
@@ -77,6 +78,8 @@ def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_on
         error: BaseException | None = result.error_before_exec or result.error_in_exec
         if error is None:
             return None
+        if isinstance(result.error_before_exec, SyntaxError):
+            _not_compiled[f"the cell {name}"] = shell.transform_cell(source)  # type: ignore[no-untyped-call]  # IPython's
         lines = (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name)
         _define(shell, name, source, after_line=next(lines, 0))
     finally:
@@ -107,7 +110,8 @@ class _Answers(dict[str, Any]):
     """The student's functions by name; a name that is not there is the student's mistake."""
 
     def __missing__(self, name: str) -> Any:
-        raise NameError(f"name {name!r} is not defined")
+        fault = fault_in_syntax(name, _not_compiled)
+        raise SyntaxError(f"{name} is not defined: {fault}") if fault else NameError(f"name {name!r} is not defined")
 
 
 def _call(shell: InteractiveShell, call: bytes) -> Any:
