@@ -73,7 +73,7 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
 def test_watching_it_grades_what_comes_in(course, hand_in):
     """Each version gets points and feedback without another call, also an earlier one that comes again.
 
-    Ctrl-C ends it, with status 130.
+    An exchange that is away for a while does not end it; Ctrl-C does, with status 130.
     """
     wrong = {**RIGHT, "mean": "def mean(x):\n    return 0"}
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
@@ -81,14 +81,27 @@ def test_watching_it_grades_what_comes_in(course, hand_in):
     def has(points):
         return page.is_file() and f"(Score: {points} / 7.0)" in page.read_text()  # of the whole lab
 
+    def log():
+        return "".join(path.read_text() for path in (course.folder / "reports").glob("*.log"))
+
     with grader(course.folder, "--watch", "--feedback", "--jobs", "1") as running:
         for hour, (answers, points) in enumerate(((wrong, "2.0"), (RIGHT, "3.0"), (wrong, "2.0"))):
             hand_in("ada", answers=answers, at=later(hour))
             running.wait_until(lambda points=points: has(points))
+            if not hour:
+                running.wait_until(lambda: f"feedback: ada {NAME}" in log())
+                exchange, away = course.inbound.parent, course.folder.parent / "away"
+                exchange.rename(away)
+                running.wait_until(lambda: "Still trying." in log())
+                away.rename(exchange)
         running.process.send_signal(signal.SIGINT)
         end, said = running.wait()
 
     assert (end, left()) == (130, []), said
+    assert [line.split()[-2:] for line in said.splitlines() if line.endswith(("trying.", "again."))] == [
+        ["Still", "trying."],
+        ["works", "again."],
+    ]
     assert [line.partition(" (")[0] for line in said.splitlines() if line.startswith("ada ")] == [
         f"ada {NAME}: {points} of 3" for points in (2, 3, 2)
     ]

@@ -4,9 +4,9 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
@@ -18,7 +18,8 @@ from rich.progress import TimeElapsedColumn
 from coursekit import __version__
 from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
 from coursekit.course.folder import Course, find_course
-from coursekit.course.grade import ArrayTask, GradedHandIn, Recorder, Staged
+from coursekit.course.grade import ArrayTask, GradedHandIn, Recorder
+from coursekit.course.settings import SETTINGS
 from coursekit.course.status.points import Points
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
@@ -31,6 +32,7 @@ from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.text import counted, printable
+from coursekit.waiting import Attempts
 
 LOGGER = logging.getLogger(__name__)
 WATCH_S = 20.0  # between two looks at the exchange
@@ -43,7 +45,7 @@ JOBS = click.option(
     "num_slots",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Submissions to grade at a time.  [default: one per core; in a job or container, what its memory allows]",
+    help="Submissions to grade at a time.  [default: one per core; in a job, as many as its memory allows]",
 )
 TIMEOUT = click.option(
     "--timeout-s",
@@ -105,60 +107,72 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     _refuse_together(watch=watch, feedback=feedback, others=again or dry_run or task.is_of_array)
     root = find_root()
     # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
-    from coursekit.course.collect import collect
-    from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.kept_cells import refuse_other_points
-    from coursekit.course.record import foresee, record
     from coursekit.course.status.class_status import read_class
-    from coursekit.course.status.points import read_points
 
     course = find_course(root, folder)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or default_num_slots(limits), limits)
-    console = Console()
     stop = StopSignals()
     page = course.report(f"grading-{task.number}" if task.is_of_array else "grading", datetime.now().astimezone())
-    log = page.with_suffix(".log")
     try:
-        with stop.handled(), log_to(log):
+        with stop.handled(), log_to(page.with_suffix(".log")):
             labs = runnable(select_labs(root, names), names, click.echo)
             read_class(course, ())  # a mistake in the roster shows now, and not at the end
-            sources = build_sources(root, labs)
-            refuse_other_points(course, sources, students)
+            call = _Call(course, labs, build_sources(root, labs), students, settings, page)
+            refuse_other_points(course, call.sources, students)
             if watch:
-                _require_machine(settings)
-
-                def arrived() -> list[Staged]:
-                    for lab in filter(lambda lab: course.outbound(lab).is_dir(), sources):
-                        collect(course, lab)
-                    return stage(course, sources, students, settings)
-
-                _watch(course, arrived, settings, console, log, feedback=feedback)
-            staged = stage(course, sources, students, settings)
-            if not staged:
-                whose = f" of {', '.join(students)}" if students else ""
-                raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
-            staged = task.share(staged)
-            if to_judge(course, staged, again=again):  # judged before, it needs no sandbox
-                _require_machine(settings)
-            LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), settings, machine())
-            before = read_points(course)
-            recorder: Recorder = foresee if dry_run else (lambda *_: {}) if task.is_of_array else record
-            stream = grade_all(course, staged, settings, again=again, recorder=recorder)
-            graded = sorted(
-                _told(stream, len(staged), console, log), key=lambda one: (one.hand_in.student, one.hand_in.lab)
-            )
-            if task.is_of_array:
-                click.echo(SHARE_IS_JUDGED.format(*task))
-            elif dry_run:
-                _print_moves(graded, console)
-            else:
-                _report(course, labs, graded, before, page, console)
+                _Watch(call, feedback=feedback).go_on()
+            graded = _grade_once(call, task, again=again, dry_run=dry_run)
     except KeyboardInterrupt:
         click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
         sys.exit(stop.status)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What one call grades, and where it says what came of it."""
+
+    course: Course
+    labs: Sequence[Lab]
+    sources: Mapping[str, Path]
+    students: Sequence[str]
+    settings: PoolSettings
+    page: Path
+    console: Console = field(default_factory=Console)
+
+    def say(self, text: str) -> None:
+        """Print a line as it is, whatever is in it."""
+        self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
+
+
+def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> list[GradedHandIn]:
+    """Grade what is collected, or this task's share of it, and say what came of it."""
+    from coursekit.course.grade import grade_all, stage, to_judge
+    from coursekit.course.record import foresee, record
+    from coursekit.course.status.points import read_points
+
+    staged = stage(call.course, call.sources, call.students, call.settings)
+    if not staged:
+        whose = f" of {', '.join(call.students)}" if call.students else ""
+        raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
+    staged = task.share(staged)
+    if to_judge(call.course, staged, again=again):  # judged before, it needs no sandbox
+        _require_machine(call.settings)
+    LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), call.settings, machine())
+    before = read_points(call.course)
+    recorder: Recorder = foresee if dry_run else (lambda *_: {}) if task.is_of_array else record
+    stream = grade_all(call.course, staged, call.settings, again=again, recorder=recorder)
+    graded = sorted(_told(stream, len(staged), call), key=lambda one: (one.hand_in.student, one.hand_in.lab))
+    if task.is_of_array:
+        click.echo(SHARE_IS_JUDGED.format(*task))
+    elif dry_run:
+        _print_moves(graded, call)
+    else:
+        _report(graded, before, call)
+    return graded
 
 
 def _require_machine(settings: PoolSettings) -> None:
@@ -177,83 +191,108 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
         raise click.UsageError("--watch grades what is new: it goes with none of --again, --dry-run and a job array.")
 
 
-def _report(  # noqa: PLR0913, PLR0917  # what `grade` has
-    course: Course, labs: Sequence[Lab], graded: Sequence[GradedHandIn], before: Points, page: Path, console: Console
-) -> None:
+def _report(graded: Sequence[GradedHandIn], before: Points, call: _Call) -> None:
     """Print what this call did and the class, and write both to the page."""
     from coursekit.course.grade import clear_failures
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.points import lost_points, read_points
     from coursekit.course.status.report import print_call, print_class, write_page
 
-    print_call(graded, console)
-    with clear_failures(course):
-        found = read_class(course, [lab for lab in labs if lab.name in {one.hand_in.lab for one in graded}])
-        found = replace(found, notes=(*found.notes, *lost_points(before, read_points(course))))
-        print_class(found, console)
-        write_page(page, found, datetime.now().astimezone(), graded)
-    console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
+    print_call(graded, call.console)
+    with clear_failures(call.course):
+        found = read_class(call.course, [lab for lab in call.labs if lab.name in {one.hand_in.lab for one in graded}])
+        found = replace(found, notes=(*found.notes, *lost_points(before, read_points(call.course))))
+        print_class(found, call.console)
+        write_page(call.page, found, datetime.now().astimezone(), graded)
+    call.say(f"report: {call.page}")
 
 
-def _watch(  # noqa: PLR0913  # what `grade` has
-    course: Course,
-    arrived: Callable[[], list[Staged]],
-    settings: PoolSettings,
-    console: Console,
-    log: Path,
-    *,
-    feedback: bool,
-) -> NoReturn:
-    """Grade, and release feedback of, what is new, again and again; what needs another run waits for the next call."""
-    from coursekit.course.grade import grade_all
-    from coursekit.course.release import give_all
-    from coursekit.course.status.points import lost_points, read_points
+class _Watch:
+    """Collects, grades, and releases feedback of, what is new; what needs another run waits for the next call."""
 
-    last: dict[tuple[str, str], str] = {}  # by student and lab: who hands in an earlier version again gets its points
-    console.print("watching the exchange; Ctrl-C ends it")
-    while True:
-        found = {(one.hand_in.student, one.hand_in.lab): one for one in arrived()}
-        new = [one for place, one in found.items() if last.get(place) != one.submission.key]
-        last |= {place: one.submission.key for place, one in found.items()}
-        before = read_points(course)
-        graded = list(_told(grade_all(course, new, settings), len(new), console, log)) if new else []
-        for line in lost_points(before, read_points(course)):
-            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
-        for lab in {one.hand_in.lab for one in graded} if feedback else ():
-            done = [one.hand_in.student for one in graded if one.hand_in.lab == lab and one.verdict.scores]
-            for given in give_all(course, lab, done):
+    def __init__(self, call: _Call, *, feedback: bool) -> None:
+        self._call, self._gives_feedback = call, feedback
+        # By student and lab what was graded last: who hands in an earlier version again gets its points.
+        self._last: dict[tuple[str, str], str] = {}
+        self._changed: set[tuple[str, str]] = set()  # collected since, perhaps with equal answers
+        self._to_give: set[tuple[str, str]] = set()
+
+    def go_on(self) -> NoReturn:
+        """Look again and again, also after the exchange or the gradebook was away."""
+        _require_machine(self._call.settings)
+        self._call.console.print("watching the exchange; Ctrl-C ends it")
+
+        def say(sentence: str) -> None:
+            self._call.say(sentence)
+            LOGGER.warning(sentence)
+
+        attempts = Attempts(say)
+        while True:
+            attempts.attempt(self._look)
+            time.sleep(WATCH_S)
+
+    def _look(self) -> None:
+        from coursekit.course.collect import collect
+        from coursekit.course.grade import grade_all, stage
+        from coursekit.course.release import give_all
+        from coursekit.course.status.points import lost_points, read_points
+
+        call = self._call
+        (call.course.folder / SETTINGS).stat()  # an error where the whole course is away
+        for lab in call.sources:
+            if (call.course.folder / "release" / lab).is_dir():
+                collected, strays = collect(call.course, lab)
+                self._changed |= {(one.student, one.lab) for one in collected if one.changed}
+                for stray in strays:
+                    LOGGER.info("collect: %s", stray)
+        found = {
+            (one.hand_in.student, one.hand_in.lab): one
+            for one in stage(call.course, call.sources, call.students, call.settings)
+        }
+        new = {
+            place: one
+            for place, one in found.items()
+            if place in self._changed or self._last.get(place) != one.submission.key
+        }
+        self._changed &= {*new}
+        before = read_points(call.course)
+        for one in _told(grade_all(call.course, [*new.values()], call.settings), len(new), call) if new else ():
+            place = (one.hand_in.student, one.hand_in.lab)
+            self._last[place] = new[place].submission.key
+            self._changed.discard(place)
+            self._to_give |= {place} if self._gives_feedback and one.verdict.scores else set()
+        for line in lost_points(before, read_points(call.course)) if new else ():
+            call.say(line)
+        for lab in {lab for _, lab in self._to_give}:
+            for given in give_all(call.course, lab, [name for name, its_lab in self._to_give if its_lab == lab]):
+                self._to_give.discard((given.student, lab))
                 LOGGER.info("feedback: %s %s", given.student, lab)
-        time.sleep(WATCH_S)
 
 
-def _print_moves(graded: Sequence[GradedHandIn], console: Console) -> None:
+def _print_moves(graded: Sequence[GradedHandIn], call: _Call) -> None:
     """Say whose points would move, by how much, and in which cells."""
     moved = [one for one in graded if one.moves]
     for one in moved:
         cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.items())
-        line = f"{one.hand_in.student} {one.hand_in.lab}: {sum(one.moves.values()):+g} ({cells})"
-        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
-    console.print(
+        call.say(f"{one.hand_in.student} {one.hand_in.lab}: {sum(one.moves.values()):+g} ({cells})")
+    call.say(
         f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
-        "`coursekit grade` records them, and judges nothing again.",
-        markup=False, highlight=False, soft_wrap=True,
-    )  # fmt: skip
+        "`coursekit grade` records them, and judges nothing again."
+    )
 
 
-def _told(
-    stream: Generator[GradedHandIn, None, None], num_hand_ins: int, console: Console, log: Path
-) -> Iterator[GradedHandIn]:
+def _told(stream: Generator[GradedHandIn, None, None], num_hand_ins: int, call: _Call) -> Iterator[GradedHandIn]:
     """Tell each hand-in in a line, of many those with flags or without points; faults name the log."""
     from coursekit.course.status.report import NUM_ALL
 
-    with counting_bar(console, TimeElapsedColumn()) as progress, closing(stream):
+    with counting_bar(call.console, TimeElapsedColumn()) as progress, closing(stream):
         task = progress.add_task("hand-ins", total=num_hand_ins)
         for one in stream:
-            fault = one.verdict.fault and f"{one.verdict.fault} (log: {log})"
+            fault = one.verdict.fault and f"{one.verdict.fault} (log: {call.page.with_suffix('.log')})"
             graded = replace(one, verdict=replace(one.verdict, fault=fault))
             progress.update(task, advance=1)
             if num_hand_ins <= NUM_ALL or fault or graded.verdict.flags or not graded.verdict.scores:
-                console.print(_line(graded), markup=False, highlight=False, soft_wrap=True)
+                call.say(_line(graded))
             LOGGER.info(_line(graded))
             yield graded
 

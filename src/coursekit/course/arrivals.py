@@ -52,8 +52,7 @@ def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tu
             f"{faults[0]}: what is there was not released by this course; look for the course's own folder, "
             "which another account may have moved, and put it back."
         )
-    if not course.inbound.is_dir():
-        raise CourseKitError("no lab was released yet, so nobody can have handed in: run `coursekit course release`.")
+    course.require_exchange()
     arrived: dict[str, list[Path]] = {}
     strays = []
     for path in sorted(course.inbound.iterdir()):
@@ -88,7 +87,7 @@ def take_arrivals(
     sentences = [f"{left[path]}, {lab}: not collected, {said[path]}" for path in left if path.name not in whose]
     if whose:
         again = "collect again in half a minute, which takes them as they are then"
-        sentences.append(f"{STILL}: {', '.join(sorted(whose.values()))}; {again}")
+        sentences.append(f"{STILL}: {', '.join(sorted({*whose.values()}))}; {again}")
     return sentences
 
 

@@ -18,6 +18,7 @@ from coursekit.course.settings import GRACE_S, SETTINGS, Settings, due_date, loa
 from coursekit.errors import CourseKitError
 from coursekit.files import faults_of_exchange
 from coursekit.labs.lab import find_labs
+from coursekit.waiting import AwayError
 
 COURSE = "course"
 REPORTS = "reports"
@@ -73,6 +74,18 @@ class Course:
         """Say what lets other accounts replace the exchange of this course, or has done so."""
         return tuple(faults_of_exchange(self.folder / "exchange", [self.settings.name]))
 
+    def require_exchange(self) -> None:
+        """Refuse to go on without the exchange: nbgrader would make an empty one in its place.
+
+        Raises:
+            AwayError: it is not there.
+        """
+        if not self.inbound.is_dir():
+            raise AwayError(
+                f"there is no {self.inbound}: run `coursekit course release` if no lab was released yet; "
+                "else its file system is away, or somebody has moved the exchange."
+            )
+
     def outbound(self, lab: str) -> Path:
         """Return the exchange's folder of a released lab."""
         return self.folder / "exchange" / self.settings.name / "outbound" / lab
@@ -120,11 +133,12 @@ class Course:
         """Open nbgrader's gradebook.
 
         Raises:
-            CourseKitError: the database cannot be reached.
+            CourseKitError: there is no driver for the database.
+            AwayError: the database cannot be reached, or fails.
         """
         # nbgrader takes a second to import, which a mistake in the arguments should not cost.
         from nbgrader.api import Gradebook
-        from sqlalchemy.exc import OperationalError
+        from sqlalchemy.exc import DBAPIError, OperationalError
 
         from coursekit.course.nbgrader_config import CONFIG
 
@@ -133,12 +147,18 @@ class Course:
             gradebook = Gradebook(settings.db_url, settings.course_id)
         except (ModuleNotFoundError, OperationalError) as error:  # the driver of a server, or the server
             reason = str(error).partition("\n")[0]
-            raise CourseKitError(
+            kind = AwayError if isinstance(error, OperationalError) else CourseKitError
+            raise kind(
                 f"the gradebook cannot be opened ({reason}): start its server, install its driver, "
                 f"or correct `c.CourseDirectory.db_url` in {self.folder.name}/{CONFIG}."
             ) from None
         with gradebook:
-            yield gradebook
+            try:
+                yield gradebook
+            except DBAPIError as error:
+                reason = str(error.orig).strip().partition("\n")[0]
+                after = "fix that, then run the command again: what was judged is kept"
+                raise AwayError(f"the gradebook's database failed ({reason}): {after}.") from None
 
     def api(self) -> Any:
         """Return nbgrader's own interface to this folder."""
@@ -193,7 +213,7 @@ def succeed(what: str, outcome: dict[str, Any]) -> None:
         raise KeyboardInterrupt
     log = [line for line in outcome.get("log", "").splitlines() if not line.startswith(("[INFO]", "[DEBUG]"))]
     lines = log or outcome.get("error", "").strip().splitlines()
-    raise CourseKitError(f"nbgrader could not {what}; its log says:\n" + "\n".join(lines[-NUM_LOG_LINES:]))
+    raise AwayError(f"nbgrader could not {what}; its log says:\n" + "\n".join(lines[-NUM_LOG_LINES:]))
 
 
 def _load_config(folder: Path) -> Any:

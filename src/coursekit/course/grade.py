@@ -21,6 +21,7 @@ from coursekit.grading.judge.pool import PoolSettings, judge_all
 from coursekit.grading.submission.student_folder import HandIn, staged_cells
 from coursekit.grading.submission.work import Submission, Work, key_of
 from coursekit.grading.verdict import Flag, Verdict
+from coursekit.waiting import AwayError
 
 VERDICTS = "verdicts"
 # Does something with the points of a hand-in, and returns which of them moved.
@@ -204,15 +205,12 @@ def _path(course: Course, key: str) -> Path:
 
 @contextmanager
 def clear_failures(course: Course) -> Iterator[None]:
-    """Turn a full disk or a lost database into a sentence."""
-    from sqlalchemy.exc import DBAPIError  # as nbgrader, heavy
-
-    after = "then run `coursekit grade` again: what was judged is kept"
+    """Turn a full disk into a sentence."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise CourseKitError(f"{course.folder} cannot be written ({reason}): fix that, {after}.") from None
-    except DBAPIError as error:
-        reason = str(error.orig).strip().partition("\n")[0]
-        raise CourseKitError(f"the gradebook's database failed ({reason}): fix that, {after}.") from None
+        raise AwayError(
+            f"{course.folder} cannot be written ({reason}): "
+            "fix that, then run `coursekit grade` again: what was judged is kept."
+        ) from None

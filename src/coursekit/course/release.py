@@ -122,7 +122,7 @@ def give_feedback(course: Course, lab: str, student: str) -> Feedback:
     """Make the page of one student and release it, unless all that it shows is as it was when it was made.
 
     Raises:
-        CourseKitError: nbgrader fails.
+        AwayError: nbgrader fails, or the exchange is away.
     """
     folder = course.folder / "feedback" / student / lab
     page, made_from = folder / f"{lab}.html", folder / MADE_FROM
@@ -131,6 +131,7 @@ def give_feedback(course: Course, lab: str, student: str) -> Feedback:
         api = course.api()
         succeed(f"make the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
         if (folder / SECRET).is_file():
+            course.require_exchange()
             succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
         write_file(made_from, shown.encode())
     return Feedback(student, page, (folder / SECRET).is_file(), is_new)

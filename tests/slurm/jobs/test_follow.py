@@ -5,8 +5,9 @@ from dataclasses import replace
 from coursekit.files import write_json
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.results import FailedCell, LabResult
-from coursekit.slurm.jobs.follow import LogReader, describe_result
-from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, read_result
+from coursekit.slurm.jobs import follow as following
+from coursekit.slurm.jobs.follow import LogReader, describe_result, follow
+from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, read_result, remember
 
 JOB = SubmittedJob("7", "01-sgd", "01-sgd", "local", "x.sbatch", "2026-11-20T17:00:00+00:00")
 RESULT = LabResult("01-sgd", "SGD", "passed", "", (), 16.8, 400.0, 1, {})
@@ -55,3 +56,41 @@ def test_what_is_new_is_read_once(tmp_path):
         assert reader.read() == ""
         log.write(letter[1:] + b"r\n")
     assert reader.read() == "ür\n"
+
+
+# Its controller is restarted while the job runs.
+SQUEUE = """#!/bin/sh
+read -r number <calls
+echo $((number + 1)) >calls
+case $number in
+1 | 2) echo "7|RUNNING|0:05|2026-11-20T17:30:00|n1|01-sgd|2026-11-20T17:00:00|/x|None|x.sbatch" ;;
+3 | 4) echo "slurm_load_jobs error: Unexpected message received" >&2; exit 1 ;;
+5) echo "7|RUNNING|0:25|2026-11-20T17:30:00|n1|01-sgd|2026-11-20T17:00:00|/x|None|x.sbatch" ;;
+*) echo "7|FAILED|0:30|2026-11-20T17:30:00|n1|01-sgd|2026-11-20T17:00:00|/x|NonZeroExitCode|x.sbatch" ;;
+esac
+"""
+
+
+def test_a_slurm_that_is_away_is_asked_again(tmp_path, monkeypatch, capsys):
+    """Following says once that it is away, once that it is back, and goes on to the end of the job."""
+    (tmp_path / "squeue").write_text(SQUEUE)
+    (tmp_path / "squeue").chmod(0o755)
+    (tmp_path / "calls").write_text("1\n")
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "01-sgd-7.out").write_text("step 1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("COURSEKIT_ROOT", str(tmp_path))
+    for name in ("READ_S", "FIRST_PAUSE_S", "LAST_PAUSE_S"):
+        monkeypatch.setattr(following, name, 0.01)
+    remember(tmp_path, JOB)
+
+    assert follow(7) is False
+    assert capsys.readouterr().out.splitlines()[:5] == [
+        "Job 7 is running on n1; its log is 01-sgd-7.out.",
+        "step 1",
+        "squeue failed: slurm_load_jobs error: Unexpected message received. Still trying.",
+        "It works again.",
+        "",
+    ]

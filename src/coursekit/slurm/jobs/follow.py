@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import time
 from functools import partial
 from pathlib import Path
@@ -11,8 +12,9 @@ from coursekit.labs.run.results import FAILED, PASSED, LabResult, format_points,
 from coursekit.paths import find_root
 from coursekit.slurm.jobs.explain import explain, explain_pending, read_tail
 from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, find_job, note, read_result
-from coursekit.slurm.jobs.slurm_cli import COMPLETED, PENDING, UNKNOWN, JobState, SlurmError, look
+from coursekit.slurm.jobs.slurm_cli import COMPLETED, PENDING, UNKNOWN, JobState, look
 from coursekit.text import counted
+from coursekit.waiting import Attempts
 
 READ_S = 1.0  # between looks at the log
 FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, which serves everybody: ever longer
@@ -52,22 +54,19 @@ def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
     Slurm is asked ever more rarely, and what it says is told when it changes.
     """
     state, told, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
-    next_ask = time.monotonic()
+    attempts, next_ask = Attempts(lambda sentence: _write(f"{sentence}\n")), time.monotonic()
     while True:
         now = time.monotonic()
         if now >= next_ask:
-            try:
-                state = look([job.job_id])[job.job_id]
-            except SlurmError as error:
-                said, sentence = ("", str(error)), f"{error} Still trying."
-            else:
+            if found := attempts.attempt(functools.partial(look, [job.job_id])):
+                state = found[job.job_id]
                 job = note(root, job, state)
                 log.path = root / job.log
                 # An estimated start moves all the time: it is told with the reason, not each time that it moves.
-                said, sentence = (state.state, state.reason), _sentence(job, state)
-            if said != told:
-                told, pause_s = said, FIRST_PAUSE_S  # one change is often followed by the next
-                _write(f"{sentence}\n" if sentence else "")
+                if (state.state, state.reason) != told:
+                    told, pause_s = (state.state, state.reason), FIRST_PAUSE_S  # a change is often followed by the next
+                    sentence = _sentence(job, state)
+                    _write(f"{sentence}\n" if sentence else "")
             pause_s = min(pause_s * 1.5, LAST_PAUSE_S)
             next_ask = now + pause_s
         if state.state != PENDING:

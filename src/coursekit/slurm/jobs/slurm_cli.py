@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coursekit.errors import CourseKitError
 from coursekit.ranks.environ import FOR_SBATCH, slurm_environ
+from coursekit.waiting import AwayError
 
 LOGGER = logging.getLogger(__name__)
 TIMEOUT_S = 60.0  # a busy controller answers late, and tells its commands itself to try again
@@ -45,7 +45,7 @@ NO_VALUES = {"N/A", "Unknown", "None", "None assigned", "(null)"}
 NOT_STARTED = {"", "0:00", "00:00:00"}
 
 
-class SlurmError(CourseKitError):
+class SlurmError(AwayError):
     """A command of Slurm failed.
 
     Attributes:

@@ -1,0 +1,42 @@
+"""Waiting for what may be away for a while, such as a file system, a database or Slurm: all that waits tries again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from coursekit.errors import CourseKitError
+
+T = TypeVar("T")
+
+
+class AwayError(CourseKitError):
+    """Something is not there, and may come back: who waits for it anyway tries again."""
+
+
+class Attempts:
+    """Tries again and again; says once that something is away, and once that it is back."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say, self._is_away = say, False
+
+    def attempt(self, step: Callable[[], T]) -> T | None:
+        """Return what a step returns, or None where something is away; all other errors end the waiting."""
+        try:
+            found = step()
+        except (AwayError, OSError) as error:
+            if not self._is_away:
+                self._is_away = True
+                self._say(f"{_sentence(error)} Still trying.")
+            return None
+        if self._is_away:
+            self._is_away = False
+            self._say("It works again.")
+        return found
+
+
+def _sentence(error: AwayError | OSError) -> str:
+    if isinstance(error, AwayError):
+        return f"{error}".rstrip(".") + "."
+    where = f"{error.filename} cannot be used" if error.filename else "a file cannot be used"
+    return f"{where} ({error.strerror or type(error).__name__})."
