@@ -231,24 +231,24 @@ class _Watch:
             attempts.attempt(self._look)
             time.sleep(WATCH_S)
 
-    def _look(self) -> None:
+    def _collect(self) -> None:
         from coursekit.course.collect import collect
+
+        course = self._call.course
+        (course.folder / SETTINGS).stat()  # an error where the whole course is away
+        for lab in self._call.sources:
+            if (course.folder / "release" / lab).is_dir():
+                self._changed |= {(one.student, one.lab) for one in collect(course, lab)[0] if one.changed}
+
+    def _look(self) -> None:
         from coursekit.course.grade import grade_all, stage
         from coursekit.course.release import give_all
         from coursekit.course.status.points import lost_points, read_points
 
+        self._collect()
         call = self._call
-        (call.course.folder / SETTINGS).stat()  # an error where the whole course is away
-        for lab in call.sources:
-            if (call.course.folder / "release" / lab).is_dir():
-                collected, strays = collect(call.course, lab)
-                self._changed |= {(one.student, one.lab) for one in collected if one.changed}
-                for stray in strays:
-                    LOGGER.info("collect: %s", stray)
-        found = {
-            (one.hand_in.student, one.hand_in.lab): one
-            for one in stage(call.course, call.sources, call.students, call.settings)
-        }
+        staged = stage(call.course, call.sources, call.students, call.settings)
+        found = {(one.hand_in.student, one.hand_in.lab): one for one in staged}
         new = {
             place: one
             for place, one in found.items()
