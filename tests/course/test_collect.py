@@ -115,6 +115,50 @@ def test_links_are_not_followed_into_the_course(course, hand_in, tmp_path):
     assert not any(isinstance(content, str) or b"everybody" in content for content in everything.values())
 
 
+ASK = (
+    f"nothing can be graded: ask for {NAME}.ipynb as a plain file in the top folder, of at most 80 MB, "
+    "which it has without its outputs"
+)
+
+
+def test_a_notebook_that_is_refused_is_named_with_what_to_do(course, hand_in, tmp_path):
+    """Too big, a link, nested too deeply, or behind too many files: nobody is told that there was none."""
+    with (hand_in(notebook="") / f"{NAME}.ipynb").open("wb") as file:
+        file.truncate(90_000_000)
+    (hand_in("bob", notebook="") / f"{NAME}.ipynb").symlink_to(tmp_path / "x.ipynb")
+    deep = hand_in("cyd", notebook="") / "/".join("abcdefghij")
+    deep.mkdir(parents=True)
+    (deep / f"{NAME}.ipynb").write_text("{}")
+    folder = "/".join("abcdefghi")
+    said = {entry.student: entry.lines for entry in collect(course, NAME)[0]}
+    assert said == {
+        "ada": (f"ignored: {NAME}.ipynb is too big (90 MB)", ASK),
+        "bob": (f"ignored: {NAME}.ipynb is a link", ASK),
+        "cyd": (f"ignored: {folder} is a folder nested too deeply", "no notebook is in the rest", ASK),
+    }
+    assert {name: read_hand_in(course, NAME, name).notes for name in said} == said
+
+    hand_in("ada", at=later(-1))
+    assert lines(course)[1] == (
+        f"the later one of 2026-11-16 12:00:00 UTC cannot be graded (ignored: {NAME}.ipynb is too big (90 MB)): "
+        "not graded"
+    )
+
+
+def test_a_notebook_comes_before_what_is_beside_it(course, hand_in):
+    """Whatever its name: other files, by number or size, do not use up what a hand-in may have."""
+    data = {f"0-{number:04}.txt": "" for number in range(2001)}
+    hand_in(name="z.ipynb", files=data)
+    folder = hand_in("bob", name="z.ipynb")
+    for number in range(6):
+        with (folder / f"0-{number}.bin").open("wb") as file:
+            file.truncate(19_000_000)
+    collect(course, NAME)
+    assert [to_be_graded(course, student) for student in ("ada", "bob")] == ["sum(x) / len(x)"] * 2
+    texts = [flag.text for flag in read_hand_in(course, NAME, "bob").flags if flag.kind == "files"]
+    assert texts == ["Not collected: 0-5.bin is beyond the 100 MB of a hand-in."]
+
+
 def test_what_belongs_to_nobody_is_named(course, hand_in):
     """Odd names in the exchange stay there; a student who is not on the roster is collected and named."""
     hand_in("mallory")

@@ -158,12 +158,13 @@ FOREIGN = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_c
     ("make", "parts"),
     [
         (lambda desk: desk().write_text('{"cells": ['), ["01-small.ipynb", "JSON (line 1)", "JupyterLab"]),
+        (lambda desk: os.truncate(desk(), 90_000_000), ["01-small.ipynb", "90 MB, at most 80 MB", "Clear Outputs"]),
         (lambda desk: desk(f"{NAME}.ipynb", {}, OTHER), ["01-small.ipynb", "another lab (02-other)"]),
         (lambda desk: desk().write_text(FOREIGN), ["01-small.ipynb", "no exercise"]),
         (lambda desk: desk.folder, ["'01'", "labs/", "path"]),
         (lambda desk: (desk("01-a.ipynb"), desk("01-b.ipynb")), ["01-a, 01-b"]),
     ],
-    ids=["damaged", "of another lab", "of nobody", "nothing", "two labs"],
+    ids=["damaged", "too big", "of another lab", "of nobody", "nothing", "two labs"],
 )
 def test_what_cannot_be_handed_in_is_one_sentence(desk, make, parts):
     """What is wrong, where, and what to do; nothing is written."""

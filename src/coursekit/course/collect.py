@@ -100,14 +100,13 @@ def settle(course: Course, lab: str, student: str, due: datetime | None, *, late
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
     versions = read_versions(folder)
-    looked_at = [(version, look_at(course, lab, student, version.folder)) for version in versions]
+    looked_at = [(version, look_at(course, lab, student, version.folder, version.refused)) for version in versions]
     looked_at = _without_earlier_looks(looked_at)
     (chosen, hand_in), lines = _choose(looked_at, due, late=late)
     changed = install(chosen, submitted)
     refused = tuple(Flag("files", f"Not collected: {sentence}.") for sentence in chosen.refused)
-    write_choice(
-        folder, Choice(chosen.folder.name, chosen.timestamp.isoformat(), tuple(lines), (*chosen.flags, *refused))
-    )
+    time, flags = chosen.timestamp.isoformat(), (*chosen.flags, *refused)
+    write_choice(folder, Choice(chosen.folder.name, time, tuple(lines), flags, chosen.refused))
     return Collected(student, lab, changed, (*lines, *hand_in.notes, *map(str, hand_in.jobs)))
 
 
@@ -133,8 +132,11 @@ def _choose(
     if len(versions) > 1:
         lines.append(f"{len(versions)} versions were handed in; the one of {shown(taken)} is graded")
     for version, hand_in in versions[versions.index(chosen) + 1 :]:
-        why = "is late" if hand_in.notebook else "cannot be graded"
-        lines.append(f"the later one of {shown(version.timestamp)} {why}: kept, not graded")
+        why = (
+            "is late" if hand_in.notebook else "cannot be graded" + "".join(f" ({note})" for note in hand_in.notes[:1])
+        )
+        done = "not graded" if version.refused else "kept, not graded"  # what was refused is in the exchange alone
+        lines.append(f"the later one of {shown(version.timestamp)} {why}: {done}")
     if late_s(taken, due):
         lines.append(f"late by {duration(late_s(taken, due))}")
     return chosen, lines

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -66,12 +66,13 @@ class Contents:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which version is graded, when it was handed in, and what there is to say about that."""
+    """Which version is graded, when it was handed in, and what there is to say about that, and about what it lacks."""
 
     version: str = ""
     timestamp: str = ""
     notes: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 def read_contents(folder: Path) -> Contents:
@@ -180,7 +181,8 @@ def read_choice(folder: Path) -> Choice:
         return Choice()
     record = json.loads(path.read_bytes())
     flags = tuple(Flag(**flag) for flag in record["flags"])
-    return Choice(record["version"], record["timestamp"], tuple(record["notes"]), flags)
+    refused = tuple(record.get("refused", ()))
+    return Choice(record["version"], record["timestamp"], tuple(record["notes"]), flags, refused)
 
 
 def write_choice(folder: Path, choice: Choice) -> None:
@@ -199,20 +201,20 @@ def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str]
     return tuple(read_hand_in(course, lab, name) for name, lab in pairs if course.submitted(lab, name).is_dir())
 
 
-def look_at(course: Course, lab: str, student: str, folder: Path) -> HandIn:
-    """Return what a folder holds: a version that was kept, or what lies where nbgrader grades."""
-    copies = course.settings.worked_copies
-    return classify(folder, student, lab, course.released(lab), course.public(lab), worked_copies=copies)
+def look_at(course: Course, lab: str, student: str, folder: Path, refused: Sequence[str]) -> HandIn:
+    """Return what a folder holds, a version that was kept or what nbgrader grades; `refused` as for `classify`."""
+    copies, released, public = course.settings.worked_copies, course.released(lab), course.public(lab)
+    return classify(folder, student, lab, released, public, refused, worked_copies=copies)
 
 
 def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
     """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
-    hand_in = look_at(course, lab, student, course.submitted(lab, student))
-    choice = read_choice(course.hand_ins(lab, student))
+    submitted, choice = course.submitted(lab, student), read_choice(course.hand_ins(lab, student))
     try:
-        collected = choice.version.endswith(f"-{folder_digest(hand_in.folder)}")
+        collected = choice.version.endswith(f"-{folder_digest(submitted)}")
     except RefusedFileError:
         collected = False
+    hand_in = look_at(course, lab, student, submitted, choice.refused if collected else ())
     if not collected:  # nbgrader's own collect put something else there
         return hand_in
     return replace(

@@ -14,6 +14,7 @@ from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, JobRecord, read_records
 from coursekit.grading.submission.students_files import (
+    MAX_NOTEBOOK_BYTES,
     RefusedFileError,
     StudentCell,
     is_plain,
@@ -131,6 +132,11 @@ def _read(path: Path) -> tuple[str, list[StudentCell]]:
     """Return which lab's notebook this is, and its answers."""
     if not path.is_file():
         raise CourseKitError(f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.")
+    if (num_bytes := path.stat().st_size) > MAX_NOTEBOOK_BYTES:
+        raise CourseKitError(
+            f"{path} is too big: {num_bytes / 1e6:.0f} MB, at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
+            "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and pack it again."
+        )
     try:
         notebook = read_notebook(path.parent, path.name)
     except RefusedFileError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.grading.submission.cells import Cells, find_answers
 from coursekit.grading.submission.students_files import (
+    FIRST,
     MAX_FILE_BYTES,
+    MAX_NOTEBOOK_BYTES,
     RefusedFileError,
     list_folder,
     read_file,
@@ -20,24 +22,27 @@ from coursekit.grading.submission.students_files import (
 )
 from coursekit.grading.verdict import Flag
 from coursekit.labs.cells import cell_name, is_solution
-from coursekit.text import counted, first_few
+from coursekit.text import NUM_FEW, counted, first_few
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 ID = re.compile(r"\w[\w.@-]{0,127}")  # of a student in the course
 MANIFEST = "hand-in.json"  # of a packed hand-in
-NOTEBOOK = ".ipynb"
+NOTEBOOK, TIMESTAMP, SECRET = FIRST
 JOBS = "jobs/"
 NUM_CANDIDATES = 20
 # What Python, IPython or their tools would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
-NONE = "no notebook was handed in"
+NONE, NOTHING = "no notebook was handed in", "nothing can be graded"
+ASK_AGAIN = (
+    f"{NOTHING}: ask for {{}} as a plain file in the top folder, of at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB, "
+    "which it has without its outputs"
+)
 RECORD = re.compile(r"(?:.*/)?jobs/(?P<job>[^/]+)/result\.json")
 MAX_RECORD_BYTES = 1_000_000
 MAX_NUM_RECORDS = 20
 MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
-TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MAX_TIMESTAMP_BYTES = 100
 # As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+-]\d{4})?")
@@ -76,18 +81,20 @@ class HandIn:
     jobs: tuple[JobRecord, ...] = ()  # records of batch jobs in it: the student's own claims
 
 
-def classify(  # noqa: PLR0913  # what is known of a hand-in before one looks
+def classify(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     folder: Path,
     student: str,
     lab: str,
     released: NotebookNode,
     public: Collection[str] = (),
+    refused: Sequence[str] = (),
     *,
     worked_copies: bool = False,
 ) -> HandIn:
     """Return what a folder holds, any version of a hand-in.
 
-    `public` names files that students got with the lab.
+    `public` names files that students got with the lab; `refused` are the sentences on what was in the student's own
+    folder and was not copied into this one.
     With `worked_copies` another notebook is graded when it holds more answers than that of the expected name.
     """
     try:
@@ -107,11 +114,21 @@ def classify(  # noqa: PLR0913  # what is known of a hand-in before one looks
         notes.append(f"files other than the notebook are ignored: {first_few(data)}")
     if name and listing.files[name] > MAX_FILE_BYTES:
         notes.append(f"{name} is large ({listing.files[name] / 1e6:.0f} MB): its outputs are ignored")
-    refused = [f"ignored: {sentence}" for sentence in listing.refused if NOTEBOOK in sentence]
-    if name is None and refused:
-        notes = [*refused, *(note for note in notes if note != NONE)]
+    if name is None:
+        notes = _with_missed(notes, [*refused, *listing.refused], f"{lab}{NOTEBOOK}")
     notebook, jobs = folder / name if name else None, read_records(folder, listing.files, lab)
     return HandIn(student, lab, folder, notebook, read_timestamp(folder), tuple(notes), tuple(flags), jobs)
+
+
+def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list[str]:
+    """Return what there is to say of a folder without a notebook to grade, where one may be in what was refused."""
+    of_notebooks = [sentence for sentence in missed if NOTEBOOK in sentence]
+    if not of_notebooks and not (missed and NONE in notes):
+        return notes
+    told = [f"ignored: {sentence}" for sentence in (of_notebooks or missed)[:NUM_FEW]]
+    rest = [] if of_notebooks else ["no notebook is in the rest"]
+    others = [note for note in notes if note not in {NONE, NOTHING}]
+    return [*told, *rest, *others, ASK_AGAIN.format(expected)]
 
 
 def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
@@ -177,7 +194,7 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
         return beside[0], [*notes, f"{beside[0]} is graded as {expected}"]
     if beside:
         return None, [*notes, f"{expected} is missing: give one of {first_few(beside)} this name"]
-    return None, [*(notes or [NONE]), "nothing can be graded"]
+    return None, [*(notes or [NONE]), NOTHING]
 
 
 def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:

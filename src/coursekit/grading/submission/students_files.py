@@ -27,6 +27,7 @@ MAX_SOURCE_CHARACTERS = 1_000_000  # of code
 MAX_TEXT_CHARACTERS = 20_000_000  # Colab writes a pasted picture into the text
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and what nbgrader writes beside them
 SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
 
 
@@ -52,7 +53,8 @@ def list_folder(folder: Path) -> Listing:
     num_bytes = num_seen = 0
     while pending:
         inner = pending.pop()
-        for entry in sorted(os.scandir(folder / inner), key=lambda entry: entry.name):
+        # What counts comes first: the files that students put beside it do not use up the bounds.
+        for entry in sorted(os.scandir(folder / inner), key=lambda entry: (not entry.name.endswith(FIRST), entry.name)):
             name = f"{inner}/{entry.name}" if inner else entry.name
             shown = ascii(name)[1:-1][:200]
             num_seen += 1
@@ -61,18 +63,29 @@ def list_folder(folder: Path) -> Listing:
             if entry.name in SKIPPED:
                 continue
             status = entry.stat(follow_symlinks=False)
-            if not is_plain(entry.name):
-                refused.append(f"{shown} has an odd name")
-            elif stat.S_ISDIR(status.st_mode) and name.count("/") < MAX_DEPTH:
+            if why := _why_refused(name, status, num_bytes):
+                refused.append(f"{shown} {why}")
+            elif stat.S_ISDIR(status.st_mode):
                 pending.append(name)
-            elif not stat.S_ISREG(status.st_mode):
-                refused.append(f"{shown} is {_kind(status.st_mode)}")
-            elif status.st_size > _max_bytes(name) or num_bytes + status.st_size > MAX_FOLDER_BYTES:
-                refused.append(f"{shown} is too big ({status.st_size / 1e6:.0f} MB)")
             else:
                 files[name] = status.st_size
                 num_bytes += status.st_size
     return Listing(dict(sorted(files.items())), tuple(refused))
+
+
+def _why_refused(name: str, status: os.stat_result, num_bytes: int) -> str:
+    """Return why something in a folder is not taken, of which so many bytes are taken already; '' if it is."""
+    if not is_plain(name.rpartition("/")[2]):
+        return "has an odd name"
+    if stat.S_ISDIR(status.st_mode) and name.count("/") < MAX_DEPTH:
+        return ""
+    if not stat.S_ISREG(status.st_mode):
+        return f"is {_kind(status.st_mode)}"
+    if status.st_size > _max_bytes(name):
+        return f"is too big ({status.st_size / 1e6:.0f} MB)"
+    return f"is beyond the {MAX_FOLDER_BYTES / 1e6:.0f} MB of a hand-in" * (
+        num_bytes + status.st_size > MAX_FOLDER_BYTES
+    )
 
 
 def is_plain(name: str) -> bool:
@@ -114,7 +127,7 @@ def _read(descriptor: int, max_bytes: int) -> bytes:
 
 
 def _max_bytes(name: str) -> int:
-    return MAX_NOTEBOOK_BYTES if name.endswith(".ipynb") else MAX_FILE_BYTES
+    return MAX_NOTEBOOK_BYTES if name.endswith(FIRST[0]) else MAX_FILE_BYTES
 
 
 def _kind(mode: int) -> str:
