@@ -1,7 +1,9 @@
 """What the gradebook keeps of a lab's cells, held against another version before that is released or graded by."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -19,14 +21,9 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 
     nbgrader would refuse it, too, after it has removed the release of before.
     """
-    from nbgrader.api import MissingEntry
-
     with course.gradebook() as gradebook:
-        try:
-            kept = gradebook.find_notebook(lab, lab)
-        except MissingEntry:
-            return
-        if not kept.submissions:
+        kept = _with_points(gradebook, lab)
+        if not kept:
             return
         cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
         pairs = (
@@ -40,6 +37,36 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
             f"{lab} has points in the gradebook, and nbgrader then lets no cell be added, removed or called otherwise, "
             f"as {first_few(sorted(other))}: undo that, or release it as a lab of another name."
         )
+
+
+@contextmanager
+def keeping_points(course: Course, lab: str) -> Iterator[None]:
+    """Let test cells keep their points within the block where there are points for them; grading takes new ones over.
+
+    So what a class has is never told beside a maximum that it was not graded by.
+    """
+    with course.gradebook() as gradebook:
+        before = {cell.name: cell.max_score for cell in _test_cells(_with_points(gradebook, lab))}
+    yield
+    with course.gradebook() as gradebook:
+        for cell in _test_cells(_with_points(gradebook, lab)):
+            cell.max_score = before.get(cell.name, cell.max_score)
+        gradebook.db.commit()
+
+
+def _with_points(gradebook: Any, lab: str) -> Any:
+    """Return nbgrader's notebook of a lab if there are points for it, else None."""
+    from nbgrader.api import MissingEntry
+
+    with suppress(MissingEntry):
+        kept = gradebook.find_notebook(lab, lab)
+        return kept if kept.submissions else None
+    return None
+
+
+def _test_cells(kept: Any) -> list[Any]:
+    answers = {cell.name for cell in kept.solution_cells} if kept else set()
+    return [cell for cell in kept.grade_cells if cell.name not in answers] if kept else []
 
 
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:

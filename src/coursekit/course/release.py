@@ -14,7 +14,7 @@ import nbformat
 
 from coursekit import __version__
 from coursekit.course.folder import Course, find_course, succeed
-from coursekit.course.kept_cells import refuse_other_cells
+from coursekit.course.kept_cells import keeping_points, refuse_other_cells
 from coursekit.course.roster import folded
 from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
@@ -41,7 +41,8 @@ class Release:
     def give(self) -> str:
         """Release it, and return what was done: "released", "released again", or "unchanged" for nothing."""
         name, api = self.lab.name, self.course.api()
-        succeed(f"make the release of {name}", api.generate_assignment(name))
+        with keeping_points(self.course, name):
+            succeed(f"make the release of {name}", api.generate_assignment(name))
         for path, data in self.files.items():
             write_file(self.course.folder / "release" / name / path, data, mode=0o644)
         if not self.is_other and self.course.outbound(name).is_dir():
