@@ -215,7 +215,12 @@ def test_points_do_not_depend_on_the_graders_machine(course, hand_in, in_zone, z
 
 @pytest.mark.parametrize(
     ("zone", "name"),
-    [("Europe/Prague", "Europe/Prague"), (":/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"), ("CET-1CEST", "")],
+    [
+        ("Europe/Prague", "Europe/Prague"),
+        ("", "UTC"),
+        (":/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"),
+        ("CET-1CEST", ""),
+    ],
 )
 def test_a_new_course_names_the_zone_of_its_machine(checkout, tmp_path, in_zone, zone, name):
     """It travels with the folder; a zone without a name leaves a comment that shows how one is written."""

@@ -111,7 +111,7 @@ class Course:
         """Return the class: who is on the roster; without one, who is in the gradebook or handed in.
 
         Raises:
-            CourseKitError: the roster is wrong, or spells an id otherwise than the gradebook.
+            CourseKitError: the roster is wrong, or spells an id in another way than the gradebook.
         """
         known = {student.id: Student(**columns_of(student)) for student in gradebook.students}
         if (path := self.folder / ROSTER).is_file():

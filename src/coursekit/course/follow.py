@@ -1,4 +1,4 @@
-"""The gradebook follows `course.toml` and `roster.csv`: what it held otherwise, as formgrader can, is told."""
+"""The gradebook follows `course.toml` and `roster.csv`; where it differed, as formgrader lets it, that is told."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from coursekit.labs.lab import find_labs
 
 
 class Difference(NamedTuple):
-    """One value that the gradebook has otherwise than the file that counts; '' for none there."""
+    """One value of the gradebook that is not the one of the file that counts; '' for none there."""
 
     whose: str
     what: str
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
 
 
 def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
-    """Yield what the gradebook has otherwise than the course's files; what it only lacks is no difference."""
+    """Yield where the gradebook differs from the course's files; a value that it only lacks is no difference."""
     for assignment in gradebook.assignments:
         due = course.due(assignment.name)
         if assignment.duedate and assignment.duedate != due:
@@ -44,7 +44,7 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
 
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Let the gradebook have the labs, due dates and students of the course, and return what it had otherwise."""
+    """Let the gradebook have the labs, due dates and students of the course, and return where it differed."""
     from nbgrader.api import Student  # heavy
 
     with course.gradebook() as gradebook:

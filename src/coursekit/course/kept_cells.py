@@ -17,7 +17,7 @@ KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks of cells 
 
 
 def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None:
-    """Refuse to release a notebook, as students get it, with other cells than there are points for.
+    """Refuse to release a notebook, as students get it, whose cells are not those that there are points for.
 
     nbgrader would refuse it, too, after it has removed the release of before.
     """
@@ -34,8 +34,8 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
         other = {name for old, new in pairs for name in {one.name for one in old} ^ set(map(cell_name, new))}
     if other:
         raise CourseKitError(
-            f"{lab} has points in the gradebook, and nbgrader then lets no cell be added, removed or called otherwise, "
-            f"as {first_few(sorted(other))}: undo that, or release it as a lab of another name."
+            f"{lab} has points in the gradebook, and from then on nbgrader lets no cell be added, removed or renamed "
+            f"({first_few(sorted(other))}): undo that, or release it as a lab with another name."
         )
 
 

@@ -63,7 +63,7 @@ def speller(ids: Iterable[str]) -> Callable[[str], str]:
 
 
 def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
-    """Read a roster; in `left_out`, if there is one, come sentences on students without an id, who are a fault else.
+    """Read a roster; a student without an id is a fault, or with a list `left_out` a sentence in it.
 
     The columns may stand in any order, be called as platforms call them, and be parted by commas, semicolons or tabs;
     unknown columns are left out, and rows of Canvas's gradebook that are no student's. Only the id must be there.
@@ -153,7 +153,7 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
 def merged(
     old: Sequence[Student], listed: Sequence[Student], known: Iterable[str], *, update: bool
 ) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
-    """Return the roster `old` with what a list has that it has not, with `update` in place of what it has otherwise.
+    """Return the roster `old` with the new students of a list; with `update` also with the values that differ there.
 
     Ids that the course knows, those in the gradebook among them, keep their spelling. An empty value says nothing.
 

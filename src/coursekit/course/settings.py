@@ -17,6 +17,7 @@ from coursekit.toml_files import MAY_BE_EMPTY
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
+LOCALTIME = "/etc/localtime"
 GRACE_S = 300  # clocks differ, and handing in takes a while: nothing is late by less
 MAX_NUM_DAYS = 100  # of which each costs a percent or more: later is not dearer, and a hand-in may claim the year 9999
 
@@ -79,10 +80,10 @@ class Settings:
 
 
 def machine_zone() -> str:
-    """Return the IANA name of this machine's time zone; '' if it has none that could be told."""
-    name = os.environ.get("TZ", "").removeprefix(":")
+    """Return the IANA name of this machine's time zone; '' if nothing tells it."""
+    name = os.environ.get("TZ", LOCALTIME).removeprefix(":") or "UTC"  # as the C library reads an empty one
     with suppress(OSError):
-        name = name or str(Path("/etc/localtime").readlink())
+        name = str(Path(LOCALTIME).readlink()) if name == LOCALTIME else name
     name = name.rpartition("zoneinfo/")[2]
     return name if is_zone(name) else ""
 

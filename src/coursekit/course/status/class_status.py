@@ -207,8 +207,8 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
     if not course.settings.timezone and (course.settings.due or course.settings.extensions):
         zone = machine_zone() or "Europe/Prague"
         yield (
-            f"{SETTINGS} names no time zone, so due dates are read in that of this machine: "
-            f'a line `timezone = "{zone}"` above [due] makes them the same on each.'
+            f"{SETTINGS} names no time zone, so due dates without an offset and late days are those of this machine: "
+            f'a line `timezone = "{zone}"` above [due] makes them the same everywhere.'
         )
     with course.gradebook() as gradebook:
         yield from (f"{difference}." for difference in differences(course, gradebook))
