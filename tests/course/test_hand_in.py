@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+import zipfile
 from datetime import datetime, timezone
 
 import nbformat
@@ -133,6 +135,16 @@ def test_nothing_is_overwritten(desk):
     assert [path.name for path in paths] == [f"{stem}.zip", f"{stem}-2.zip", f"{stem}-3.zip"]
     assert len({path.read_bytes() for path in paths}) == 1
     assert len(tree(desk.folder)) == 4
+
+
+def test_unpacked_it_tells_its_time(desk):
+    """Browsers unpack it by themselves, which leaves only the files' own time; a broken clock is no error."""
+    desk()
+    work = find_work(NAME, desk.folder)
+    wall = time.localtime(MONDAY.replace(tzinfo=timezone.utc).timestamp())[:6]
+    for moment, expected in ((MONDAY, wall), (MONDAY.replace(year=1970), (1980, 1, 1, 0, 0, 0))):
+        with zipfile.ZipFile(pack(work, "ada", desk.folder, moment)) as packed_file:
+            assert {entry.date_time for entry in packed_file.infolist()} == {expected}
 
 
 def test_a_notebook_full_of_outputs_is_packed_and_taken(desk):

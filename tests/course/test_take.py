@@ -211,6 +211,7 @@ def test_a_zip_is_read_as_the_folder_that_it_holds(course, inbox, call):
     lab = {
         f"{NAME}/{NAME}.ipynb": text,
         f"{NAME}/AGENTS.md": "Ask back.",
+        f"{NAME}/hand-in.json": "{}",
         f"{NAME}/.ipynb_checkpoints/{NAME}-checkpoint.ipynb": text,
         f"__MACOSX/{NAME}/._{NAME}.ipynb": "",
         f"{NAME}/jobs/{NAME}-4711/result.json": job_record(),

@@ -21,7 +21,7 @@ from coursekit.course.hand_in.packed import (
     read_zip,
 )
 from coursekit.grading.submission.cells import find_answers
-from coursekit.grading.submission.student_folder import JOBS, NOTEBOOK, utc
+from coursekit.grading.submission.student_folder import JOBS, MANIFEST, NOTEBOOK, utc
 from coursekit.grading.submission.students_files import (
     MAX_FOLDER_BYTES,
     MAX_NOTEBOOK_BYTES,
@@ -34,7 +34,7 @@ MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grow
 # Of the zip of a class, and of a zip in there, or of one student's.
 BOUNDS = ((5000, 10 * MAX_FOLDER_BYTES), (MAX_NUM_FILES, MAX_FOLDER_BYTES))
 UNPACK = "unpack it, and take the folder that this makes"
-LITTER = ("__MACOSX", "Thumbs.db", "desktop.ini")  # beside everything that begins with a dot
+LITTER = ("__MACOSX", "Thumbs.db", "desktop.ini", MANIFEST)  # beside everything that begins with a dot
 NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # when time begins for a zip
 MAX_CHARACTERS = 500  # of a name in a zip
 
@@ -69,9 +69,7 @@ def find_arrivals(source: Path, earliest: datetime, released: Collection[str]) -
     programs leave behind, other files than notebooks of jobs, and names that are in `released`.
     """
     folder = source if source.is_dir() else source.parent
-    files = (
-        (path for path in source.rglob("*") if path.is_symlink() or path.is_file()) if folder == source else [source]
-    )
+    files = [path for path in (source, *source.rglob("*")) if path.is_symlink() or path.is_file()]
     found = [(utc(path.lstat().st_mtime), path.relative_to(folder)) for path in files]
     for written, path in sorted(found, key=lambda one: (one[0] < earliest, *one)):
         if not _is_litter(path, released):

@@ -28,6 +28,7 @@ from coursekit.paths import ROOT_VARIABLE
 from coursekit.way_out import checks_of_pieces
 
 NUM_JOBS = 3
+START_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,11 @@ def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None
     """
     now = now or datetime.now(timezone.utc).replace(tzinfo=None)
     manifest = HandInManifest(work.lab, user, now)
+    clock = max(now.replace(tzinfo=timezone.utc).astimezone().timetuple()[:6], START_OF_ZIP_TIME)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in {MANIFEST: manifest.to_bytes(), **work.contents}.items():
-            packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # the manifest tells the time
+            packed.writestr(zipfile.ZipInfo(name, clock), content, zipfile.ZIP_DEFLATED)
     names = (manifest.file_name + (SUFFIX if i == 1 else f"-{i}{SUFFIX}") for i in count(1))
     path = next(folder / name for name in names if not (folder / name).exists())
     try:
