@@ -2,16 +2,19 @@
 
 import os
 import re
+import shlex
+import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.paths import closed_to_others, find_root, shadowed
+from coursekit.paths import closed_to_others, find_root, shadowed, socket_folder
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +88,34 @@ def test_a_python_in_a_private_folder_is_told_unless_the_environment_lies_there_
     assert f"{program} lies in {home}," in closed_to_others(str(link), str(course / ".venv"))
     assert closed_to_others(str(link), str(home / ".venv")).endswith(
         f"lies in {home / 'inner'}, which only its owner enters"
+    )
+
+
+def test_sockets_are_where_temporary_files_are_unless_its_path_is_too_long(monkeypatch):
+    """Up to the last byte that a socket's path may have; then another folder is taken, and nothing is left in any."""
+    with tempfile.TemporaryDirectory(prefix="try-", dir="/tmp") as short:
+        monkeypatch.setattr("tempfile.tempdir", short)
+        room = 107 - len(short)
+        assert [socket_folder(room), socket_folder(room + 1)] == [short, str(Path(short).parent)]
+        with socket.socket(socket.AF_UNIX) as one, pytest.raises(OSError, match="too long"):
+            one.bind(f"{short}/".ljust(108, "x"))
+        assert list(Path(short).iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.needs("unshare")
+def test_sockets_where_tmp_can_only_be_read():
+    """A TMPDIR that can be written is enough; where none can, a sentence says what to set."""
+    ask = (
+        "import tempfile; from coursekit.paths import socket_folder; tempfile.tempdir = '{}'; print(socket_folder(29))"
+    )
+    words = [f'{shlex.quote(sys.executable)} -c "{ask.format(folder)}"' for folder in ("/var/tmp", "/gone")]  # noqa: S108
+    read_only = "for one in /tmp {}; do mount -t tmpfs -o ro none $one; done"
+    script = "\n".join((read_only.format(""), words[0], read_only.format("/run /var/tmp /dev/shm"), words[1]))
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == "/var/tmp\n"  # noqa: S108
+    assert (
+        "can have sockets: set TMPDIR to a folder that you may write, with a path of at most 78 bytes." in done.stderr
     )
 
 

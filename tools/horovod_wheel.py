@@ -103,12 +103,14 @@ def find_cmake() -> str:
 def plain_paths() -> Iterator[tuple[Path, dict[str, str]]]:
     """Return the Python to compile with and variables with paths, by ways without spaces and brackets.
 
-    Horovod's build files do not take such paths; a link in /tmp stands for a checkout that has one.
+    Horovod's build files do not take such paths; a link in a temporary folder stands for a checkout that has one.
     """
     with contextlib.ExitStack() as stack:
         root, variables = ROOT, {}
-        if any(map(UNPLAIN.search, (str(ROOT), tempfile.gettempdir()))):
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="coursekit-", dir="/tmp"))
+        usual = tempfile.gettempdir()
+        if any(map(UNPLAIN.search, (str(ROOT), usual))):
+            parent = usual if UNPLAIN.search(usual) is None else "/tmp"  # noqa: S108 - as tempfile, for a private folder
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="coursekit-", dir=parent))
             root = Path(folder, "checkout")
             root.symlink_to(ROOT)
             variables = {"TMPDIR": folder}

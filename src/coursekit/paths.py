@@ -1,12 +1,16 @@
-"""Where things are: the course checkout, this package, Node.js."""
+"""Where things are: the course checkout, this package, what hides its packages, room for sockets, Node.js."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import site
+import socket
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +21,7 @@ from coursekit.text import first_few
 
 ROOT_VARIABLE = "COURSEKIT_ROOT"
 PACKAGE = Path(__file__).resolve().parent
+SOCKET_BYTES = 107  # of a path, on Linux
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -50,6 +55,29 @@ def _is_root(folder: Path) -> bool:
     """Say whether the labs' facts are here: in `solutions/`, or in the `labs/` of a students' copy."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
+
+
+def socket_folder(num_bytes: int) -> str:
+    """Return a folder for temporary ones with sockets: that of TMPDIR, or one where its path is too long for them.
+
+    Args:
+        num_bytes: how long a socket's path may be in it; the whole path has at most 107 bytes.
+
+    Raises:
+        CourseKitError: there is none.
+    """
+    of_user = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
+    folders = dict.fromkeys((tempfile.gettempdir(), "/tmp", of_user, "/var/tmp", "/dev/shm"))  # noqa: S108
+    for folder in folders:
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as trial:  # not all that can be written can have one
+            path = Path(f"{folder}/{secrets.token_hex(8)}".ljust(len(folder) + num_bytes, "-"))
+            trial.bind(str(path))
+            path.unlink()
+            return folder
+    raise CourseKitError(
+        f"none of {', '.join(folders)} can have sockets: set TMPDIR to a folder that you may write, "
+        f"with a path of at most {SOCKET_BYTES - num_bytes} bytes."
+    )
 
 
 def shadowed() -> str:

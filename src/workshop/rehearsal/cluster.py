@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from coursekit.errors import CourseKitError
+from coursekit.paths import socket_folder
 from coursekit.slurm.sites.profile import Site
 from workshop.rehearsal.daemons import Daemons
 from workshop.rehearsal.files import hold_ports, module_names, option_names, write_files
@@ -25,8 +26,7 @@ from workshop.rehearsal.shape import shape_of
 from workshop.rehearsal.slurm_files import CLUSTER_NAME, HOSTS
 
 PREFIX = "coursekit-rehearsal-"
-# A socket's path has at most 107 bytes; those of slurmd and its steps take up to 70 of them.
-MAX_FOLDER_LENGTH = 48
+NUM_SOCKET_BYTES = 59  # of what slurmd and its steps put behind the folder's path
 NUM_RANDOM = 8  # characters that tempfile adds
 # By package of Debian, one program or file of it.
 ALWAYS = {
@@ -114,10 +114,8 @@ class Cluster:
 
 
 def _make_folder() -> Path:
-    parent = tempfile.gettempdir()
-    if len(parent) + len("/") + len(PREFIX) + NUM_RANDOM > MAX_FOLDER_LENGTH:
-        raise CourseKitError(f"TMPDIR is {parent}, too long a path for Slurm's sockets: set it to /tmp.")
-    return Path(tempfile.mkdtemp(prefix=PREFIX))
+    parent = socket_folder(len(f"/{PREFIX}") + NUM_RANDOM + NUM_SOCKET_BYTES)
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
 
 
 def check_needs(site: Site) -> None:

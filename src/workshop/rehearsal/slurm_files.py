@@ -165,6 +165,7 @@ def slurmdbd_conf(folder: Path, ports: Ports) -> str:
         "CommunicationParameters=NoInAddrAny",
         "SlurmUser=root",
         f"PidFile={folder}/slurmdbd.pid",
+        f"ArchiveDir={folder}",
         "StorageType=accounting_storage/mysql",
         "StorageHost=localhost",
         "StorageUser=root",

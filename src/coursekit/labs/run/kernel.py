@@ -15,6 +15,7 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
 from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
+from coursekit.paths import socket_folder
 from coursekit.ranks.environ import kernel_environment
 from coursekit.ranks.own_time import longest_wall_s
 
@@ -54,9 +55,8 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
         """Execute the notebook of papermill's manager, which saves it after every cell; `watch` is our own option."""
         watch: KernelWatch = options["watch"]
         with (
-            # Sockets in a private folder: no port that others on a login node could reach, and a path of less than the
-            # 107 bytes that a socket's may have, whatever TMPDIR says.
-            tempfile.TemporaryDirectory(prefix="kernel-", dir="/tmp") as sockets,
+            # Sockets in a private folder (/kernel-12345678/kernel-ipc-5): no port that others could reach.
+            tempfile.TemporaryDirectory(prefix="kernel-", dir=socket_folder(29)) as sockets,
             (watch.folder / KERNEL_LOG).open("wb") as log,
         ):
             manager = AsyncKernelManager(
