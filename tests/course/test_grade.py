@@ -148,6 +148,17 @@ def test_only_what_changed_is_judged(course, hand_in, run):
     assert [json.loads(path.read_bytes())["student"] for path in changed] == ["bob"]
 
 
+def test_too_little_memory_is_told_before_hand_ins_are_graded(course, hand_in, run):
+    """By a sentence on a machine that has less than a single hand-in may use; they are graded all the same."""
+    hand_in("ada")
+    collect(course, NAME)
+    told, graded, *_ = run("--memory-gb", "1000000")
+    assert re.match(
+        r"coursekit: 1 hand-in at a time may use 1000002\.0 GB of memory, and the grader has [\d.]+ GB: ", told
+    )
+    assert graded.startswith(f"ada {NAME}: 3 of 3 (")
+
+
 def test_work_that_is_not_there_is_no_zero(course, hand_in, run):
     """As with nbgrader: without a notebook nothing is recorded; the report says why, and earlier points stay."""
     hand_in("ada", notebook="", files={"notes.txt": "I was ill."})

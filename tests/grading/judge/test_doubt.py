@@ -57,7 +57,7 @@ def test_where_the_solution_loses_points_too_the_machine_is_at_fault(program, wo
     verdict = grade(replace(program, run=unfit), work(facts=KILLS_ITSELF), slot)
 
     assert verdict.scores == ()
-    assert verdict.fault.startswith("the lab's own solution loses points here, too: CheckError: rank facts: rank ")
+    assert verdict.fault.startswith("the lab's own solution loses points here, too (CheckError: rank facts: rank ")
 
 
 def verdict_of(points, *kinds, fault=""):
@@ -70,18 +70,19 @@ def verdict_of(points, *kinds, fault=""):
     ("verdict", "before", "solution", "fault"),
     [
         (verdict_of(3, "ProcessEnded"), LOUD, None, ""),
+        (verdict_of(1, "ProcessEnded", fault="too slow"), LOUD, None, ""),
         (verdict_of(1), QUIET, None, ""),
         (verdict_of(1, "ProcessEnded", "limit"), QUIET, None, ""),
         (verdict_of(1, "TimeoutError"), QUIET, None, ""),
         (verdict_of(1), LOUD, None, "no memory"),
         (verdict_of(1, "limit"), LOUD, None, "no memory"),
         (verdict_of(1, "memory"), QUIET, verdict_of(3), ""),
-        (verdict_of(1, "shortage"), QUIET, verdict_of(2), "the lab's own solution loses points here, too: why"),
+        (verdict_of(1, "shortage"), QUIET, verdict_of(2), "the lab's own solution loses points here, too (why)"),
         (verdict_of(1, "judge"), QUIET, verdict_of(0, fault="no sandbox"), "no sandbox"),
     ],
 )
 def test_whose_fault_it_is(verdict, before, solution, fault):
-    """All points are nobody's fault; the solution is judged only in doubt, which the kit's own limits leave none of."""
+    """A fault stays; where points were lost, the solution is judged in doubt alone, and the kit's limits leave none."""
     asked = []
     found = machines_fault(verdict, before, lambda: asked.append(1) or solution)
 

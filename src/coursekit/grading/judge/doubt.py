@@ -13,18 +13,18 @@ from coursekit.log import machine
 LOGGER = logging.getLogger(__name__)
 # Kinds of flags: a process died, or something was short. An answer may have done that, or a machine without resources.
 SIGNS = frozenset({"ProcessEnded", "memory", "shortage", "judge"})
-WHAT_HELPS = "grade with `--jobs 1`, or give the grader more"
+WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 
 
 def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[[], Verdict]) -> str:
-    """Say why the machine may have cost a hand-in its points; '' where they are the student's own loss.
+    """Return why the machine may have cost a hand-in points; '' where they are the student's own loss, or none.
 
     `before` is what the kernel had refused when the hand-in began. What it has refused since tells enough. Where only
     the run shows signs, the lab's solution is judged in the same slot: if it earns all points, the machine is fit.
     What the kit's own limits have ended is the student's doing.
     """
     kinds = {flag.kind for flag in verdict.flags}
-    if verdict.points >= verdict.max_points:
+    if verdict.fault or verdict.points >= verdict.max_points:
         return ""
     if refused := before.since():
         return f"{refused}: {WHAT_HELPS} (the hand-in itself used up to {verdict.peak_memory_gb:.1f} GB)"
@@ -35,7 +35,7 @@ def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[
     if solution.fault or (refused := before.since()):
         return solution.fault or f"{refused}: {WHAT_HELPS}"
     lost = [score.message for score in solution.scores if score.points < score.max_points]
-    return f"the lab's own solution loses points here, too: {lost[0].splitlines()[0]}" if lost else ""
+    return f"the lab's own solution loses points here, too ({lost[0].splitlines()[0]}): {WHAT_HELPS}" if lost else ""
 
 
 def solution_of(program: Program, student: str) -> Work:
