@@ -37,8 +37,8 @@ def simulate(*, num_ranks=NUM_RANKS, seed=5, factors=None, **how):
     for name, num_epochs in trials.NUM_EPOCHS.items():
         starts = inputs.starts.astype(float) if name == "apart" else rng.normal(size=(num_ranks, 2))
         starts = np.repeat(starts[:1], num_ranks, axis=0)
-        scales = (0,) * num_ranks if name == "apart" else factors or (num_ranks,) * num_ranks
-        histories[name] = descend([of_rank[name].astype(float) for of_rank in data], starts, num_epochs, scales, **how)
+        rates = inputs.rates()[name] * np.array(factors or (num_ranks,) * num_ranks)
+        histories[name] = descend([of_rank[name].astype(float) for of_rank in data], starts, num_epochs, rates, **how)
     return trials.TrainingTrial(num_ranks, by_rank(histories), inputs=inputs)
 
 
@@ -68,8 +68,22 @@ def alone(gradients):
     return gradients
 
 
-def descend(pairs, starts, num_epochs, factors, *, shares=strided, average=together):  # noqa: PLR0913  # ways to go wrong
-    """Run gradient descent in lock step; return histories of shape (num_ranks, num_steps + 1, 2)."""
+def mean_of(squared, batch_size):
+    """Return the mean over the samples of a batch."""
+    del batch_size
+    return np.mean(squared, axis=0)
+
+
+def nothing(step, places):
+    """Add nothing to the gradients of a step."""
+    del step
+    return 0 * places
+
+
+def descend(  # noqa: PLR0913  # ways to go wrong
+    pairs, starts, num_epochs, rates, *, shares=strided, average=together, loss=mean_of, added=nothing, limit=np.inf
+):
+    """Run gradient descent in lock step and 32 bits; return histories of shape (num_ranks, num_steps + 1, 2)."""
     num_ranks, num_samples = len(pairs), len(pairs[0][0])
     points = starts.copy()
     history = [points.copy()]
@@ -80,8 +94,12 @@ def descend(pairs, starts, num_epochs, factors, *, shares=strided, average=toget
             for rank, (x, y) in enumerate(pairs):
                 mine = of_ranks[rank][first : first + trials.BATCH_SIZE]
                 error = points[rank, 0] * x[mine] + points[rank, 1] - y[mine]
-                gradients[rank] = 2 * np.mean(error * x[mine]), 2 * np.mean(error)
-            points = points - trials.RATE * np.array(factors)[:, np.newaxis] * average(gradients)
+                gradients[rank] = loss(
+                    2 * error[:, np.newaxis] * np.stack([x[mine], np.ones(len(mine))], axis=1), trials.BATCH_SIZE
+                )
+            downhill = average(gradients) + added(len(history), points)
+            points = points - rates[:, np.newaxis] * np.clip(downhill, -limit, limit)
+            points = points.astype(np.float32).astype(float)
             history.append(points.copy())
     return np.array(history).transpose(1, 0, 2)
 
@@ -129,7 +147,7 @@ def test_a_history_with_a_row_for_each_epoch_is_told_whatever_the_inputs():
     """It is not taken for steps that are not averaged, nor for a rate that is wrong."""
     for seed in range(3):
         trial = simulate(num_ranks=3, seed=seed)
-        rows = {name: trial.history(name)[:, :: trials.STEPS_PER_EPOCH] for name in trials.NUM_EPOCHS}
+        rows = {name: trial.history(name)[:, :: trials.STEPS_PER_EPOCH[name]] for name in trials.NUM_EPOCHS}
         found = failing(trials.TrainingTrial(3, by_rank(rows), inputs=trial.inputs))
 
         assert [name for name, words in found.items() if "a row for each epoch" in words] == [

@@ -2,30 +2,32 @@
 
 One start, averaged gradients, disjoint and complete shards, the scaled learning rate, whole epochs of plain steps;
 an answer that has them all takes the steps of one process with all the data, which is the last.
-`updates` reads sources, rates and samples off the trajectories, so that a fault in one leaves the others readable.
+`readings` and `updates` read sources, rates and samples off the trajectories, so that a fault in one leaves the others
+readable; `reference` knows what the steps must be, to rounding.
 Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
 """
-
-import itertools
 
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import Array, require_close
-from coursekit.checks.lab02_trial import BATCH_SIZE, NUM_EPOCHS, RATE, START, STEPS_PER_EPOCH, TrainingTrial
-from coursekit.checks.lab02_updates import (
-    OWN,
-    follows_gradients,
-    gradients,
-    is_averaged,
-    read_updates,
-    require_motion,
-    uses_of_samples,
+from coursekit.checks.compare import require_close
+from coursekit.checks.lab02_readings import DIVIDED, NOBODY, OWN, read_updates
+from coursekit.checks.lab02_reference import check_long, check_real, check_rest
+from coursekit.checks.lab02_trial import (
+    BATCH_SIZE,
+    NAMES,
+    NUM_EPOCHS,
+    RATE,
+    SAME_PLACE,
+    START,
+    STEPS_PER_EPOCH,
+    TrainingTrial,
 )
+from coursekit.checks.lab02_updates import follows_gradients, is_averaged, require_motion, uses_of_samples
 from coursekit.checks.steps import FIRST_STEP
 from coursekit.text import counted
 
-SAME_PLACE = 1e-5  # float32 rounding
+SAME_FACTOR = 1e-2  # of a rate that is right
 ROUNDING = 0.1  # far above that of a factor
 NO_DESCENT = "it is not SGD on the mean squared error of the samples given, with the arguments x, y and learning_rate"
 NEAR_START = 0.2  # a step of an optimiser that keeps a rate of 0.01 although it is told zero; zero is 0.33 away
@@ -40,24 +42,26 @@ def check_same_start(trial: TrainingTrial) -> None:
 
     An answer without variables, which communicates otherwise, has no such place: averaged gradients are enough there.
     """
-    gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
-    luck = "the ranks start equal by chance or by a seed; put apart, " if _gaps(trial, "real")[0] == 0 else ""
+    gaps = trial.gaps("apart")[: FIRST_STEP + 1]
+    luck = "the ranks start equal by chance or by a seed; put apart, " if trial.gaps("real")[0] == 0 else ""
     apart = f"up to {gaps[0]:.3g} apart, and still {gaps[-1]:.3g} apart after {counted(len(gaps) - 1, 'step')}"
-    told = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
-    require(min(gaps) < SAME_PLACE, told)
+    got = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
+    require(min(gaps) < SAME_PLACE, got)
+    mixed = "the ranks start with the slope of one rank and the offset of another: broadcast both from one rank"
+    require(not _mixed_starts(trial), mixed)
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
     require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
 
 
-def _gaps(trial: TrainingTrial, name: str) -> Array:
-    """Return the largest distance of any rank from rank 0 before each step and after the last."""
-    history = trial.history(name)
-    return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
+def _mixed_starts(trial: TrainingTrial) -> bool:
+    """Whether the ranks have the slope of one rank and the offset of another after the training *apart*."""
+    owners = [set(np.flatnonzero((trial.inputs.starts == one).any(axis=1))) for one in trial.history("apart")[0, -1]]
+    return all(owners) and not set.intersection(*owners)
 
 
 def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:
     """Whether the ranks stand together where the variables of one of them started in the training *apart*."""
-    gaps = _gaps(trial, "apart")[: FIRST_STEP + 1]
+    gaps = trial.gaps("apart")[: FIRST_STEP + 1]
     points = trial.history("apart")[0, : FIRST_STEP + 1][gaps < SAME_PLACE]
     starts = np.concatenate([trial.inputs.starts, trial.inputs.starts[:, ::-1]])  # slope first, or offset first
     return bool((np.abs(points[:, np.newaxis] - starts) < NEAR_START * START).all(axis=2).any())
@@ -93,7 +97,7 @@ def check_shards(trial: TrainingTrial) -> None:
     require(follows_gradients(trial), NO_DESCENT)
     num_steps = trial.history("coded").shape[1] - 1
     num_epochs, num_ranks, num_samples = NUM_EPOCHS["coded"], trial.num_ranks, len(trial.inputs.codes)
-    expected = f"expected {STEPS_PER_EPOCH} steps of {BATCH_SIZE} samples per rank in each of"
+    expected = f"expected {STEPS_PER_EPOCH['coded']} steps of {BATCH_SIZE} samples per rank in each of"
     got = f"got {counted(num_steps, 'step')} in all, too few or too many for shares of all samples"
     require(num_steps % num_epochs == 0, f"{expected} {counted(num_epochs, 'epoch')}, {got}")
     num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * num_ranks
@@ -105,6 +109,7 @@ def check_shards(trial: TrainingTrial) -> None:
         enough = num_users or num_uses >= num_samples
         require(enough, f"the shards are not complete: {once} {num_uses}, so that some are used by no rank")
         require(num_users, f"the shards are not disjoint and complete: {once} some by several ranks or by none")
+    check_rest(trial)
 
 
 def check_rate(trial: TrainingTrial) -> None:
@@ -115,7 +120,8 @@ def check_rate(trial: TrainingTrial) -> None:
     """
     require_motion(trial)
     require(follows_gradients(trial), NO_DESCENT)
-    factors, expected = read_updates(trial).rates / RATE, trial.num_ranks
+    reading, expected = read_updates(trial), trial.num_ranks
+    factors = reading.rates / RATE
     slips = {
         "it is not scaled": 1,
         "it is scaled twice, or the gradients are summed and not averaged": expected**2,
@@ -123,7 +129,10 @@ def check_rate(trial: TrainingTrial) -> None:
     }
     uneven = "it depends on the rank, or counts the ranks of one node only" if np.ptp(factors) > ROUNDING else ""
     what = f"how many times the given learning rate the {expected} ranks step with"
-    require_close(factors, expected, what, slips, 1e-2, is_relative=True, otherwise=uneven)
+    if reading.later_rates is not None:
+        got = ", ".join(f"{factor:.4g}" for factor in reading.later_rates[0] / RATE)
+        raise CheckError(f"{what}: expected {expected}, got {got}: it changes from step to step")
+    require_close(factors, expected, what, slips, SAME_FACTOR, is_relative=True, otherwise=uneven)
 
 
 def check_epochs(trial: TrainingTrial) -> None:
@@ -132,25 +141,39 @@ def check_epochs(trial: TrainingTrial) -> None:
     Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
     smaller batch, or takes the share as a whole.
     """
-    num_ranks, num_samples = trial.num_ranks, trial.inputs.num_constant_samples()
-    expected = f"in batches of {BATCH_SIZE} from {num_samples} samples on {num_ranks} ranks, expected {STEPS_PER_EPOCH}"
-    histories = {name: trial.history(name) for name in ("constant", "coded", "real")}
-    require(not trial.stuck, f"{expected} steps in each epoch on every rank, got ranks that hang: {trial.stuck}")
-    for name, history in histories.items():
-        num_steps, num_epochs = history.shape[1] - 1, NUM_EPOCHS[name]
+    require(not trial.stuck, f"expected as many steps on every rank, got ranks that hang: {trial.stuck}")
+    num_samples = {"constant": trial.inputs.num_constant_samples(), "coded": len(trial.inputs.codes)}
+    num_samples |= {"real": len(trial.inputs.kinds), "apart": num_samples["constant"]}
+    num_samples |= {"long": BATCH_SIZE * trial.num_ranks}
+    for name, num_epochs in NUM_EPOCHS.items():
+        num_steps, expected = trial.history(name).shape[1] - 1, STEPS_PER_EPOCH[name]
         hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
-        is_right = num_steps == STEPS_PER_EPOCH * num_epochs
-        epochs, got = counted(num_epochs, "epoch"), f"got {counted(num_steps, 'step')} in all"
-        require(is_right, f"{expected} steps in each of {epochs}, {got}{hint}")
+        given = f"in batches of {BATCH_SIZE} from {num_samples[name]} samples on {trial.num_ranks} ranks"
+        steps, epochs = counted(expected, "step"), counted(num_epochs, "epoch")
+        got = f"{counted(num_steps, 'step')} in all{hint}"
+        require(num_steps == num_epochs * expected, f"{given}, expected {steps} in each of {epochs}, got {got}")
 
 
 def check_plain(trial: TrainingTrial) -> None:
-    """Every step is the gradient times the rate, without a memory of the steps before.
+    """Every step is the gradient of the mean squared error times the rate, and nothing else, from a start of its own.
 
-    Example: with a momentum of 0.9, nine tenths of each step are added to the next.
+    Example: with a momentum of 0.9, nine tenths of each step are added to the next; with a weight decay of 0.01, a
+    hundredth of the weights is added to each gradient.
     """
-    momentum = read_updates(trial).momentum
-    require(not momentum, f"expected steps of plain gradient descent, got steps with a momentum of {momentum:.2g}")
+    reading = read_updates(trial)
+    expected = "expected steps of plain gradient descent, got"
+    require(not reading.momentum, f"{expected} steps with a momentum of {reading.momentum:.2g}")
+    if reading.decay is not None:
+        parts = " and ".join(f"{abs(round(part, 6)):.2g} times the {name}" for part, name in zip(reading.decay, NAMES))
+        raise CheckError(f"{expected} gradients to which {parts} is added: a weight decay")
+    words = "a sum over its samples that is divided by the size of full batches: take their mean"
+    require(reading.source != DIVIDED, f"the loss of the last, smaller batch is {words}")
+    names = list(NUM_EPOCHS)
+    for before, name in zip(names, names[1:]):
+        is_same = np.array_equal(trial.history(before)[:, -1], trial.history(name)[:, 0])
+        require(not is_same, "a second training continues from the end of the first: make new variables in each call")
+    if reading.source != NOBODY and np.allclose(reading.rates, trial.num_ranks * RATE, rtol=SAME_FACTOR):
+        check_long(trial, reading.shares)
 
 
 def check_equals_serial(trial: TrainingTrial) -> None:
@@ -162,27 +185,6 @@ def check_equals_serial(trial: TrainingTrial) -> None:
     """
     check_epochs(trial)
     check_plain(trial)
-    gaps, history = _gaps(trial, "real"), trial.history("real")
-    start = next((row for row in range(FIRST_STEP + 1) if gaps[row] < SAME_PLACE), 0)
-    serial = serial_history(trial, history[0, start:])
-    for rank, points in enumerate(history[:, start:]):
-        for step, (point, expected) in enumerate(zip(points, serial), start):
-            what = f"rank {rank} after step {step}, as one process with the batches of all ranks"
-            require_close(point, expected, what, tolerance=1e-3)
-
-
-def serial_history(trial: TrainingTrial, seen: Array) -> Array:
-    """Return the trajectory of one process with all of the real data, from the first point of `seen`, same shape.
-
-    A rank's samples are one or the other of its two points. How many of each are in a batch depends on the shards and
-    on shuffling: each step takes those that lead nearest to the next point of `seen`.
-    """
-    numbers = np.array(list(itertools.product(range(BATCH_SIZE + 1), repeat=trial.num_ranks)))  # of the second points
-    places = [np.asarray(seen[0], dtype=float)]
-    for place in seen[1:]:
-        at = np.repeat(places[-1][np.newaxis], trial.num_ranks, axis=0)
-        first, second = (gradients(at, trial.inputs.points[:, kind]) for kind in range(2))
-        downhill = first.mean(axis=0) + numbers @ (second - first) / (BATCH_SIZE * trial.num_ranks)
-        reached = places[-1] - RATE * trial.num_ranks * downhill
-        places.append(reached[np.argmin(np.sum((reached - place) ** 2, axis=1))])
-    return np.array(places)
+    check_long(trial, np.full((trial.num_ranks, trial.num_ranks), 1 / trial.num_ranks))
+    check_rest(trial)
+    check_real(trial)

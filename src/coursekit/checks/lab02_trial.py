@@ -2,11 +2,14 @@
 
 Short trainings in one launch, from which `lab02_updates` and `lab02_properties` read everything else:
 *constant*, where all samples of a rank are one point; *coded*, where the mean target of an epoch tells whether every
-sample was used once; *real*, where a rank has two points of its own, many times each.
-The last, *apart*, is the constant one with the rate zero and with variables that start elsewhere on each rank,
-whatever the answer says, so that only a broadcast brings them together.
+sample was used once; *real*, where a rank has three points of its own, many times each.
+The fourth, *apart*, has the rate zero and variables that start elsewhere on each rank, whatever the answer says, so
+that only a broadcast brings them together; there the mean gradient is zero, if they start where those of rank 0 do.
+The last, *long*, has so many epochs and so large a rate that each step is a little longer than the one before: what a
+training adds to plain steps sooner or later shows.
 
-Each epoch has several batches, of which the last is smaller in the constant training, where the shards are unequal.
+Each epoch has several batches, but in the long training; the last is smaller in the constant and the real one, where
+the shards are unequal.
 Ranks that get unequal numbers of steps from that wait for each other for ever; they are tried again with one batch in
 each epoch, so that their other properties can be told.
 
@@ -31,9 +34,15 @@ from coursekit.ranks import RankError, RankTimeoutError
 
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
 BATCH_SIZE = 4
-STEPS_PER_EPOCH = 2  # of every rank, in every training, in batches of this size
-NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 4, "apart": 2}
-SHARE = 8  # samples of a rank, but in the constant training
+NUM_EPOCHS = {"constant": 6, "coded": 4, "real": 3, "apart": 2, "long": 33}
+STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, in such batches
+SHARE = 8  # samples of a rank in the coded training
+REAL_SHARE = SHARE - 1  # in the real one, where one rank has one more
+NUM_KINDS = 3  # of samples there: so few batches of three samples have the same mean as one of four
+# The targets in the long training are about LEVEL + SLOPE * x. With it gradients come to 1e4, and the sum of four to
+# less than 65504; and the slope is so small that no rank's loss ever falls.
+LEVEL, SLOPE = 290, 25
+GROWTH = 1.1  # of the steps there
 # Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
 CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
@@ -44,6 +53,8 @@ MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant training: an update, and the l
 NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
 START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
 LARGEST = 1e100  # of a slope: squares and differences of larger ones overflow
+NAMES = ("slope", "offset")
+SAME_PLACE = 1e-5  # float32 rounding
 MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 
@@ -54,16 +65,25 @@ class Inputs:
     constants: Array  # the point (x, y) of the constant training, shape (num_ranks, 2)
     codes: Array  # of every sample of the coded training, shape (num_samples,); its target is `UNIT` times its code
     marked: int  # the number of the sample whose code is `MARK` times two to the power of the rank, here 0
-    points: Array  # the points (x, y) of the real training, shape (num_ranks, 2, 2)
-    kinds: Array  # which of the two points each sample is, shape (num_samples,)
+    points: Array  # the points (x, y) of the real training, shape (num_ranks, NUM_KINDS, 2)
+    kinds: Array  # which of the points each sample is, shape (num_samples,)
     starts: Array  # values where variables start in the training *apart*, shape (num_ranks, num_starts)
+    targets: Array  # of the training *apart*, shape (num_ranks,)
+    long: Array  # the point (x, y) of the long training, shape (num_ranks, 2)
 
     def num_constant_samples(self, *, unequal: bool = True) -> int:
         """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
         return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
 
+    def rates(self) -> dict[str, float]:
+        """Return the learning rate of one rank in each training."""
+        x = self.long[:, 0]
+        hessian = 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1]])
+        long = (1 + GROWTH) / np.max(np.linalg.eigvalsh(hessian)) / len(x)
+        return {**dict.fromkeys(NUM_EPOCHS, RATE), "apart": 0.0, "long": float(long)}
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingTrial(Trial):
     """What short trainings on real ranks showed; the results are each rank's trajectories, by training."""
 
@@ -73,6 +93,16 @@ class TrainingTrial(Trial):
     def history(self, name: str) -> Array:
         """Return slope and offset before each step and after the last, shape (num_ranks, num_steps + 1, 2)."""
         return np.stack(self.of_ranks(name))
+
+    def gaps(self, name: str) -> Array:
+        """Return the largest distance of any rank from rank 0 before each step and after the last."""
+        history = self.history(name)
+        return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
+
+    def first_row(self, name: str) -> int:
+        """Return from which row of the history on the ranks go together, or should."""
+        gaps = self.gaps(name)[: FIRST_STEP + 1]
+        return int(np.argmax(gaps < SAME_PLACE)) if (gaps < SAME_PLACE).any() else FIRST_STEP
 
 
 def try_training(train: Answer, num_ranks: int = 2, timeout_s: float = 15.0, ranks_per_node: int = 2) -> TrainingTrial:
@@ -84,22 +114,23 @@ def try_training(train: Answer, num_ranks: int = 2, timeout_s: float = 15.0, ran
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
     inputs = draw_inputs(num_ranks, fresh_rng())
     tried = partial(TrainingTrial, num_ranks, inputs=inputs, on=on, changed=remember(train))
-    launch = {"ranks_per_node": min(ranks_per_node, num_ranks), "timeout_s": timeout_s}
+    launch: dict[str, Any] = {"ranks_per_node": min(ranks_per_node, num_ranks), "timeout_s": timeout_s}
     stuck = ""
     try:
         try:
-            return tried(_launch(train, secrets(inputs), BATCH_SIZE, **launch))
+            return tried(_launch(train, inputs, BATCH_SIZE, **launch))
         except RankTimeoutError as error:
             stuck = describe(error)
         one_batch = SHARE * num_ranks  # so that each epoch is one step on every rank
-        return tried(_launch(train, secrets(inputs, unequal=False), one_batch, **launch), stuck=stuck)
+        return tried(_launch(train, inputs, one_batch, **launch), stuck=stuck)
     except (RankError, AnswerError, CheckError, TypeError) as error:
         return tried(error=stuck or describe(error))
 
 
-def _launch(train: Answer, private: list[dict[str, Array]], batch_size: int, **launch: Any) -> list[dict[str, Array]]:
+def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> list[dict[str, Array]]:
     """Return each rank's trajectories in one launch, by training."""
-    args = drivers.trainings, train, NUM_EPOCHS, batch_size, RATE
+    private = secrets(inputs, unequal=batch_size == BATCH_SIZE)
+    args = drivers.trainings, train, NUM_EPOCHS, batch_size, inputs.rates()
     results = run_here(*args, by=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for name in NUM_EPOCHS:
@@ -113,12 +144,11 @@ def _history(name: str, returned: Any, rank: int) -> Array:
     told = f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}"
     require(history.shape[1:] == (2,), told)
     for (step, column), value in np.ndenumerate(history):
-        which = ("slope", "offset")[column]
-        told = f"the trajectory of rank {rank} is not finite: its {which} is {value:g} in row {step}"
-        require(abs(value) < LARGEST, told)
+        told = f"the trajectory of rank {rank} is not finite: its {NAMES[column]} is {value:g} in row {step}"
+        require(abs(value) < LARGEST or name == "long", told)  # where a rate that is far too large runs away
     num_steps = len(history) - 1
     enough = num_steps >= MIN_NUM_STEPS or name != "constant"
-    expected = f"expected {STEPS_PER_EPOCH} steps in each of {NUM_EPOCHS[name]} epochs, got"
+    expected = f"expected {STEPS_PER_EPOCH[name]} steps in each of {NUM_EPOCHS[name]} epochs, got"
     require(enough and num_steps <= MAX_NUM_STEPS, f"{expected} {num_steps} steps in all on rank {rank}")
     return history
 
@@ -129,16 +159,39 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
     codes = rng.permutation(NUM_CODES * num_samples)[:num_samples] + rng.uniform(0, 1, num_samples)
     marked = int(rng.integers(num_samples))
     codes[marked] = 0
-    x = rng.uniform(0.2, 0.6, (num_ranks, 2)) * [-1, 1]
-    signs = rng.choice([-1, 1], (num_ranks, NUM_STARTS))
+    x = rng.uniform(0.2, 0.6, (num_ranks, NUM_KINDS)) * [-1, 1, 0.1]
+    starts = rng.choice([-1, 1], (num_ranks, NUM_STARTS)) * rng.uniform(START / 3, START, (num_ranks, NUM_STARTS))
+    starts[0] = round(starts[0, 0])
+    # No rank but rank 0 can tell from its own targets where that starts; the mean over three or more ranks does.
+    offs = rng.integers(int(START / 3), int(START), num_ranks)
+    offs[0] = 0
+    if np.count_nonzero(offs) > 1:
+        offs[-1] = -np.sum(offs[:-1])
+    long = rng.permutation(np.linspace(-0.6, 0.6, num_ranks)) + rng.uniform(-0.05, 0.05, num_ranks)
     return Inputs(
         constants=_draw_constants(num_ranks, rng),
         codes=codes,
         marked=marked,
-        points=np.stack([x, 2 * x + rng.uniform(-1, 1, x.shape)], axis=2).astype(np.float32).astype(float),
-        kinds=rng.permutation(np.arange(num_samples) % 2),
-        starts=(signs * rng.uniform(START / 3, START, signs.shape)).astype(np.float32),
+        points=_rounded(np.stack([x, 2 * x + rng.uniform(-1, 1, x.shape)], axis=2)),
+        kinds=_draw_kinds(num_ranks, rng),
+        starts=starts.astype(np.float32),
+        targets=starts[0, 0] + offs,
+        long=_rounded(np.stack([long, LEVEL + SLOPE * long + rng.uniform(-2, 2, num_ranks)], axis=1)),
     )
+
+
+def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
+    """Draw the kinds of the real samples, so that last batches have several if samples are shared out in their order.
+
+    A batch of three of one kind cannot be told from one of four, of which one was lost.
+    """
+    numbers = np.arange(REAL_SHARE * num_ranks + 1)
+    shards = [numbers[rank::num_ranks] for rank in range(num_ranks)] + np.array_split(numbers, num_ranks)
+    shards += np.split(numbers[:-1], num_ranks)
+    while True:
+        kinds = rng.permutation(numbers % NUM_KINDS)
+        if all(np.ptp(kinds[shard[BATCH_SIZE:REAL_SHARE]]) for shard in shards):
+            return np.asarray(kinds)
 
 
 def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
@@ -151,7 +204,12 @@ def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
         x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)
         y = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
         if num_ranks == 1 or (np.ptp(y) > CONSTANT / 4 and abs(np.mean(x * y)) > CONSTANT / 50):
-            return np.asarray(np.stack([x, y], axis=1).astype(np.float32).astype(float))
+            return _rounded(np.stack([x, y], axis=1))
+
+
+def _rounded(numbers: Array) -> Array:
+    """Return what 32 bits leave of these numbers."""
+    return np.asarray(numbers.astype(np.float32).astype(float))
 
 
 def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
@@ -164,7 +222,13 @@ def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
         codes = inputs.codes.copy()
         codes[inputs.marked] = MARK * 2.0**rank
         constants = np.repeat(constant[:, np.newaxis], inputs.num_constant_samples(unequal=unequal), axis=1)
-        coded, real = [0 * codes, UNIT * codes], points[inputs.kinds].T
-        data = {"constant": constants, "coded": coded, "real": real, "apart": constants, "starts": inputs.starts[rank]}
+        data = {
+            "constant": constants,
+            "coded": [0 * codes, UNIT * codes],
+            "real": points[inputs.kinds].T,
+            "apart": np.repeat([[0], [inputs.targets[rank]]], constants.shape[1], axis=1),
+            "long": np.repeat(inputs.long[rank][:, np.newaxis], BATCH_SIZE * len(inputs.long), axis=1),
+            "starts": inputs.starts[rank],
+        }
         found.append({name: np.array(values, np.float32) for name, values in data.items()})
     return found

@@ -20,9 +20,9 @@ TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
 SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet, and so many that no world size divides them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
-    """What one launch on real ranks gave."""
+    """What one launch on real ranks gave; each is equal to itself alone."""
 
     num_ranks: int
     results: Sequence[Any] = ()  # what each rank returned, in rank order

@@ -2,9 +2,9 @@
 # title = "Two batches are collected for every update, without a thought about the rate"
 #
 # [fails]
-# keras-average-tests = ["not averaged"]
-# keras-rate-tests = []
-# keras-shards-tests = []
+# keras-average-tests = ["one update"]
+# keras-rate-tests = ["one update"]
+# keras-shards-tests = ["one update"]
 # ///
 
 # %% role="changes" id="train-keras"

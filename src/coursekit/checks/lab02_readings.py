@@ -1,0 +1,217 @@
+"""What the updates of a trial's constant training say: by whose gradients, with which rate, momentum and decay.
+
+Where all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
+Updates are read as those by the mean of all ranks' gradients, by the rank's own, and by those of one rank; the
+reading is true in which the rate comes out the same in every step.
+A rank cannot know this mean by itself: the points of the others are known to them alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from coursekit.checks.compare import Array
+from coursekit.checks.lab02_trial import BATCH_SIZE, CONSTANT, NUM_EPOCHS, RATE, STEPS_PER_EPOCH, TrainingTrial
+from coursekit.checks.steps import FIRST_STEP
+
+# Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
+SAME_RATE = 6e-3
+SMALLEST_RATE = RATE / 100
+FINE_RATE = 2e-5  # ten times what 32 bits let it vary
+NEARBY = 1e-5 * CONSTANT  # float32 rounding
+NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
+NUM_UPDATES_OF_MOMENTUM = 3  # two would have a momentum whatever they are
+MEAN, OWN, NOBODY = "mean", "own", "nobody"
+DIVIDED = "divided"  # as `MEAN`, but sums that are divided by the size of full batches
+# `MEAN` of all gradients, each rank's `OWN`, those of one rank, or `NOBODY` where no reading is true
+Source = str | int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the ranks of a trial move."""
+
+    source: Source
+    shares: Array  # how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks)
+    rates: Array  # the learning rate of each rank, shape (num_ranks,)
+    momentum: float = 0.0  # how much of the update before is in each
+    decay: Array | None = None  # how much of slope and offset is in each gradient, shape (2,)
+    later_rates: Array | None = None  # where the rate changes, from `FIRST_STEP` on, shape (num_ranks, num_updates)
+    is_fine: bool = False  # whether gradients travel with 32 bits, to which the rates are the same in every step
+
+
+@lru_cache(maxsize=4)
+def read_updates(trial: TrainingTrial) -> Reading:
+    """Return how the ranks move.
+
+    Fine readings come first, and those without a memory before those with one: with a momentum and the tolerance of
+    16 bits, a reading may be true by luck.
+    Example: three ranks of which only the slopes are averaged, rate 0.12. Every fourth trial of theirs could also be
+    read as steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
+    """
+    return next(reading for reading in _readings(trial) if reading)
+
+
+def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
+    """Return the sources with their shares, in full batches and in the last, shape (2, num_ranks, num_ranks).
+
+    The last batch of the constant training has one sample, and two on the rank with the larger shard. A mean over all
+    samples of a step weighs that rank by two; it is as good as the mean of the ranks' means.
+    """
+    mean, ones = np.full((num_ranks, num_ranks), 1 / num_ranks), np.ones((num_ranks, num_ranks))
+    one_more = [ones + np.eye(num_ranks)[rank] for rank in range(num_ranks)]
+    found: list[tuple[Source, Array]] = [(MEAN, np.stack([mean, mean]))]
+    found += [(MEAN, np.stack([mean, sizes / (num_ranks + 1)])) for sizes in one_more]
+    found += [(DIVIDED, np.stack([mean, mean * sizes / BATCH_SIZE])) for sizes in (*one_more, ones, 2 * ones)]
+    found += [(OWN, np.stack([np.eye(num_ranks)] * 2))]
+    return found + [(rank, np.stack([ones * np.eye(num_ranks)[rank]] * 2)) for rank in range(num_ranks)]
+
+
+def _readings(trial: TrainingTrial) -> Iterator[Reading | None]:
+    # Leaves out the last step: changes to the model after the training must not blur those in it.
+    num_updates = min(NUM_UPDATES, trial.history("constant").shape[1] - FIRST_STEP - 2)
+    steps, sources = _updates(trial, slice(num_updates)), _sources(trial.num_ranks)
+    mean, own = (next(shares for source, shares in sources if source == which) for which in (MEAN, OWN))
+    for tolerance in (FINE_RATE, SAME_RATE):
+        for source, shares in sources:
+            yield _reading(steps, source, shares, tolerance)
+        yield _mixed_reading(steps, mean, own, tolerance)
+        yield _decaying_reading(steps, mean, tolerance)
+        for source, shares in sources:
+            yield _reading(steps, source, shares, tolerance, _momentum(steps, shares))
+        for shares in [shares for source, shares in sources if source == MEAN]:
+            yield _changing_reading(trial, steps, shares, tolerance)
+        yield _reading_of_means(steps, mean, tolerance)
+    yield Reading(NOBODY, mean[0], _first_rates(trial))
+
+
+@dataclass(frozen=True)
+class _Updates:
+    """Updates of the constant training from `FIRST_STEP` on, all arrays of shape (num_ranks, num_updates, 2)."""
+
+    places: Array  # before each update
+    moves: Array
+    own: Array  # each rank's own gradient
+    is_last: Array  # of each update, whether it is that of a last batch, 0 or 1
+
+    def downhill(self, shares: Array) -> Array:
+        """Return the gradients in which each rank has these shares."""
+        return np.asarray(np.einsum("urs,suk->ruk", shares[self.is_last], self.own))
+
+
+def _updates(trial: TrainingTrial, which: slice) -> _Updates:
+    """Return these updates. Batches that are not those asked for are taken for full ones."""
+    history, expected = trial.history("constant"), NUM_EPOCHS["constant"] * STEPS_PER_EPOCH["constant"]
+    moves = np.diff(history, axis=1)[:, FIRST_STEP:][:, which]
+    places = history[:, FIRST_STEP:][:, : moves.shape[1]]
+    own = np.stack([gradients(of_ranks, trial.inputs.constants) for of_ranks in places.transpose(1, 0, 2)], axis=1)
+    numbers = np.arange(FIRST_STEP, FIRST_STEP + moves.shape[1])
+    return _Updates(places, moves, own, numbers % 2 * (history.shape[1] - 1 == expected))
+
+
+def _reading(steps: _Updates, source: Source, shares: Array, tolerance: float, momentum: float = 0.0) -> Reading | None:
+    """Return the reading with the rate of each rank, 0 for a frozen one; None when it is another in each step."""
+    moves, downhill = steps.moves, steps.downhill(shares)
+    if momentum:
+        moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
+    rates = np.median(_rates(moves, downhill), axis=1)
+    is_same = _explains(moves, downhill, rates[:, np.newaxis], tolerance)
+    moving = np.abs(moves).max(axis=(1, 2)) > 0
+    is_downhill = bool((rates[moving] > SMALLEST_RATE).all())
+    is_true = moving.any() and is_same and is_downhill and 0 <= momentum < 1
+    return Reading(source, shares[0], rates, momentum, is_fine=tolerance == FINE_RATE) if is_true else None
+
+
+def _rates(moves: Array, downhill: Array) -> Array:
+    """Return the rate that explains each update best, shape (num_ranks, num_updates)."""
+    squares = np.sum(downhill**2, axis=2)
+    return np.asarray(-np.sum(moves * downhill, axis=2) / np.where(squares == 0, np.nan, squares))
+
+
+def _explains(moves: Array, downhill: Array, rates: Array, tolerance: float) -> bool:
+    rest = np.linalg.norm(moves + rates[:, :, np.newaxis] * downhill, axis=2)
+    return bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
+
+
+def _decaying_reading(steps: _Updates, shares: Array, tolerance: float) -> Reading | None:
+    """Return the reading in which each gradient has the same part of slope and offset, as a weight decay adds it."""
+    downhill = steps.downhill(shares)
+    columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
+    rate, *pulls = np.linalg.lstsq(np.stack(columns, axis=1), steps.moves.ravel(), rcond=None)[0]
+    if rate < SMALLEST_RATE or min(pulls) < -tolerance * rate:
+        return None
+    rates, decay = np.full(len(shares[0]), rate), np.array(pulls) / rate
+    is_true = _explains(steps.moves, downhill + decay * steps.places, rates[:, np.newaxis], tolerance)
+    return Reading(MEAN, shares[0], rates, decay=decay, is_fine=tolerance == FINE_RATE) if is_true else None
+
+
+def _changing_reading(trial: TrainingTrial, steps: _Updates, shares: Array, tolerance: float) -> Reading | None:
+    """Return the reading in which the rate is another in each step, but every update goes down the mean gradient."""
+    rates = _rates(steps.moves, steps.downhill(shares))
+    is_true = (rates > SMALLEST_RATE).all() and _explains(steps.moves, steps.downhill(shares), rates, tolerance)
+    if not is_true:
+        return None
+    later = _updates(trial, slice(None))
+    found = _rates(later.moves, later.downhill(shares))
+    return Reading(MEAN, shares[0], np.median(rates, axis=1), later_rates=found, is_fine=tolerance == FINE_RATE)
+
+
+def _reading_of_means(steps: _Updates, shares: Array, tolerance: float) -> Reading | None:
+    """Return the rate where only the mean of the ranks' updates goes down the mean of their gradients, or None.
+
+    So it is where parameters are averaged, now and then, and not gradients.
+    """
+    moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
+    rates = np.median(_rates(moves, downhill), axis=1)
+    is_true = rates[0] > SMALLEST_RATE and _explains(moves, downhill, rates[:, np.newaxis], tolerance)
+    return Reading(NOBODY, shares[0], np.repeat(rates, len(shares[0]))) if is_true else None
+
+
+def _mixed_reading(steps: _Updates, mean: Array, own: Array, tolerance: float) -> Reading | None:
+    """Return the rate of each rank where each part of each update goes down the mean gradient or its own, or None.
+
+    So rate and shards can be read, too, where some steps or some variables only are averaged: the mean over the ranks
+    of the updates is the same.
+    """
+    moves, downhill = steps.moves, np.stack([steps.downhill(shares) for shares in (mean, own)])
+    scale = np.linalg.norm(moves, axis=2, keepdims=True)
+    rates = np.zeros(len(moves))
+    for rank in range(len(moves)):
+        for rate in (-moves[rank, 0] / downhill[:, rank, 0]).ravel():
+            rest = np.abs(moves[rank] + rate * downhill[:, rank]).min(axis=0)
+            if not rates[rank] and (rest <= tolerance * scale[rank]).all():
+                rates[rank] = rate
+    return Reading(NOBODY, mean[0], rates) if bool((rates > SMALLEST_RATE).all()) else None
+
+
+def _momentum(steps: _Updates, shares: Array) -> float:
+    """Return the momentum that explains the updates best."""
+    moves, downhill = steps.moves, steps.downhill(shares)
+    if moves.shape[1] < NUM_UPDATES_OF_MOMENTUM:
+        return 0.0
+    pairs = [np.stack([old.ravel(), -down.ravel()], axis=1) for old, down in zip(moves[:, :-1], downhill[:, 1:])]
+    found = [np.linalg.lstsq(pair, new.ravel(), rcond=None)[0][0] for pair, new in zip(pairs, moves[:, 1:])]
+    return float(np.median(found))
+
+
+def _first_rates(trial: TrainingTrial) -> Array:
+    """Return the rates of the first step that the mean gradient explains, from one place: later ones may be spoilt."""
+    history = trial.history("constant")
+    rates = np.zeros(trial.num_ranks)
+    for step in range(FIRST_STEP + 1):
+        places, moves = history[:, step], history[:, step + 1] - history[:, step]
+        downhill = gradients(places, trial.inputs.constants).mean(axis=0)
+        rates = -moves @ downhill / (downhill @ downhill)
+        rest = np.linalg.norm(moves + np.outer(rates, downhill), axis=1)
+        if np.ptp(places, axis=0).max() < NEARBY and (rest <= SAME_RATE * np.linalg.norm(moves, axis=1)).all():
+            break
+    return rates
+
+
+def gradients(places: Array, points: Array) -> Array:
+    """Return the gradient of the squared error of each rank's line in its point, all of shape (num_ranks, 2)."""
+    slopes, offsets = places.T
+    x, y = points.T
+    return np.asarray(2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1))

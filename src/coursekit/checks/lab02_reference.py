@@ -1,0 +1,171 @@
+"""The exact reference of lab 02: whole trainings, held against plain SGD on the mean squared error, to rounding.
+
+Of the long training, where all samples of a rank are one point, NumPy knows each step from the place before it.
+So whatever is added to plain steps shows in one of them, however little it is: a weight decay, a limit of gradients or
+of the rate, a schedule.
+Of the real training, where a rank has a few points, the samples of a batch depend on how shards are made and shuffled:
+there a step must be one that some batches of the right sizes lead to.
+Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is (-3, -4),
+one process steps to (0.24, 0.32) with the rate 0.08; a rank with the second sample alone would step to (0.48, 0.48).
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.compare import Array, shown, told_apart
+from coursekit.checks.lab02_readings import FINE_RATE, MEAN, gradients, read_updates
+from coursekit.checks.lab02_trial import (
+    BATCH_SIZE,
+    NUM_EPOCHS,
+    NUM_KINDS,
+    RATE,
+    REAL_SHARE,
+    STEPS_PER_EPOCH,
+    TrainingTrial,
+)
+
+ROUNDING = 2.0**-20  # of the largest number in a step: 16 times that of 32 bits; right answers need a quarter
+ROUNDING_16 = 2.0**-9  # of the mean of gradients that travel with 16 bits: each and each partial sum are rounded
+
+
+def check_long(trial: TrainingTrial, shares: Array) -> None:
+    """Every step of the long training is the scaled rate times the ranks' gradients, of which each has these shares.
+
+    Where gradients travel with 16 bits, their sum or their mean is a number of 16 bits, and near to the exact one.
+    """
+    num_ranks = trial.num_ranks
+    history, points, first = trial.history("long"), trial.inputs.long, trial.first_row("long")
+    rate = trial.inputs.rates()["long"] * num_ranks
+    for step in range(first, history.shape[1] - 1):
+        places, after = history[:, step], history[:, step + 1]
+        own = gradients(places, points)
+        downhill = shares @ own
+        rounding = _rounding(places, points, rate)
+        got = (places - after) / rate
+        is_near = np.abs(got - downhill) <= ROUNDING_16 * np.mean(np.abs(own), axis=0) + rounding
+        in_16_bits = is_near & (_is_short(got, rounding) | _is_short(got * num_ranks, rounding * num_ranks))
+        is_right = (np.abs(got - downhill) <= rounding) | in_16_bits
+        for rank in np.flatnonzero(~is_right.all(axis=1))[:1]:
+            told = told_apart(after[rank], places[rank] - rate * downhill[rank], shown)
+            which = f"step {step + 1} of {history.shape[1] - 1} on rank {rank} in a training with a larger rate"
+            raise CheckError(f"{which} differs from plain SGD on the mean squared error: {told}")
+
+
+def _rounding(places: Array, points: Array, rate: float) -> Array:
+    """Return how far 32 bits may lead gradients astray that are read off these places, same shape."""
+    (x, y), largest = points.T, np.max(np.abs(places), axis=0)
+    sizes = 2 * (np.abs(largest[0] * x) + largest[1] + np.abs(y))
+    return np.asarray(ROUNDING * (np.abs(places) / rate + np.mean([sizes * np.abs(x), sizes], axis=1)))
+
+
+def _is_short(numbers: Array, rounding: Array) -> Array:
+    """Return which of these are numbers of 16 bits."""
+    return np.asarray(np.abs(numbers - numbers.astype(np.float16)) <= rounding)
+
+
+def check_real(trial: TrainingTrial) -> None:
+    """Every step of the real training, on every rank, is that of one process with the batches of all ranks."""
+    rate, is_fine = RATE * trial.num_ranks, read_updates(trial).is_fine
+    for step in _real_steps(trial, rate, _sizes_of_last(trial.num_ranks)):
+        tolerance = _tolerance(trial, step.places, rate, 0.0 if is_fine else ROUNDING_16)
+        got = (step.places - step.after) / rate
+        for rank in np.flatnonzero((np.abs(got - step.downhill) > tolerance).any(axis=1))[:1]:
+            told = told_apart(step.after[rank], step.places[rank] - rate * step.downhill, shown)
+            which = f"rank {rank} after step {step.number}"
+            raise CheckError(f"{which}, as one process with the batches of all ranks: {told}")
+
+
+def check_rest(trial: TrainingTrial) -> None:
+    """The shards of the real training, whose number of samples the ranks do not divide, are neither cut nor padded.
+
+    It tells nothing where gradients are not averaged, or travel with 16 bits: too many batches come near enough then.
+    """
+    reading, where = read_updates(trial), f"of {len(trial.inputs.kinds)} samples on {trial.num_ranks} ranks"
+    is_usual = trial.history("real").shape[1] - 1 == NUM_EPOCHS["real"] * STEPS_PER_EPOCH["real"]
+    if trial.stuck or reading.source != MEAN or not reading.is_fine or not is_usual:
+        return
+    cut, padded = np.full((1, trial.num_ranks), REAL_SHARE - BATCH_SIZE), np.full((1, trial.num_ranks), BATCH_SIZE)
+    if _explains(trial, _sizes_of_last(trial.num_ranks), is_complete=True):
+        return
+    told = f"the shards are not complete: {where}, those that do not divide are used by no rank"
+    require(not _explains(trial, cut), told)
+    told = f"the shards are not disjoint: {where}, shorter shards are filled up with some once more"
+    require(not _explains(trial, padded), told)
+
+
+def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:
+    """Whether last batches of these sizes explain all steps, and if `is_complete` use each sample once in an epoch."""
+    rate, per_epoch = float(np.mean(read_updates(trial).rates)), STEPS_PER_EPOCH["real"]
+    steps = list(_real_steps(trial, rate, sizes_of_last))
+    rests = [np.abs((step.places - step.after)[0] / rate - step.downhill) for step in steps]
+    is_near = np.array(rests) <= [_tolerance(trial, step.places, rate, FINE_RATE)[0] for step in steps]
+    num_epochs = len(steps) // per_epoch  # whole ones
+    used = np.sum([step.counts for step in steps[-num_epochs * per_epoch :]], axis=0)
+    is_all = np.array_equal(used, num_epochs * np.bincount(trial.inputs.kinds, minlength=NUM_KINDS))
+    return bool(is_near.all()) and (is_all or not is_complete)
+
+
+def _sizes_of_last(num_ranks: int) -> Array:
+    """Return the sizes that the last batches of an epoch may have, of which one rank's is larger, a row for each."""
+    return np.asarray(REAL_SHARE - BATCH_SIZE + np.eye(num_ranks, dtype=int))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step of the real training, and what explains it best."""
+
+    number: int
+    places: Array  # before it, shape (num_ranks, 2)
+    after: Array  # same shape
+    downhill: Array  # a mean of the ranks' gradients, or over all samples of the step, shape (2,)
+    counts: Array  # how many samples of each kind are in the batches of all ranks then, shape (NUM_KINDS,)
+
+
+def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iterator[_Step]:
+    """Yield the steps, each with the batches of these sizes that lead nearest to where rank 0 went."""
+    history = trial.history("real")
+    for number in range(trial.first_row("real"), history.shape[1] - 1):
+        places, after = history[:, number], history[:, number + 1]
+        full = np.full((1, trial.num_ranks), BATCH_SIZE)
+        pull = (places - after)[0] / rate
+        found = [
+            _nearest(trial, places[0], sizes, weights, pull)
+            for sizes in (sizes_of_last if number % STEPS_PER_EPOCH["real"] else full)
+            for weights in np.unique([np.full(len(sizes), 1 / len(sizes)), sizes / np.sum(sizes)], axis=0)
+        ]
+        _, downhill, counts = min(found, key=itemgetter(0))
+        yield _Step(number + 1, places, after, downhill, counts)
+
+
+def _nearest(
+    trial: TrainingTrial, place: Array, sizes: Array, weights: Array, pull: Array
+) -> tuple[float, Array, Array]:
+    """Return how near batches of these sizes come to a gradient, the gradient that does, and their counts."""
+    at = np.repeat(place[np.newaxis], NUM_KINDS, axis=0)
+    downhill, counts = np.zeros((1, 2)), [_counts(int(size)) for size in sizes]
+    for points, of_rank, weight in zip(trial.inputs.points, counts, weights / sizes):
+        of_batches = weight * of_rank @ gradients(at, points)
+        downhill = (downhill[:, np.newaxis] + of_batches).reshape(-1, 2)
+    distances = np.sum((downhill - pull) ** 2, axis=1)
+    best = np.argmin(distances)
+    chosen = np.unravel_index(best, [len(of_rank) for of_rank in counts])
+    return float(distances[best]), downhill[best], np.sum([one[row] for one, row in zip(counts, chosen)], axis=0)
+
+
+@cache
+def _counts(size: int) -> Array:
+    """Return how many samples of each kind a batch may have, for all batches of a size, shape (num, NUM_KINDS)."""
+    return np.array([one for one in itertools.product(range(size + 1), repeat=NUM_KINDS) if sum(one) == size])
+
+
+def _tolerance(trial: TrainingTrial, places: Array, rate: float, part: float) -> Array:
+    """Return what may be left of the gradients in the real training: rounding, and a part of them, same shape."""
+    points = trial.inputs.points.reshape(-1, 2)
+    of_points = gradients(np.repeat(places[:1], len(points), axis=0), points)
+    return np.asarray(_rounding(places[:1], points, rate) + part * np.mean(np.abs(of_points), axis=0))
