@@ -78,12 +78,12 @@ def _readings(trial: TrainingTrial) -> Iterator[Reading | None]:
         for source, shares in sources:
             yield _reading(steps, source, shares, tolerance)
         yield _mixed_reading(steps, mean, own, tolerance)
-        yield _decaying_reading(steps, mean, tolerance)
+        if tolerance == FINE_RATE:  # else with so much that is free, these would be true by luck
+            yield _decaying_reading(steps, mean)
+            yield from (_changing_reading(trial, steps, shares) for source, shares in sources if source == MEAN)
+            yield _reading_of_means(steps, mean)
         for source, shares in sources:
             yield _reading(steps, source, shares, tolerance, _momentum(steps, shares))
-        for shares in [shares for source, shares in sources if source == MEAN]:
-            yield _changing_reading(trial, steps, shares, tolerance)
-        yield _reading_of_means(steps, mean, tolerance)
     yield Reading(NOBODY, mean[0], _first_rates(trial))
 
 
@@ -135,37 +135,37 @@ def _explains(moves: Array, downhill: Array, rates: Array, tolerance: float) -> 
     return bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
 
 
-def _decaying_reading(steps: _Updates, shares: Array, tolerance: float) -> Reading | None:
+def _decaying_reading(steps: _Updates, shares: Array) -> Reading | None:
     """Return the reading in which each gradient has the same part of slope and offset, as a weight decay adds it."""
     downhill = steps.downhill(shares)
     columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
     rate, *pulls = np.linalg.lstsq(np.stack(columns, axis=1), steps.moves.ravel(), rcond=None)[0]
-    if rate < SMALLEST_RATE or min(pulls) < -tolerance * rate:
+    if rate < SMALLEST_RATE or min(pulls) < -FINE_RATE * rate:
         return None
     rates, decay = np.full(len(shares[0]), rate), np.array(pulls) / rate
-    is_true = _explains(steps.moves, downhill + decay * steps.places, rates[:, np.newaxis], tolerance)
-    return Reading(MEAN, shares[0], rates, decay=decay, is_fine=tolerance == FINE_RATE) if is_true else None
+    is_true = _explains(steps.moves, downhill + decay * steps.places, rates[:, np.newaxis], FINE_RATE)
+    return Reading(MEAN, shares[0], rates, decay=decay, is_fine=True) if is_true else None
 
 
-def _changing_reading(trial: TrainingTrial, steps: _Updates, shares: Array, tolerance: float) -> Reading | None:
+def _changing_reading(trial: TrainingTrial, steps: _Updates, shares: Array) -> Reading | None:
     """Return the reading in which the rate is another in each step, but every update goes down the mean gradient."""
     rates = _rates(steps.moves, steps.downhill(shares))
-    is_true = (rates > SMALLEST_RATE).all() and _explains(steps.moves, steps.downhill(shares), rates, tolerance)
+    is_true = (rates > SMALLEST_RATE).all() and _explains(steps.moves, steps.downhill(shares), rates, FINE_RATE)
     if not is_true:
         return None
     later = _updates(trial, slice(None))
     found = _rates(later.moves, later.downhill(shares))
-    return Reading(MEAN, shares[0], np.median(rates, axis=1), later_rates=found, is_fine=tolerance == FINE_RATE)
+    return Reading(MEAN, shares[0], np.median(rates, axis=1), later_rates=found, is_fine=True)
 
 
-def _reading_of_means(steps: _Updates, shares: Array, tolerance: float) -> Reading | None:
+def _reading_of_means(steps: _Updates, shares: Array) -> Reading | None:
     """Return the rate where only the mean of the ranks' updates goes down the mean of their gradients, or None.
 
     So it is where parameters are averaged, now and then, and not gradients.
     """
     moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
     rates = np.median(_rates(moves, downhill), axis=1)
-    is_true = rates[0] > SMALLEST_RATE and _explains(moves, downhill, rates[:, np.newaxis], tolerance)
+    is_true = rates[0] > SMALLEST_RATE and _explains(moves, downhill, rates[:, np.newaxis], FINE_RATE)
     return Reading(NOBODY, shares[0], np.repeat(rates, len(shares[0]))) if is_true else None
 
 

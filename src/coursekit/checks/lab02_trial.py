@@ -34,7 +34,7 @@ from coursekit.ranks import RankError, RankTimeoutError
 
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
 BATCH_SIZE = 4
-NUM_EPOCHS = {"constant": 6, "coded": 4, "real": 3, "apart": 2, "long": 33}
+NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 32}
 STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, in such batches
 SHARE = 8  # samples of a rank in the coded training
 REAL_SHARE = SHARE - 1  # in the real one, where one rank has one more
