@@ -582,7 +582,8 @@ with check("files", section="7"):
 # **Exercise (5 points).** Write the whole training. It gets all the data and the learning rate *of one rank*; `batch_size` is the size of the batch of *each* rank.
 #
 # 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from random normal numbers, broadcast. 4. Scale the rate.
-# 5. In every epoch, go over the whole shard in batches, of which the last may be smaller, with averaged gradients. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
+# 5. In every epoch, go over the whole shard in batches, of which the last may be smaller, and make one plain step of SGD for each,
+# with averaged gradients of the mean squared error and nothing added. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
 #
 # You may call the pieces that you wrote above. The five checks below look only at the trajectories, so the code may look as you like.
 #
@@ -634,8 +635,8 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
-# One launch on three ranks, two on one node and one on another, feeds all five checks: short trainings on synthetic data from whose trajectories the
-# properties can be read.
+# One launch on three ranks, two on one node and one on another, feeds all five checks: trainings on synthetic data from whose trajectories the
+# properties can be read. The last of them compares every step with NumPy, to rounding.
 
 # %% role="readonly" id="horovod-trial"
 horovod_trial = lab02_trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
@@ -717,7 +718,7 @@ class Trajectory(tf.keras.callbacks.Callback):
 
 # %% [markdown] role="readonly" id="keras-exercise-text"
 # **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`: a `tf.keras.Sequential` model with one
-# `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD`, loss `"mse"`, no output (`verbose=0`). Return `np.array(trajectory.history)`.
+# `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD` with nothing but the rate, loss `"mse"`, no output (`verbose=0`). Return `np.array(trajectory.history)`.
 #
 # <details><summary>Hint</summary>
 #
