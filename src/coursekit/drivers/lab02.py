@@ -85,7 +85,10 @@ def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[list[Array]]
 
 def broadcast(broadcast_start: Answer) -> list[float]:
     """Start from this rank's own values; return those after the broadcast."""
-    variables = [tf.Variable(value, dtype=tf.float32) for value in places.private()]
+    # A moving average of a network is broadcast, too.
+    variables = [
+        tf.Variable(value, trainable=not number, dtype=tf.float32) for number, value in enumerate(places.private())
+    ]
     broadcast_start(variables)
     return [float(variable.numpy()) for variable in variables]
 
