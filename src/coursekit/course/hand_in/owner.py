@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from coursekit.course.hand_in.packed import NotTakenError
 from coursekit.course.roster import Student, folded, speller
@@ -118,15 +119,15 @@ def _listed(ids: Iterable[str]) -> str:
 
 def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
     """Return whom one part of a path names; None if it is not a platform's and names nobody."""
-    bare = ENDING.sub("", part)
-    if found := next(filter(None, (platform.fullmatch(bare) for platform in PLATFORMS)), None):
-        return _Mark(part, frozenset(_named_by_platform(found.groupdict(), roster)), is_platform=True)
-    spelled = speller(one.id for one in roster)
+    bare, spelled = ENDING.sub("", part), speller(one.id for one in roster)
     if exact := frozenset(one.id for one in roster if one.id in {spelled(part), spelled(bare)}):
         return _Mark(part, exact)
+    if found := next(filter(None, (platform.fullmatch(bare) for platform in PLATFORMS)), None):
+        return _Mark(part, frozenset(_named_by_platform(found.groupdict(), roster)), is_platform=True)
     if exact := frozenset(one.id for one in roster if one.email and folded(one.email) == folded(bare)):
         return _Mark(part, exact)
-    names = frozenset(one.id for one in roster if _letters(bare) in {_letters(one.email), *_full_names(one)} - {""})
+    letters = _letters(bare)
+    names = frozenset(one.id for one in roster if letters in _full_names(one))
     return _Mark(part, names, is_exact=False) if names else None
 
 
@@ -143,6 +144,7 @@ def _named_by_platform(found: Mapping[str, str | None], roster: Sequence[Student
     return called & numbered or called | numbered
 
 
+@cache
 def _full_names(student: Student) -> set[str]:
     first, last = _letters(student.first_name), _letters(student.last_name)
     return {first + last, last + first} - {""}
