@@ -13,7 +13,6 @@ import cloudpickle
 import pytest
 
 from coursekit import KERAS
-from coursekit.cli.doctor import check_sandbox
 from coursekit.slurm import doctor, probe
 from coursekit.slurm.doctor import Finding
 from coursekit.slurm.probe import ProgramAnswer, ask
@@ -241,11 +240,11 @@ def test_pytorch_is_for_some_labs_only(monkeypatch):
 @pytest.mark.usefixtures("bare_path")
 def test_a_machine_without_sandbox_can_run_labs(programs):
     """Bubblewrap that is not there, and one that may not make namespaces, whose reason is quoted."""
-    missing = check_sandbox()
+    missing = doctor.check_sandbox()
     assert (missing.state, missing.hinders, "bubblewrap is not installed" in missing.text) == ("missing", False, True)
 
     programs("bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
-    wrong = check_sandbox()
+    wrong = doctor.check_sandbox()
     assert (wrong.state, wrong.hinders, "(bwrap: No permissions" in wrong.text) == ("wrong", False, True)
 
 
@@ -254,7 +253,7 @@ def test_a_sandbox_that_starts_is_good():
     """The line has bubblewrap's own version, and whether the account that asks is root."""
     version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     who = "as root" if getpass.getuser() == "root" else "without root"
-    assert check_sandbox() == Finding("Grading sandbox", "good", f"{version} starts it {who}", needed=False)
+    assert doctor.check_sandbox() == Finding("Grading sandbox", "good", f"{version} starts it {who}", needed=False)
 
 
 def test_node_is_this_machine():

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -31,6 +32,7 @@ from coursekit.slurm.probe import ask, probed
 
 ASK_LIMIT_S = 60
 ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks keep their own limit, in their own time
+SANDBOX = "coursekit.grading.isolation.sandbox"
 GB = 10**9
 # What one participant's runs, caches and notebooks take, with room to spare.
 SPACE_NEEDED_GB = {"home": 1, "temporary files": 1, "course folder": 2}
@@ -186,6 +188,18 @@ def check_allocation() -> Finding:
     return optional("Allocation", "good", f"job {job_id} with {os.environ.get('SLURM_NTASKS', '?')} tasks")
 
 
+def check_sandbox() -> Finding:
+    """Start the sandbox in which `coursekit grade` runs hand-ins, by a program that a students' copy does not have."""
+    name = "Grading sandbox"
+    if find_spec(SANDBOX.rpartition(".")[0]) is None:
+        return optional(name, "missing", "not part of a students' copy", "none needed")
+    answer = ask([sys.executable, "-m", SANDBOX], ASK_LIMIT_S)
+    if answer.status != 0:
+        return optional(name, "wrong" if shutil.which("bwrap") else "missing", answer.complaint)
+    version = ask(["bwrap", "--version"], ASK_LIMIT_S).output
+    return optional(name, "good", f"{version} starts it {'without' if os.getuid() else 'as'} root")
+
+
 def check_node() -> Finding:
     """Look at the node's cores and memory, as this process may use them."""
     memory = psutil.virtual_memory()
@@ -215,9 +229,8 @@ def check_allreduce() -> Finding:
     return Finding("Allreduce, 2 ranks", "wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
 
 
-Check = tuple[str, Callable[[], Finding]]  # with what is shown while it runs
-# In the order of the table.
-CHECKS: tuple[Check, ...] = (
+# In the order of the table, each with what is shown while it runs.
+CHECKS: tuple[tuple[str, Callable[[], Finding]], ...] = (
     ("Python", check_python),
     ("Packages", check_packages),
     ("TensorFlow", partial(check_imported, "TensorFlow")),
@@ -228,6 +241,7 @@ CHECKS: tuple[Check, ...] = (
     ("PyTorch", check_pytorch),
     ("Slurm", check_slurm),
     ("the allocation", check_allocation),
+    ("the grading sandbox", check_sandbox),
     ("the node", check_node),
     ("the home folder", lambda: check_space("home", Path.home())),
     ("temporary files", lambda: check_space("temporary files", Path(tempfile.gettempdir()))),
@@ -236,8 +250,8 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def examine(announce: Callable[[str], None], more: Sequence[Check] = ()) -> Iterator[Finding]:
-    """Run all checks in order, and then `more`; `announce` is told before each what is being looked at."""
-    for subject, check in (*CHECKS, *more):
+def examine(announce: Callable[[str], None]) -> Iterator[Finding]:
+    """Run all checks in order; `announce` is told before each what is being looked at."""
+    for subject, check in CHECKS:
         announce(subject)
         yield check()
