@@ -47,8 +47,9 @@ def state(course):
     return {name: data for name, data in tree(course.folder).items() if not name.startswith("reports/")}
 
 
-def test_a_class_is_graded_once(course, hand_in, run, monkeypatch):
+def test_a_class_is_graded_once(course, hand_in, enrol, run, monkeypatch):
     """Equal answers are judged once, manual cells wait, and a second call starts no sandbox and changes nothing."""
+    enrol("eve")
     hand_in("ada")
     hand_in("bob", answers=WRONG)
     hand_in("eve")

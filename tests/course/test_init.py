@@ -154,7 +154,7 @@ def test_due_dates_reach_the_gradebook(course):
     [
         ('01-small = "tomorrow"', ["[due]: 01-small", "'tomorrow'"]),
         ("01-small = 3", ["[due]: 01-small", "3"]),
-        ("[other]", ["'other'", "name, timezone, late_penalty, due, ext"]),
+        ("[other]", ["'other'", "name, timezone, late_penalty, worked_copies, due, ext"]),
     ],
 )
 def test_mistakes_in_the_settings_are_named(course, line, parts):
