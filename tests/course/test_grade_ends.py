@@ -63,10 +63,7 @@ def test_stopped_it_leaves_nothing_and_keeps_what_it_has(course, hand_in, number
     assert "coursekit: stopped; what was judged is kept: call again, without --again, to continue." in said
     assert "Traceback" not in said
     end, said = grade(course.folder, "--student", "ada")
-    assert (end, re.search(r"ada 01-small: 3 of 3 \((as before|judged before, \+3 points)\)", said) is not None) == (
-        0,
-        True,
-    )
+    assert (end, "ada 01-small: 3 of 3 (as before" in said) == (0, True), said
 
 
 @pytest.mark.needs("bwrap")

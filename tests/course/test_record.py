@@ -125,19 +125,21 @@ def test_what_is_foreseen_is_what_recording_does(course, handed_in, terms, late,
     was_late, is_late = late
     hand_in, now = handed_in(), with_due(was_late)
     first = {"shard-tests": 2, "mean-tests": 1, **({"late penalty": -0.3} if was_late else {})}
-    assert foresee(now, verdict(), hand_in) == record(now, verdict(), hand_in) == pytest.approx(first)
+    assert foresee(now, verdict(), hand_in) == (recorded := record(now, verdict(), hand_in))
+    assert (recorded.points, recorded.is_first) == (pytest.approx(first), True)
     grade_by_hand(course, 3.5)
-    assert record(now, verdict(), hand_in) == pytest.approx({"late penalty": -0.35} if was_late else {})
+    assert record(now, verdict(), hand_in).points == pytest.approx({"late penalty": -0.35} if was_late else {})
 
     now, worse = with_due(is_late), verdict(points=(2, 0), messages=("", MESSAGE))
     points, lost, _ = totals(course)
     before = tree(course.folder)
-    assert foresee(now, worse, hand_in) == pytest.approx(moved)
+    assert foresee(now, worse, hand_in).points == pytest.approx(moved)
     assert tree(course.folder) == before
-    assert record(now, worse, hand_in) == pytest.approx(moved)
+    recorded = record(now, worse, hand_in)
+    assert (recorded.points, recorded.is_first) == (pytest.approx(moved), False)
     after, lost_after, _ = totals(course)
     assert (after - lost_after) - (points - lost) == pytest.approx(sum(moved.values()))
-    assert foresee(now, worse, hand_in) == {}
+    assert foresee(now, worse, hand_in).points == {}
 
 
 def test_a_lost_file_is_written_again_and_nobody_is_asked_twice(course, handed_in):

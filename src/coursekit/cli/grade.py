@@ -151,7 +151,7 @@ class _Call:
 def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> list[GradedHandIn]:
     """Grade what is collected, or this task's share of it, and say what came of it."""
     from coursekit.course.grade import grade_all, stage, to_judge
-    from coursekit.course.record import foresee, record
+    from coursekit.course.record import Moves, foresee, record
     from coursekit.course.status.points import read_points
 
     staged = stage(call.course, call.sources, call.students, call.settings)
@@ -163,7 +163,7 @@ def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> 
         _require_machine(call.settings)
     LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), call.settings, machine())
     before = read_points(call.course)
-    recorder: Recorder = foresee if dry_run else (lambda *_: {}) if task.is_of_array else record
+    recorder: Recorder = foresee if dry_run else (lambda *_: Moves()) if task.is_of_array else record
     stream = grade_all(call.course, staged, call.settings, again=again, recorder=recorder)
     graded = sorted(_told(stream, len(staged), call), key=lambda one: (one.hand_in.student, one.hand_in.lab))
     if task.is_of_array:
@@ -271,10 +271,10 @@ class _Watch:
 
 def _print_moves(graded: Sequence[GradedHandIn], call: _Call) -> None:
     """Say whose points would move, by how much, and in which cells."""
-    moved = [one for one in graded if one.moves]
+    moved = [one for one in graded if one.moves.points]
     for one in moved:
-        cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.items())
-        call.say(f"{one.hand_in.student} {one.hand_in.lab}: {sum(one.moves.values()):+g} ({cells})")
+        cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.points.items())
+        call.say(f"{one.hand_in.student} {one.hand_in.lab}: {sum(one.moves.points.values()):+g} ({cells})")
     call.say(
         f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
         "`coursekit grade` records them, and judges nothing again."

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coursekit.course.folder import PRIVATE_MODE, Course
-from coursekit.course.record import record
+from coursekit.course.record import Moves, record
 from coursekit.course.versions import find_hand_ins
 from coursekit.errors import CourseKitError
 from coursekit.files import remove_unfinished, write_file
@@ -25,7 +25,7 @@ from coursekit.waiting import AwayError
 
 VERDICTS = "verdicts"
 # Does something with the points of a hand-in, and returns which of them moved.
-Recorder = Callable[[Course, Verdict, HandIn], Mapping[str, float]]
+Recorder = Callable[[Course, Verdict, HandIn], Moves]
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
 
 
@@ -38,14 +38,14 @@ class GradedHandIn:
             without scores when there was nothing to grade.
         notes: what the report says of the hand-in.
         is_cached: whether it had been judged before.
-        moves: which points moved in the gradebook, or would, and by how much: by cell, and for lateness.
+        moves: which points moved in the gradebook, or would.
     """
 
     hand_in: HandIn
     verdict: Verdict
     notes: tuple[str, ...] = ()
     is_cached: bool = False
-    moves: Mapping[str, float] = field(default_factory=dict)
+    moves: Moves = field(default_factory=Moves)
 
     @property
     def outcome(self) -> str:
@@ -59,7 +59,9 @@ class GradedHandIn:
         """How long it ran; or that it had been judged before, and how that moves its points now."""
         if not self.is_cached:
             return f"{self.verdict.seconds:.1f} s"
-        return f"judged before, {sum(self.moves.values()):+g} points" if self.moves else AS_BEFORE
+        if self.moves.is_first or not self.moves.points:
+            return AS_BEFORE
+        return f"judged before, {sum(self.moves.points.values()):+g} points"
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def grade_all(  # noqa: PLR0913  # who judges and who records can be given
 def _recorded(course: Course, one: Staged, verdict: Verdict, recorder: Recorder) -> GradedHandIn:
     """Record a verdict for one student; others with equal answers share the verdict."""
     own = replace(verdict, student=one.hand_in.student)
-    moves: Mapping[str, float] = {}
+    moves = Moves()
     if not own.fault:
         with clear_failures(course):
             moves = recorder(course, own, one.hand_in)  # which finds the flags of the hand-in itself

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nbformat import NotebookNode
@@ -27,7 +27,20 @@ LATE = "late penalty"
 NUM_DECIMALS = 9  # of points: a sum of floats is not exact
 
 
-def record(course: Course, verdict: Verdict, hand_in: HandIn) -> dict[str, float]:
+@dataclass(frozen=True)
+class Moves:
+    """Which points of a hand-in a record moves in the gradebook.
+
+    Attributes:
+        points: By cell, and for lateness, by how much, from 0 where there were none; only what moves.
+        is_first: Whether nothing was graded before.
+    """
+
+    points: Mapping[str, float] = field(default_factory=dict)
+    is_first: bool = True
+
+
+def record(course: Course, verdict: Verdict, hand_in: HandIn) -> Moves:
     """Record a verdict on a hand-in, and return which points moved, as `foresee` does; again it changes nothing.
 
     The gradebook changes in one transaction or not at all, then the files are written, the notebook last;
@@ -49,8 +62,8 @@ def record(course: Course, verdict: Verdict, hand_in: HandIn) -> dict[str, float
     return moved
 
 
-def foresee(course: Course, verdict: Verdict, hand_in: HandIn) -> dict[str, float]:
-    """Return which points `record` would move and by how much: by cell, and for lateness; nothing is recorded."""
+def foresee(course: Course, verdict: Verdict, hand_in: HandIn) -> Moves:
+    """Return which points `record` would move; nothing is recorded."""
     return _record_points(course, verdict, hand_in, _notebook(course, verdict, hand_in), is_kept=False)
 
 
@@ -59,14 +72,8 @@ def _notebook(course: Course, verdict: Verdict, hand_in: HandIn) -> NotebookNode
     return graded_notebook(verdict, hand_in, released, staged_cells(hand_in, released))
 
 
-def _record_points(
-    course: Course, verdict: Verdict, hand_in: HandIn, graded: NotebookNode, *, is_kept: bool
-) -> dict[str, float]:
-    """Write points and nbgrader's own comments into the gradebook, in one transaction; undo it unless `is_kept`.
-
-    Returns:
-        By cell, and for lateness, how far the points moved; only what moved, from 0 where there were none.
-    """
+def _record_points(course: Course, verdict: Verdict, hand_in: HandIn, graded: NotebookNode, *, is_kept: bool) -> Moves:
+    """Write points and nbgrader's own comments into the gradebook, in one transaction; undo it unless `is_kept`."""
     from nbgrader.api import BaseCell, GradeCell
 
     answers = [cell for cell in graded.cells if is_solution(cell)]
@@ -83,7 +90,7 @@ def _record_points(
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
         names = dict(cells.all())  # in one query: nbgrader's own objects take one for each
-        before = _points(notebook, names)
+        before, is_first = _points(notebook, names), all(grade.auto_score is None for grade in notebook.grades)
         maxima = {score.grade_id: score.max_points for score in verdict.scores}
         for cell in session.query(GradeCell).filter(GradeCell.notebook_id == notebook.notebook_id):
             cell.max_score = maxima.get(cell.name, cell.max_score)  # graded by other points, it is of these
@@ -104,7 +111,7 @@ def _record_points(
         after = _points(notebook, names)
         (session.commit if is_kept else session.rollback)()
     moved = {name: round(after[name] - before[name], NUM_DECIMALS) for name in (*scores, LATE) if name in after}
-    return {name: points for name, points in moved.items() if points}
+    return Moves({name: points for name, points in moved.items() if points}, is_first)
 
 
 def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
