@@ -141,6 +141,19 @@ def test_variables_around_the_notebook_do_not_reach_ranks_but_those_of_the_call_
     assert os.environ["HOROVOD_CYCLE_TIME"] == "1"
 
 
+def begun():
+    """Begin a training's script, and return what it finds of a cluster of TensorFlow's."""
+    from coursekit.ranks.launched import begin_training
+
+    begin_training()
+    return os.environ.get("TF_CONFIG")
+
+
+def test_a_training_by_horovod_is_no_worker_of_a_cluster():
+    """Whatever launcher starts it, an Estimator would read there that it is."""
+    assert ranks.run(begun, environ={"TF_CONFIG": "{}"}) == [None, None]
+
+
 def sockets_of_the_run():
     """Return, from rank 0, every address that this run's processes listen or are connected at."""
     import horovod.tensorflow as hvd

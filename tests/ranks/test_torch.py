@@ -1,5 +1,6 @@
 """Ranks that `torch.distributed` joins: of a server that has PyTorch imported, and nothing of TensorFlow."""
 
+import os
 import sys
 
 import cloudpickle
@@ -94,8 +95,6 @@ def test_a_task_of_srun_learns_its_place_by_the_names_of_torchrun(monkeypatch):
     for name, value in of_slurm.items():
         monkeypatch.setenv(name, value)
     place_torch()
-    import os
-
     found = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")}
     assert found == {
         "RANK": "5",
@@ -107,6 +106,18 @@ def test_a_task_of_srun_learns_its_place_by_the_names_of_torchrun(monkeypatch):
     monkeypatch.setenv("SLURM_PROCID", "6")
     place_torch()
     assert os.environ["RANK"] == "5"
+
+
+def test_a_script_that_nobody_starts_trains_alone(monkeypatch):
+    """Whatever another job has left of the number of its ranks, and of the address of its first."""
+    left = {"WORLD_SIZE": "8", "LOCAL_RANK": "3", "MASTER_ADDR": "192.0.2.1"}
+    for name, value in {"RANK": "", "MASTER_PORT": "", **left}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("RANK", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    place_torch()
+    alone = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "20000"}
+    assert {name: os.environ[name] for name in alone} == alone
 
 
 def imported():

@@ -28,6 +28,7 @@ def begin_training() -> None:
     """
     import horovod.tensorflow as hvd  # belongs to the ranks only
 
+    os.environ.pop("TF_CONFIG", None)  # an Estimator would take itself for a worker of that cluster
     hvd.init()
     names = (*SIZES, "SLURM_NTASKS") if "SLURM_STEP_ID" in os.environ else SIZES
     started = next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), None)
@@ -61,7 +62,8 @@ def place_torch() -> None:
     names = {"RANK": ("SLURM_PROCID", "0"), "WORLD_SIZE": ("SLURM_STEP_NUM_TASKS", "1")}
     names |= {"LOCAL_RANK": ("SLURM_LOCALID", "0"), "MASTER_ADDR": ("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1")}
     for name, (of_slurm, alone) in names.items():
-        environ.setdefault(name, environ.get(of_slurm, alone) if in_step else alone)
+        if not (in_step and name == "MASTER_ADDR" and name in environ):  # that of a step can be chosen by its user
+            environ[name] = environ.get(of_slurm, alone) if in_step else alone
     # Jobs that share a node have different numbers.
     environ.setdefault("MASTER_PORT", str(FIRST_PORT + int(environ.get("SLURM_JOB_ID", "0")) % NUM_PORTS))
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from coursekit.ranks.environ import gloo_environ, torch_environ
 from coursekit.slurm.jobs.slurm_cli import ENDED
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
@@ -111,6 +112,28 @@ def test_tasks_that_train_apart_are_no_success(local):
     assert ("trained on" in log, local.training(job_id).exists()) == (False, False)
 
 
+def test_what_launchers_have_left_in_the_environment_changes_no_training(local):
+    """Jobs that are submitted from within mpirun, horovodrun or torchrun, or with a cluster of TensorFlow's."""
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    printed = subprocess.run(
+        ["mpirun", "-np", "1", "env", "-0"], env={**os.environ, **as_root}, capture_output=True, text=True, check=True
+    )
+    of_mpirun = dict(line.split("=", 1) for line in printed.stdout.split("\0") if line.startswith(("OMPI_", "PMIX_")))
+    place = gloo_environ(rank=3, ranks_on_nodes=(2, 2, 4), rendezvous=("192.0.2.1", 9))
+    cluster = {"cluster": {"worker": ["192.0.2.1:9", "192.0.2.2:9"]}, "task": {"type": "worker", "index": 1}}
+    of_tensorflow = {"TF_CONFIG": json.dumps(cluster), "KERAS_BACKEND": "torch", "TF2_BEHAVIOR": "0"}
+    small, script = "--model SmallCNN --image-size 32 --num-epochs", "slurm/jobs/local/{}.sbatch".format
+    names = ("04-estimator-cnn-train", "08-pytorch-train")
+    jobs = {
+        names[0]: local.sbatch(script(names[0]), options=small, **of_mpirun, **place, **of_tensorflow),
+        names[1]: local.sbatch(script(names[1]), options="--num-epochs", **torch_environ(place)),
+    }
+    _wait_for(lambda: all(map(local.has_ended, jobs.values())), "the trainings")
+    logs = {name: local.log(job, name) for name, job in jobs.items()}
+    ends = {name: log.splitlines()[-1].partition("; ")[0] for name, log in logs.items()}
+    assert ends == {name: f"{name}: trained on 2 ranks" for name in jobs}, "\n".join(logs.values())
+
+
 def test_a_job_that_another_job_submits_is_one_of_its_own(local):
     """The memory and the tasks of the job around it, and what its user has exported, change nothing."""
     inner = "sbatch --parsable slurm/jobs/local/02-horovod-sgd.sbatch > inner"
@@ -134,10 +157,10 @@ class Site:
         self.cluster = cluster
         self.course = course
 
-    def sbatch(self, *words, epochs=1, **variables):
+    def sbatch(self, *words, epochs=1, options=SMALL, **variables):
         """Submit a script whose training has that many epochs, with these variables, and return the job's id."""
         environ = {**job_environment(self.cluster, self.cluster.folder / "home"), **variables}
-        environ["COURSEKIT_TRAIN_OPTIONS"] = f"{SMALL} {epochs}"
+        environ["COURSEKIT_TRAIN_OPTIONS"] = f"{options} {epochs}"
         words = ["sbatch", "--parsable", *words]
         return subprocess.run(
             words, cwd=self.course, env=environ, check=True, capture_output=True, text=True
