@@ -37,7 +37,9 @@ def simulate(*, num_ranks=NUM_RANKS, seed=5, factors=None, **how):
         starts = inputs.starts.astype(float) if name == "apart" else rng.normal(size=(num_ranks, 2))
         starts = np.repeat(starts[:1], num_ranks, axis=0)
         rates = inputs.rates()[name] * np.array(factors or (num_ranks,) * num_ranks)
-        histories[name] = descend([of_rank[name].astype(float) for of_rank in data], starts, num_epochs, rates, **how)
+        size = trials.REAL_BATCH_SIZE if name == "real" else trials.BATCH_SIZE
+        pairs = [of_rank[name].astype(float) for of_rank in data]
+        histories[name] = descend(pairs, starts, num_epochs, size, rates, **how)
     return trials.TrainingTrial(num_ranks, by_rank(histories), inputs=inputs)
 
 
@@ -80,7 +82,17 @@ def nothing(step, places):
 
 
 def descend(  # noqa: PLR0913  # ways to go wrong
-    pairs, starts, num_epochs, rates, *, shares=strided, average=together, loss=mean_of, added=nothing, limit=np.inf
+    pairs,
+    starts,
+    num_epochs,
+    batch_size,
+    rates,
+    *,
+    shares=strided,
+    average=together,
+    loss=mean_of,
+    added=nothing,
+    limit=np.inf,
 ):
     """Run gradient descent in lock step and 32 bits; return histories of shape (num_ranks, num_steps + 1, 2)."""
     num_ranks, num_samples = len(pairs), len(pairs[0][0])
@@ -88,13 +100,13 @@ def descend(  # noqa: PLR0913  # ways to go wrong
     history = [points.copy()]
     for _ in range(num_epochs):
         of_ranks = [shares(rank, num_ranks, num_samples) for rank in range(num_ranks)]
-        for first in range(0, len(of_ranks[0]), trials.BATCH_SIZE):
+        for first in range(0, len(of_ranks[0]), batch_size):
             gradients = np.zeros_like(points)
             for rank, (x, y) in enumerate(pairs):
-                mine = of_ranks[rank][first : first + trials.BATCH_SIZE]
+                mine = of_ranks[rank][first : first + batch_size]
                 error = points[rank, 0] * x[mine] + points[rank, 1] - y[mine]
                 gradients[rank] = loss(
-                    2 * error[:, np.newaxis] * np.stack([x[mine], np.ones(len(mine))], axis=1), trials.BATCH_SIZE
+                    2 * error[:, np.newaxis] * np.stack([x[mine], np.ones(len(mine))], axis=1), batch_size
                 )
             downhill = average(gradients) + added(len(history), points)
             points = points - rates[:, np.newaxis] * np.clip(downhill, -limit, limit)

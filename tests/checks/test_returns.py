@@ -176,7 +176,7 @@ def test_histories(value, tmp_path, monkeypatch):
     own = {"constant": np.zeros((2, 4)), "starts": np.zeros(2)}
     monkeypatch.setattr("coursekit.drivers.places._places", [Place(own, tmp_path, tmp_path)])
     with pytest.raises(WrongReturnError, match=r"^answer returned .*; an array of slope and offset .* was expected$"):
-        lab02.trainings(returning(value), {"constant": 1}, 2, {"constant": 0.1})
+        lab02.trainings(returning(value), {"constant": 1}, {"constant": 2}, {"constant": 0.1})
 
 
 @pytest.mark.parametrize("value", [None, 5])

@@ -18,6 +18,7 @@ from coursekit.checks.lab02_trial import (
     NAMES,
     NUM_EPOCHS,
     RATE,
+    REAL_BATCH_SIZE,
     SAME_PLACE,
     START,
     STEPS_PER_EPOCH,
@@ -148,7 +149,8 @@ def check_epochs(trial: TrainingTrial) -> None:
     for name, num_epochs in NUM_EPOCHS.items():
         num_steps, expected = trial.history(name).shape[1] - 1, STEPS_PER_EPOCH[name]
         hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
-        given = f"in batches of {BATCH_SIZE} from {num_samples[name]} samples on {trial.num_ranks} ranks"
+        batch_size = REAL_BATCH_SIZE if name == "real" else BATCH_SIZE
+        given = f"in batches of {batch_size} from {num_samples[name]} samples on {trial.num_ranks} ranks"
         steps, epochs = counted(expected, "step"), counted(num_epochs, "epoch")
         got = f"{counted(num_steps, 'step')} in all{hint}"
         require(num_steps == num_epochs * expected, f"{given}, expected {steps} in each of {epochs}, got {got}")
@@ -184,6 +186,6 @@ def check_equals_serial(trial: TrainingTrial) -> None:
     """
     check_epochs(trial)
     check_plain(trial)
-    check_long(trial, np.full((trial.num_ranks, trial.num_ranks), 1 / trial.num_ranks))
     check_rest(trial)
     check_real(trial)
+    check_long(trial, np.full((trial.num_ranks, trial.num_ranks), 1 / trial.num_ranks))

@@ -21,10 +21,10 @@ from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import Array, shown, told_apart
 from coursekit.checks.lab02_readings import FINE_RATE, MEAN, gradients, read_updates
 from coursekit.checks.lab02_trial import (
-    BATCH_SIZE,
     NUM_EPOCHS,
     NUM_KINDS,
     RATE,
+    REAL_BATCH_SIZE,
     REAL_SHARE,
     STEPS_PER_EPOCH,
     TrainingTrial,
@@ -90,13 +90,13 @@ def check_rest(trial: TrainingTrial) -> None:
     is_usual = trial.history("real").shape[1] - 1 == NUM_EPOCHS["real"] * STEPS_PER_EPOCH["real"]
     if trial.stuck or reading.source != MEAN or not reading.is_fine or not is_usual:
         return
-    cut, padded = np.full((1, trial.num_ranks), REAL_SHARE - BATCH_SIZE), np.full((1, trial.num_ranks), BATCH_SIZE)
+    cut = np.full((1, trial.num_ranks), REAL_SHARE - REAL_BATCH_SIZE)
     if _explains(trial, _sizes_of_last(trial.num_ranks), is_complete=True):
         return
     told = f"the shards are not complete: {where}, those that do not divide are used by no rank"
     require(not _explains(trial, cut), told)
     told = f"the shards are not disjoint: {where}, shorter shards are filled up with some once more"
-    require(not _explains(trial, padded), told)
+    require(not _explains(trial, cut + 1), told)
 
 
 def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:
@@ -113,7 +113,7 @@ def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool =
 
 def _sizes_of_last(num_ranks: int) -> Array:
     """Return the sizes that the last batches of an epoch may have, of which one rank's is larger, a row for each."""
-    return np.asarray(REAL_SHARE - BATCH_SIZE + np.eye(num_ranks, dtype=int))
+    return np.asarray(REAL_SHARE - REAL_BATCH_SIZE + np.eye(num_ranks, dtype=int))
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iter
     history = trial.history("real")
     for number in range(trial.first_row("real"), history.shape[1] - 1):
         places, after = history[:, number], history[:, number + 1]
-        full = np.full((1, trial.num_ranks), BATCH_SIZE)
+        full = np.full((1, trial.num_ranks), REAL_BATCH_SIZE)
         pull = (places - after)[0] / rate
         found = [
             _nearest(trial, places[0], sizes, weights, pull)

@@ -37,7 +37,8 @@ BATCH_SIZE = 4
 NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 32}
 STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, in such batches
 SHARE = 8  # samples of a rank in the coded training
-REAL_SHARE = SHARE - 1  # in the real one, where one rank has one more
+# In the real one, where one rank has one sample more; who leaves out smaller batches makes one step there on each rank.
+REAL_SHARE, REAL_BATCH_SIZE = 8, 5
 NUM_KINDS = 3  # of samples there: so few batches of three samples have the same mean as one of four
 # The targets in the long training are about LEVEL + SLOPE * x. With it gradients come to 1e4, and the sum of four to
 # less than 65504; and the slope is so small that no rank's loss ever falls.
@@ -130,7 +131,10 @@ def try_training(train: Answer, num_ranks: int = 2, timeout_s: float = 15.0, ran
 def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> list[dict[str, Array]]:
     """Return each rank's trajectories in one launch, by training."""
     private = secrets(inputs, unequal=batch_size == BATCH_SIZE)
-    args = drivers.trainings, train, NUM_EPOCHS, batch_size, inputs.rates()
+    batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
+    if batch_size == BATCH_SIZE:
+        batch_sizes["real"] = REAL_BATCH_SIZE
+    args = drivers.trainings, train, NUM_EPOCHS, batch_sizes, inputs.rates()
     results = run_here(*args, by=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for name in NUM_EPOCHS:
@@ -190,7 +194,7 @@ def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
     shards += np.split(numbers[:-1], num_ranks)
     while True:
         kinds = rng.permutation(numbers % NUM_KINDS)
-        if all(np.ptp(kinds[shard[BATCH_SIZE:REAL_SHARE]]) for shard in shards):
+        if all(np.ptp(kinds[shard[REAL_BATCH_SIZE:REAL_SHARE]]) for shard in shards):
             return np.asarray(kinds)
 
 

@@ -113,9 +113,9 @@ def save(save_history: Answer) -> None:
 
 @eager_fit()
 def trainings(
-    train: Answer, num_epochs: Mapping[str, int], batch_size: int, rates: Mapping[str, float]
+    train: Answer, num_epochs: Mapping[str, int], batch_sizes: Mapping[str, int], rates: Mapping[str, float]
 ) -> dict[str, Array]:
-    """Train once for each of `num_epochs`, with its rate; return the trajectories, by the same names.
+    """Train once for each of `num_epochs`, with its batch size and rate; return the trajectories, by the same names.
 
     This rank's private value holds by name the arrays x and y, both of shape (num_samples,), and ``starts``.
     The training named ``apart`` has variables that start on each rank at values of its own, its ``starts``.
@@ -125,7 +125,7 @@ def trainings(
     def history(name: str) -> Array:
         x, y = (np.array(part) for part in private[name])
         with variables_that_start_at(private["starts"]) if name == "apart" else contextlib.nullcontext():
-            returned = train(x, y, num_epochs[name], batch_size, rates[name])
+            returned = train(x, y, num_epochs[name], batch_sizes[name], rates[name])
         return require_numbers(train, returned, "an array of slope and offset before each step and after the last")
 
     return {name: history(name) for name in num_epochs}
