@@ -229,7 +229,7 @@ def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
         data = {
             "constant": constants,
             "coded": [0 * codes, UNIT * codes],
-            "real": points[inputs.kinds].T,
+            "real": points[inputs.kinds[: None if unequal else -1]].T,
             "apart": np.repeat([[0], [inputs.targets[rank]]], constants.shape[1], axis=1),
             "long": np.repeat(inputs.long[rank][:, np.newaxis], BATCH_SIZE * len(inputs.long), axis=1),
             "starts": inputs.starts[rank],

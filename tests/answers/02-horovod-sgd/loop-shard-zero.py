@@ -3,6 +3,7 @@
 #
 # [fails]
 # horovod-shards-tests = ["not disjoint"]
+# horovod-serial-tests = []
 # ///
 
 # %% role="changes" id="train-horovod"
