@@ -49,6 +49,9 @@ set(enabled "assert(global_context.IsEnabled());\n")
 replace(${context} "${enabled}" "${enabled}  gloo_iface_ = global_context.gloo_iface_;\n")
 # With GPUs hidden, hvd.join() works in a Horovod for GPUs, too. Without this it is there for GPUs or for CPUs.
 replace(horovod/tensorflow/mpi_ops.cc "HorovodJoinOp);\n#else" "HorovodJoinOp);\n#endif\n#if 1")
+# Horovod warns of ranks for which others wait. Without this it never does where Gloo joins the ranks: the list of ranks has
+# room and no entries, and whoever is missing is looked up in it.
+replace(horovod/common/gloo/gloo_controller.cc "global_ranks_.reserve(size_)" "global_ranks_.resize(size_)")
 
 # 3. To be fast when ranks share cores, 64 of them at most: the same results and messages for less of the cores' time.
 # HOROVOD=plain leaves these out, and so do builds for GPUs. In numbers: the cores' seconds of all ranks in hvd.init(), on

@@ -1,10 +1,14 @@
-"""What trainings ask about their Horovod: which one it is, and that AutoGraph leaves its code alone."""
+"""What is asked of the Horovod that is there: which one it is, that AutoGraph leaves it alone, and that it warns."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import sys
+import time
 from importlib import metadata
+from pathlib import Path
 
 import cloudpickle
 import numpy as np
@@ -61,3 +65,37 @@ def test_traces_average_the_same_with_and_without_translation(translate):
     results = ranks.run(averaged_gradients, translate, num_ranks=2)
 
     assert results == [([0.0, 3.0, 6.0], translate)] * 2
+
+
+def come_when_called(sign: Path) -> float:
+    """Add up ones over two ranks, of which rank 1 comes when there is a file."""
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    while hvd.rank() == 1 and not sign.exists():
+        time.sleep(0.05)
+    return float(hvd.allreduce(np.ones(1), op=hvd.Sum)[0])
+
+
+class Reader(io.StringIO):
+    """Writes a file when Horovod has named a rank that is missing, and what it misses."""
+
+    def __init__(self, sign: Path) -> None:
+        super().__init__()
+        self.sign = sign
+
+    def write(self, text: str) -> int:
+        """Keep the text, and look for the sign."""
+        num_written = super().write(text)
+        if "Missing ranks:\n[0] 1: [" in self.getvalue():
+            self.sign.touch()
+        return num_written
+
+
+def test_horovod_warns_of_a_rank_that_others_wait_for(tmp_path):
+    """As released it never does where Gloo joins the ranks; rank 1 comes only after the warning."""
+    sign = tmp_path / "warned"
+    with contextlib.redirect_stdout(Reader(sign)):
+        totals = ranks.run(come_when_called, sign, environ={"HOROVOD_STALL_CHECK_TIME_SECONDS": "1"})
+
+    assert totals == [2.0, 2.0]
