@@ -47,8 +47,14 @@ PLAIN, FAST = "plain", "fast"  # without and with the changes for ranks that sha
 
 
 def settings() -> dict[str, str]:
-    """Return the variables that change what is built: this shell's, and Horovod's for NCCL."""
+    """Return the variables that change what is built: this shell's, and Horovod's for NCCL.
+
+    Raises:
+        SetupError: They leave out Gloo, which joins the kit's ranks.
+    """
     given = {name: value for name, value in sorted(os.environ.items()) if BUILD_SETTINGS.fullmatch(name)}
+    if given.get("HOROVOD_WITHOUT_GLOO") == "1":
+        raise SetupError("HOROVOD_WITHOUT_GLOO=1 leaves out Gloo, which joins the kit's ranks: unset it.")
     asked = gpus.kind() == gpus.NCCL and not any(name.startswith(gpus.OPERATIONS) for name in given)
     return {**given, f"{gpus.OPERATIONS}_OPERATIONS": "NCCL"} if asked else given
 

@@ -17,6 +17,7 @@ from coursekit import ranks
 from coursekit.processes import MARK, marked_processes
 from coursekit.ranks import RankError
 from coursekit.ranks.forkserver import shared
+from coursekit.ranks.launched import WITHOUT_GLOO
 from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -248,3 +249,24 @@ def test_a_missing_tensorflow_is_one_sentence(tmp_path):
         "TensorFlow or Horovod cannot be imported (ImportError: no TensorFlow on this machine): "
         "run `coursekit doctor` to see what is missing\n"
     )
+
+
+NOTEBOOK_WITHOUT_GLOO = """
+    from coursekit import ranks
+    from coursekit.ranks.forkserver import ForkedServer, shared
+    import horovod.tensorflow as hvd
+
+    hvd.gloo_built = lambda: False
+    shared.give_back(ForkedServer())  # a fork of this process
+    try:
+        ranks.run(print)
+    except ranks.RankError as error:
+        print(error)
+"""
+
+
+def test_a_horovod_without_gloo_is_one_sentence(tmp_path):
+    """As conda-forge and many sites build it: no rank starts, where its hvd.init() would end by SIGSEGV."""
+    with program(NOTEBOOK_WITHOUT_GLOO, tmp_path) as notebook:
+        out, err = notebook.communicate(timeout=START_TIMEOUT_S)
+    assert (notebook.returncode, out) == (0, f"{WITHOUT_GLOO}\n"), err

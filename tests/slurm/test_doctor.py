@@ -13,6 +13,7 @@ import cloudpickle
 import pytest
 
 from coursekit import KERAS
+from coursekit.ranks.launched import TAKE_GLOO
 from coursekit.slurm import doctor, probe
 from coursekit.slurm.doctor import Finding
 from coursekit.slurm.probe import ProgramAnswer, ask
@@ -154,10 +155,13 @@ def test_keras_is_that_of_the_tensorflow_found(tensorflow, keras, text, facts):
 
 
 def test_horovod_without_gloo_is_wrong(facts):
-    """Notebooks start ranks without a launcher."""
+    """Notebooks start ranks without a launcher: none is tried, and no remedy leads to conda, which builds it so."""
     facts(Horovod={"version": metadata.version("horovod"), "controllers": ["MPI"]})
-    finding = doctor.check_horovod()
-    assert (finding.state, finding.text.partition(", ")[2]) == ("wrong", "with MPI, but the labs need Gloo")
+    horovod, allreduce = doctor.check_horovod(), doctor.check_allreduce()
+    assert (horovod.state, horovod.text.partition(", ")[2]) == ("wrong", "with MPI, but the labs need Gloo")
+    assert (allreduce.state, allreduce.text) == ("wrong", "not tried: Horovod is built without Gloo")
+    assert horovod.remedy == allreduce.remedy == TAKE_GLOO
+    assert "conda" not in TAKE_GLOO + doctor.MAKE_ENV
 
 
 @pytest.mark.parametrize(

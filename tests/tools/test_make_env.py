@@ -129,6 +129,14 @@ def test_horovod_is_fast_or_plain(stamp, ask):
     )
 
 
+def test_a_horovod_without_gloo_is_not_compiled(ask):
+    """The kit could start no ranks with it, which is known before anything is made."""
+    assert ask("make_env.ingredients()", HOROVOD_WITHOUT_GLOO="1") == (
+        "shell.SetupError: HOROVOD_WITHOUT_GLOO=1 leaves out Gloo, which joins the kit's ranks: unset it."
+    )
+    assert ask("horovod_wheel.settings()", HOROVOD_WITHOUT_GLOO="0") == {"HOROVOD_WITHOUT_GLOO": "0"}  # takes it in
+
+
 def test_no_compiler_is_one_sentence(checkout, finish):
     """Without a C++ compiler nothing is made: one sentence says what to install and names the conda way."""
     status, output, errors = finish()

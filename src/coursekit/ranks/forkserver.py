@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import NoReturn
 
-from coursekit.framework import NAMES
 from coursekit.processes import end_with_parent
 from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
 from coursekit.ranks.explain import RankError
@@ -134,9 +133,7 @@ class ForkServer(RankServer):
             self._explain_death(error)
         if failure:
             self.close()
-            raise RankError(
-                f"{NAMES[self.framework]} cannot be imported ({failure}): run `coursekit doctor` to see what is missing"
-            )
+            raise RankError(failure)
         self._ready = True
 
     def _explain_death(self, error: Exception) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What trainings ask about their Horovod: whether it has joined all tasks of a launcher, and which one it is."""
+"""What is asked of the Horovod that is there: which one it is, what joins its ranks, and whether it has joined all."""
 
 from __future__ import annotations
 
@@ -19,6 +19,20 @@ FIRST_PORT, NUM_PORTS = 20_000, 10_000
 
 # Where a training notes the number of its ranks, for the job script around it.
 NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
+
+GLOO, MPI = "Gloo", "MPI"
+TAKE_GLOO = (
+    "run `make env`, which takes a C++ compiler and builds one with Gloo "
+    "(scripts work with this one, too, started by mpirun, srun or horovodrun)"
+)
+WITHOUT_GLOO = f"this Horovod is built without Gloo, which joins the kit's ranks: {TAKE_GLOO}"
+
+
+def controllers() -> list[str]:
+    """Return what this Horovod can join ranks by: launchers start scripts with either, the kit its ranks with Gloo."""
+    import horovod.tensorflow as hvd  # who asks has it imported
+
+    return [name for name, is_built in ((GLOO, hvd.gloo_built()), (MPI, hvd.mpi_built())) if is_built]
 
 
 def begin_training() -> None:

@@ -24,13 +24,13 @@ from dataclasses import replace
 from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
-from coursekit.framework import HOROVOD, MODULES, chosen
+from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
 from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants, signal_main_thread, use_huge_pages
 from coursekit.ranks import memory_logger
 from coursekit.ranks.deadlock import Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
-from coursekit.ranks.launched import spare_horovod
+from coursekit.ranks.launched import GLOO, WITHOUT_GLOO, controllers, spare_horovod
 from coursekit.ranks.rendezvous import new_store
 from coursekit.ranks.request import (
     DUMP,
@@ -48,7 +48,7 @@ OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEV
 
 
 def preload(*more: str) -> str:
-    """Import what ranks need, and these modules; return '' or why that failed."""
+    """Import what ranks need, and these modules; return '', or a sentence on why no rank can start."""
     gc.disable()  # a fifth of TensorFlow's import would be looking for garbage that is not there
     try:
         if chosen() == HOROVOD:
@@ -57,10 +57,13 @@ def preload(*more: str) -> str:
         for module in (*MODULES[chosen()], *more):
             importlib.import_module(module)
         if chosen() == HOROVOD:
+            if GLOO not in controllers():
+                return WITHOUT_GLOO
             spare_horovod()
             memory_logger.start()
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
-        return traceback.format_exc().rstrip().splitlines()[-1]
+        cause = traceback.format_exc().rstrip().splitlines()[-1]
+        return f"{NAMES[chosen()]} cannot be imported ({cause}): run `coursekit doctor` to see what is missing"
     finally:
         gc.enable()
     use_huge_pages()

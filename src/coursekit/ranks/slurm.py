@@ -176,7 +176,7 @@ class JobStep(RankServer):
                     f"task {number} of the job step did not import {NAMES[self.framework]} in {START_TIMEOUT_S:g} s"
                 )
             if failure := control.recv():
-                raise RankError(f"{NAMES[self.framework]} cannot be imported on node {number} of the job ({failure})")
+                raise RankError(f"on node {number} of the job, {failure}")
             self._controls.append(control)
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[tuple[int, str], Connection]:

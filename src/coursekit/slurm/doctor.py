@@ -26,6 +26,7 @@ from coursekit import STAMP
 from coursekit.labs.needs import OTHERS
 from coursekit.paths import closed_to_others, shadowed
 from coursekit.ranks.environ import host_name_fault, slurm_environ
+from coursekit.ranks.launched import GLOO, TAKE_GLOO
 from coursekit.ranks.own_time import longest_wall_s
 from coursekit.slurm import probe
 from coursekit.slurm.probe import ask, probed
@@ -37,7 +38,7 @@ GB = 10**9
 # What one participant's runs, caches and notebooks take, with room to spare.
 SPACE_NEEDED_GB = {"home": 1, "temporary files": 1, "course folder": 2}
 
-MAKE_ENV = "run make env and use .venv/bin/coursekit, or use conda (conda env create -f environment.yml)"
+MAKE_ENV = "run make env and use .venv/bin/coursekit"  # and not conda, whose Horovod has no Gloo
 WITH_GPUS = "COURSEKIT_GPUS=host make env takes what the package index has"
 NCCL = "with GPUs: load CUDA 12 with cuDNN 8 and NCCL, and run COURSEKIT_GPUS=nccl make env"
 THROUGH_HOST = "gradients of GPUs go through the host's memory, slower, with the same results"
@@ -122,12 +123,9 @@ def check_horovod() -> Finding:
     if finding.state != "good":
         return finding
     text = f"{finding.text}, with {' and '.join(controllers) or 'no controller'}"
-    has_gloo = "Gloo" in controllers
-    return (
-        Finding("Horovod", "good", text)
-        if has_gloo
-        else Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", MAKE_ENV)
-    )
+    if GLOO in controllers:
+        return Finding("Horovod", "good", text)
+    return Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", shadowed() or TAKE_GLOO)
 
 
 def check_gpu_operations() -> Finding:
@@ -222,11 +220,14 @@ def check_space(title: str, folder: Path) -> Finding:
 
 def check_allreduce() -> Finding:
     """Let two real ranks add numbers, and time it."""
+    name = "Allreduce, 2 ranks"
+    if GLOO not in probed()["Horovod"].get("controllers", [GLOO]):
+        return Finding(name, "wrong", "not tried: Horovod is built without Gloo", shadowed() or TAKE_GLOO)
     answer = ask([sys.executable, "-m", probe.__name__, "allreduce"], ALLREDUCE_LIMIT_S)
     if answer.status == 0:
-        return Finding("Allreduce, 2 ranks", "good", answer.output.splitlines()[-1])
+        return Finding(name, "good", answer.output.splitlines()[-1])
     # A Horovod that was compiled elsewhere needs the host's name.
-    return Finding("Allreduce, 2 ranks", "wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
+    return Finding(name, "wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
 
 
 # In the order of the table, each with what is shown while it runs.

@@ -21,8 +21,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from coursekit import KERAS
+from coursekit.errors import ShownAsMessage
 from coursekit.processes import signal_name
 from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.launched import controllers
 
 NUM_RANKS = 2
 NUM_REPEATS = 11
@@ -52,7 +54,7 @@ def horovod_facts() -> dict[str, Any]:
 
     return {
         "version": horovod.__version__,
-        "controllers": [name for name, built in (("Gloo", hvd.gloo_built()), ("MPI", hvd.mpi_built())) if built],
+        "controllers": controllers(),
         "gpu_operations": [name for name, built in (("NCCL", hvd.nccl_built()), ("CUDA", hvd.cuda_built())) if built],
     }
 
@@ -157,6 +159,9 @@ def probed() -> dict[str, dict[str, Any]]:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["allreduce"]:
-        print(check_allreduce())
+        try:
+            print(check_allreduce())
+        except ShownAsMessage as error:
+            sys.exit(str(error))
     else:
         print_facts()

@@ -52,7 +52,7 @@ Software
 
 Ranks
   srun --mpi=pmix python train.py
-  - Ranks of a notebook meet over Gloo, or over MPI where Horovod has no Gloo.
+  - Ranks of a notebook meet over Gloo, which Horovod must have.
   - Every rank sees all GPUs of its node.
 
 Files

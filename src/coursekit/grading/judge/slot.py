@@ -24,6 +24,7 @@ from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.judge.running import Running, find_zygote, receive
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
+from coursekit.ranks.launched import WITHOUT_GLOO
 from coursekit.ranks.own_time import Deadline, TooSlowError, start_up
 from coursekit.text import counted, printable
 
@@ -64,6 +65,7 @@ class Slot(AbstractContextManager["Slot"]):
         # Its process, the channel to it, and what the kit's own processes in it write.
         self._sandbox: tuple[subprocess.Popen[bytes], Connection, IO[bytes]] | None = None
         self._framework = HOROVOD
+        self._lacks_gloo = False  # known of this machine's Horovod by the first sandbox that has imported it
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -71,6 +73,8 @@ class Slot(AbstractContextManager["Slot"]):
     @contextmanager
     def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
         """Run one submission; on leaving, nothing of it is alive. A `Fault` says that the sandbox broke down."""
+        if self._lacks_gloo and framework == HOROVOD:
+            raise CourseKitError(f"{WITHOUT_GLOO}.")
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
         self._framework = framework  # which the sandbox has imported
@@ -135,7 +139,8 @@ class Slot(AbstractContextManager["Slot"]):
         if failure:
             said = _last_words(log)
             self.close()
-            raise CourseKitError(f"the sandbox did not start {failure}; it wrote: {said}.")
+            self._lacks_gloo = failure == WITHOUT_GLOO
+            raise CourseKitError(f"{failure}." if self._lacks_gloo else f"{failure}; it wrote: {said}.")
         LOGGER.info("sandbox %d started", process.pid)
         return self._sandbox
 
@@ -150,13 +155,16 @@ def _first_words(judge: Connection, deadline: Deadline) -> str:
     try:
         message = receive(judge, deadline)
     except (EOFError, OSError, wire.NotPlainError):
-        return "(it ended)"
+        return "the sandbox did not start (it ended)"
     except TooSlowError:
         message = None
     if message is None:
         busy = f"load {os.getloadavg()[0]:.0f} on {counted(len(os.sched_getaffinity(0)), 'core')}"
-        return f"within {START_TIMEOUT_S:g} s ({busy}): grade with `--jobs 1`, or stop other programs"
-    return f"({message['failure']})" if message["failure"] else ""
+        return (
+            f"the sandbox did not start within {START_TIMEOUT_S:g} s ({busy}): "
+            "grade with `--jobs 1`, or stop other programs"
+        )
+    return str(message["failure"])
 
 
 def shown_files() -> set[Path]:

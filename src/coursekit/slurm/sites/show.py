@@ -50,7 +50,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     mpi = [f"--mpi={launch.mpi}"] if launch.mpi else []
     srun = " ".join(("srun", *mpi, *launch.srun_options, *software.srun_options, "python train.py"))
     over = f" over {launch.interface}" if launch.interface else ""
-    meeting = f"Ranks of a notebook meet over Gloo{over}, or over MPI where Horovod has no Gloo."
+    meeting = f"Ranks of a notebook meet over Gloo{over}, which Horovod must have."
     _section(console, "Ranks", [srun], [meeting, launch.gpu_of_rank])
     named = (("scratch", storage.scratch_variable), ("data sets", storage.dataset_variable))
     folders = [f"{what}: ${variable}" for what, variable in named if variable]
