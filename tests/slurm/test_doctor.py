@@ -164,6 +164,14 @@ def test_horovod_without_gloo_is_wrong(facts):
     assert "conda" not in TAKE_GLOO + doctor.MAKE_ENV
 
 
+def test_published_weaknesses_hinder_nothing_and_are_explained():
+    """Those that the doctor names are those of the page on security."""
+    finding = doctor.check_weaknesses()
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
+    assert (finding.state, finding.hinders) == ("good", False)
+    assert re.findall(r"CVE-[\d-]+\d", finding.text) == re.findall(r"^\| \[(CVE-[\d-]+\d)\]", page, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("gpus", "operations", "text"),
     [

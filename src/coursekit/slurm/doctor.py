@@ -42,6 +42,8 @@ MAKE_ENV = "run make env and use .venv/bin/coursekit"  # and not conda, whose Ho
 WITH_GPUS = "COURSEKIT_GPUS=host make env takes what the package index has"
 NCCL = "with GPUs: load CUDA 12 with cuDNN 8 and NCCL, and run COURSEKIT_GPUS=nccl make env"
 THROUGH_HOST = "gradients of GPUs go through the host's memory, slower, with the same results"
+WEAKNESSES = "CVE-2024-10190 in elastic training, CVE-2026-31234 in horovod.run"  # of 0.28.1, the last release
+SAFER = "on nodes that other users reach, use neither, and start scripts by srun or mpirun"
 DRIVER = "CUDA 12 takes a driver from 525 on (nvidia-smi shows yours), and CUDA_VISIBLE_DEVICES must not hide them"
 
 
@@ -126,6 +128,11 @@ def check_horovod() -> Finding:
     if GLOO in controllers:
         return Finding("Horovod", "good", text)
     return Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", shadowed() or TAKE_GLOO)
+
+
+def check_weaknesses() -> Finding:
+    """Name the published weaknesses of Horovod, in parts that the kit does not use."""
+    return optional("Horovod's weaknesses", "good", f"{WEAKNESSES}: the kit uses neither", SAFER)
 
 
 def check_gpu_operations() -> Finding:
@@ -237,6 +244,7 @@ CHECKS: tuple[tuple[str, Callable[[], Finding]], ...] = (
     ("TensorFlow", partial(check_imported, "TensorFlow")),
     ("Keras", partial(check_imported, "Keras")),
     ("Horovod", check_horovod),
+    ("Horovod's weaknesses", check_weaknesses),
     ("Horovod's GPU operations", check_gpu_operations),
     ("GPUs", check_gpus),
     ("PyTorch", check_pytorch),
