@@ -14,7 +14,7 @@ from coursekit.course.arrivals import find_arrivals, take_arrivals
 from coursekit.course.collect import collect
 from coursekit.course.versions import read_hand_in, read_versions
 
-from .conftest import MONDAY, NAME, answer, filled, later, to_be_graded, tree
+from .conftest import MONDAY, NAME, answer, edit, filled, later, to_be_graded, tree
 
 SECRET, TIME, NOTEBOOK = "submission_secret.txt", "timestamp.txt", f"{NAME}.ipynb"
 
@@ -163,8 +163,7 @@ def test_what_changes_later_is_another_version(course, coming):
 def test_a_change_after_the_due_date_is_late(course, hand_in, came_whole):
     """The student has made it, if all of nbgrader's files had come before; a copy that ends late is flagged."""
     now = datetime.now(timezone.utc).replace(tzinfo=None)
-    with course.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(NAME, duedate=now - timedelta(hours=1))
+    course = edit(course, f'{NAME} = "{now - timedelta(hours=1):%Y-%m-%dT%H:%M:%S+00:00}"\n')
     folder = hand_in(answers=answer(1), at=now - timedelta(hours=2))
     if not came_whole:
         (folder / SECRET).unlink()

@@ -181,8 +181,9 @@ def fill(disk, num_bytes):
 
 
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-def test_a_lost_database_is_a_sentence_and_loses_nothing(course, hand_in):
+def test_a_lost_database_is_a_sentence_and_loses_nothing(course, hand_in, enrol):
     """It fails before a record, or within one; the next call judges only what was never judged."""
+    enrol("cyd")
     for number, student in enumerate(("ada", "bob", "cyd")):
         hand_in(student, answers={**RIGHT, "mean": f"def mean(x):\n    return 3 + 0 * {number}"})
     collect(course, NAME)
