@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit.cli import cli
-from coursekit.course.hand_in.arrival import read_arrival, read_from
 from coursekit.course.hand_in.pack import find_work, pack
 from coursekit.course.hand_in.packed import read_zip
+from coursekit.course.hand_in.sent_files import read_from, read_sent_file
 from coursekit.errors import CourseKitError
 from coursekit.way_out import wrap
 
@@ -159,7 +159,7 @@ def test_a_notebook_full_of_outputs_is_packed_and_taken(desk):
 
     assert contents[f"{NAME}.ipynb"] == path.read_bytes()
     shutil.copy(path, desk.folder / "Vie\u0323\u0302t.ipynb")
-    _, contents, _ = read_arrival(read_from(desk.folder, "Vie\u0323\u0302t.ipynb", MONDAY), {NAME: notebook})
+    _, contents, _ = read_sent_file(read_from(desk.folder, "Vie\u0323\u0302t.ipynb", MONDAY), {NAME: notebook})
     assert contents == {f"{NAME}.ipynb": path.read_bytes()}
 
 

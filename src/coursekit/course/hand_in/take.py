@@ -11,9 +11,9 @@ from nbformat import NotebookNode
 
 from coursekit.course.collect import Collected, settle
 from coursekit.course.folder import Course, due_of, late_s
-from coursekit.course.hand_in.arrival import Arrival, find_arrivals, read_arrival
 from coursekit.course.hand_in.owner import find_owner
 from coursekit.course.hand_in.packed import NotTakenError
+from coursekit.course.hand_in.sent_files import SentFile, find_sent_files, read_sent_file
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
@@ -73,8 +73,8 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
     released = {lab: course.released(lab) for lab in labs}
     known = {PurePosixPath(path).name for lab in labs for path in course.public(lab) if not path.endswith(NOTEBOOK)}
     earliest = _earliest(course)
-    arrivals = find_arrivals(source, earliest, known)
-    taken = [_take(course, arrival, roster, released, earliest) for arrival in arrivals]
+    sent_files = find_sent_files(source, earliest, known)
+    taken = [_take(course, sent, roster, released, earliest) for sent in sent_files]
     pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
     settled = [settle(course, *pair, due_of(course, *pair), late=late) for pair in pairs]
     return sorted(taken, key=lambda one: one.file), settled
@@ -82,15 +82,15 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
 
 def _take(
     course: Course,
-    arrival: Arrival,
+    sent: SentFile,
     roster: Sequence[Student],
     released: Mapping[str, NotebookNode],
     earliest: datetime,
 ) -> Taken:
-    taken = Taken(arrival.name, NOT_TAKEN, arrival.written)
-    parts = PurePosixPath(arrival.name).with_suffix("").parts
+    taken = Taken(sent.name, NOT_TAKEN, sent.written)
+    parts = PurePosixPath(sent.name).with_suffix("").parts
     try:
-        lab, contents, manifest = read_arrival(arrival, released)
+        lab, contents, manifest = read_sent_file(sent, released)
         taken = replace(taken, lab=lab, packed=manifest.time if manifest else None)
         owner = find_owner(parts, manifest.user if manifest else "", roster)
     except NotTakenError as error:

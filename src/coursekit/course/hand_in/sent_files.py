@@ -40,7 +40,7 @@ MAX_CHARACTERS = 500  # of a name in a zip
 
 
 @dataclass(frozen=True)
-class Arrival:
+class SentFile:
     """A file.
 
     Attributes:
@@ -62,7 +62,7 @@ class Arrival:
         return found[0].lower() if found else ""
 
 
-def find_arrivals(source: Path, earliest: datetime, released: Collection[str]) -> Iterator[Arrival]:
+def find_sent_files(source: Path, earliest: datetime, released: Collection[str]) -> Iterator[SentFile]:
     """Yield one file, or those below a folder, with those in zips; the oldest first, as the time of equal ones counts.
 
     Times before `earliest` are no times, so those files come last. Left out is what nobody has to look at: what
@@ -76,16 +76,16 @@ def find_arrivals(source: Path, earliest: datetime, released: Collection[str]) -
             yield from _opened(read_from(folder, path.as_posix(), written), released)
 
 
-def read_from(folder: Path, name: str, written: datetime) -> Arrival:
+def read_from(folder: Path, name: str, written: datetime) -> SentFile:
     """Read one file below the instructor's folder."""
-    arrival = Arrival(name, written)
+    sent = SentFile(name, written)
     if (folder / name).is_symlink():
-        return replace(arrival, fault="it is a link: copy the file here")
-    is_zip = SUFFIX in arrival.ending
+        return replace(sent, fault="it is a link: copy the file here")
+    is_zip = SUFFIX in sent.ending
     try:
-        return replace(arrival, data=read_file(folder, name, MAX_ZIP_BYTES if is_zip else MAX_NOTEBOOK_BYTES))
+        return replace(sent, data=read_file(folder, name, MAX_ZIP_BYTES if is_zip else MAX_NOTEBOOK_BYTES))
     except RefusedFileError as error:
-        return replace(arrival, fault=f"{error}: {UNPACK if is_zip else 'look at what it is'}")
+        return replace(sent, fault=f"{error}: {UNPACK if is_zip else 'look at what it is'}")
 
 
 def _is_litter(path: PurePath, released: Collection[str]) -> bool:
@@ -93,26 +93,26 @@ def _is_litter(path: PurePath, released: Collection[str]) -> bool:
     return of_a_job or path.name in released or any(part.startswith(".") or part in LITTER for part in path.parts)
 
 
-def _opened(arrival: Arrival, released: Collection[str], depth: int = 0) -> Iterator[Arrival]:
+def _opened(sent: SentFile, released: Collection[str], depth: int = 0) -> Iterator[SentFile]:
     """Yield a file, or those in a zip that is no hand-in itself."""
-    if SUFFIX not in arrival.ending or not is_of_others(arrival.data):
-        yield arrival
+    if SUFFIX not in sent.ending or not is_of_others(sent.data):
+        yield sent
         return
     try:
-        yield from _inside(arrival, released, depth)
+        yield from _inside(sent, released, depth)
     except NotTakenError as error:
-        yield replace(arrival, data=b"", fault=str(error))
+        yield replace(sent, data=b"", fault=str(error))
 
 
-def _inside(arrival: Arrival, released: Collection[str], depth: int) -> Iterator[Arrival]:
+def _inside(sent: SentFile, released: Collection[str], depth: int) -> Iterator[SentFile]:
     if depth == len(BOUNDS):
         raise NotTakenError(f"it is a zip in a zip in a zip: {ASK}")
     is_empty = True
-    for entry, content in read_entries(arrival.data, *BOUNDS[depth], UNPACK):
+    for entry, content in read_entries(sent.data, *BOUNDS[depth], UNPACK):
         name = _name_of(entry)
         if not _is_litter(PurePosixPath(name), released):
             is_empty = False
-            yield from _opened(Arrival(f"{arrival.name}/{name}", _time_of(entry), content), released, depth + 1)
+            yield from _opened(SentFile(f"{sent.name}/{name}", _time_of(entry), content), released, depth + 1)
     if is_empty:
         raise NotTakenError(f"it holds nothing to take: {ASK}")
 
@@ -135,8 +135,8 @@ def _time_of(entry: zipfile.ZipInfo) -> datetime:
         return NO_TIME
 
 
-def read_arrival(
-    arrival: Arrival, released: Mapping[str, NotebookNode]
+def read_sent_file(
+    sent: SentFile, released: Mapping[str, NotebookNode]
 ) -> tuple[str, dict[str, bytes], HandInManifest | None]:
     """Return what a file hands in; `released` holds the labs that students got.
 
@@ -146,15 +146,15 @@ def read_arrival(
     Raises:
         NotTakenError: it is not a hand-in of this course.
     """
-    if arrival.fault:
-        raise NotTakenError(arrival.fault)
+    if sent.fault:
+        raise NotTakenError(sent.fault)
     manifest: HandInManifest | None = None
-    if SUFFIX in arrival.ending or (arrival.data.startswith(b"PK") and not is_of_others(arrival.data)):
-        manifest, contents = read_zip(arrival.data)
+    if SUFFIX in sent.ending or (sent.data.startswith(b"PK") and not is_of_others(sent.data)):
+        manifest, contents = read_zip(sent.data)
         lab = manifest.lab
     else:
-        lab = _lab_of(arrival, released)
-        contents = {f"{lab}{NOTEBOOK}": arrival.data}
+        lab = _lab_of(sent, released)
+        contents = {f"{lab}{NOTEBOOK}": sent.data}
     if lab not in released:
         raise NotTakenError(
             f"{ascii(lab)[1:-1][:100]} was not released in this course "
@@ -164,12 +164,12 @@ def read_arrival(
     return lab, contents, manifest
 
 
-def _lab_of(arrival: Arrival, released: Mapping[str, NotebookNode]) -> str:
+def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
     """Return the lab of a notebook, which may be called anything: what it was made from, else whose answers it has."""
     try:
-        notebook = parse_notebook(arrival.data)
+        notebook = parse_notebook(sent.data)
     except RefusedFileError as error:
-        if NOTEBOOK in arrival.ending:
+        if NOTEBOOK in sent.ending:
             raise NotTakenError(f"the notebook is damaged, {error}: ask the student for it again") from None
         raise NotTakenError(
             f"it is neither a hand-in ({SUFFIX}) nor a notebook ({NOTEBOOK}): "
