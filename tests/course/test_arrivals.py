@@ -12,7 +12,7 @@ import pytest
 from coursekit.course import arrivals
 from coursekit.course.arrivals import find_arrivals, take_arrivals
 from coursekit.course.collect import collect
-from coursekit.course.versions import read_hand_in, read_versions
+from coursekit.course.versions import read_contents, read_hand_in, read_versions
 
 from .conftest import MONDAY, NAME, answer, edit, filled, later, to_be_graded, tree
 
@@ -176,3 +176,21 @@ def test_a_change_after_the_due_date_is_late(course, hand_in, came_whole):
     collect(course, NAME)
     assert to_be_graded(course) == ("1" if came_whole else "2")
     assert "time" in {flag.kind for flag in read_hand_in(course, NAME, "ada").flags}
+
+
+def test_what_was_kept_is_read_again_only_when_it_changes(course, hand_in, monkeypatch):
+    """Watching a class does not read all its hand-ins at each look; a change counts, whatever time its file claims."""
+    folder = hand_in(answers=answer(1))
+    collect(course, NAME)
+    read = []
+    monkeypatch.setattr(arrivals, "QUIET_S", 0.0)
+    monkeypatch.setattr(arrivals, "read_contents", lambda path: read.append(path) or read_contents(path))
+    for _ in range(3):
+        collect(course, NAME)
+    assert read == [folder]
+
+    before = (folder / NOTEBOOK).stat()
+    (folder / NOTEBOOK).write_text(nbformat.writes(filled(course, NAME, answer(2))))
+    os.utime(folder / NOTEBOOK, ns=(before.st_atime_ns, before.st_mtime_ns))
+    collect(course, NAME)
+    assert to_be_graded(course) == "2"

@@ -33,16 +33,18 @@ from coursekit.grading.submission.student_folder import (
     shown,
     utc,
 )
-from coursekit.grading.submission.students_files import RefusedFileError
+from coursekit.grading.submission.students_files import RefusedFileError, list_folder
 from coursekit.grading.verdict import Flag
 
 # <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
 UNFINISHED = ".arriving.json"
+Stamp = tuple[tuple[str, int, int], ...]  # of a folder: name, size and time of the last change of each file
 STILL = "still arriving"
 # For how long a folder must not change, by this machine's clock: as between two looks of `grade --watch`; where only
 # little can be missing, as between the two looks of a call, which are `PAUSE_S` apart.
 QUIET_S, SHORTLY_S, PAUSE_S = 20.0, 1.0, 1.5
+_kept: dict[Path, Stamp] = {}  # folders that were kept as they are, so that `grade --watch` does not read them again
 
 
 def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
@@ -142,6 +144,9 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
 ) -> str:
     """Keep a folder as a version, if it has arrived and is not kept as it is; else return why not, in a few words."""
     try:
+        stamp = _stamp(path)
+        if stamp == _kept.get(path):
+            return ""
         folder = _Folder.read(path)
     except OSError as error:  # it has vanished, or is not the instructor's to read before nbgrader's last step
         return f"it cannot be read ({error.strerror}): the next call tries again"
@@ -155,6 +160,8 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     own = [version for version in versions if version.received == path.name]
     same = max(own, key=lambda version: version.number).mark if own else ""
     if mark == same or (not own and mark in {version.mark for version in versions}):
+        if time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > QUIET_S:
+            _kept[path] = stamp  # what changes from now on has another time, however coarse the file system's is
         return ""
     quiet_s = _quiet_s(missing, is_whole=_is_json(files.get(f"{lab}{NOTEBOOK}", b"")))
     if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < GRACE_S:
@@ -164,6 +171,12 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     notes = (f"it came without {' and '.join(missing)}: taken as it is",) if missing else ()
     keep(contents, path.name, timestamp, (*flags, *_owner_flags(course, student, path)), into, notes)
     return ""
+
+
+def _stamp(path: Path) -> Stamp:
+    """Return what changes with a folder's files, without reading them; nobody can set the time of the last change."""
+    stats = {name: (path / name).lstat() for name in list_folder(path).files}
+    return tuple((name, one.st_size, one.st_ctime_ns) for name, one in stats.items())
 
 
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
