@@ -134,7 +134,7 @@ def describe(error: Exception, place: str = "") -> str:
 
 
 def _cells_run() -> dict[str, str]:
-    """Return the cells that IPython has run, or tried to, in their order; none outside a notebook."""
+    """Return the cells that IPython has run or tried to run, in order; none outside a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return {f"Cell In[{number}]": text for number, text in enumerate(shell.user_ns.get("In", ()) if shell else ())}

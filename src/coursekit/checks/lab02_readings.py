@@ -22,7 +22,7 @@ SMALLEST_RATE = RATE / 100
 FINE_RATE = 2e-5  # ten times what 32 bits let it vary
 NEARBY = 1e-5 * CONSTANT  # float32 rounding
 NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
-NUM_UPDATES_OF_MOMENTUM = 3  # two would have a momentum whatever they are
+NUM_UPDATES_OF_MOMENTUM = 3  # any two updates would fit some momentum
 MEAN, OWN, NOBODY = "mean", "own", "nobody"
 DIVIDED = "divided"  # as `MEAN`, but sums that are divided by the size of full batches
 # `MEAN` of all gradients, each rank's `OWN`, those of one rank, or `NOBODY` where no reading is true
@@ -34,11 +34,11 @@ class Reading:
     """How the ranks of a trial move."""
 
     source: Source
-    shares: Array  # how much each rank is moved by the gradient of each, shape (num_ranks, num_ranks)
+    shares: Array  # how much each rank (row) is moved by each rank's gradient (column), shape (num_ranks, num_ranks)
     rates: Array  # the learning rate of each rank, shape (num_ranks,)
-    momentum: float = 0.0  # how much of the update before is in each
+    momentum: float = 0.0  # how much of the previous update is in each
     decay: Array | None = None  # how much of slope and offset is in each gradient, shape (2,)
-    later_rates: Array | None = None  # where the rate changes, from `FIRST_STEP` on, shape (num_ranks, num_updates)
+    later_rates: Array | None = None  # if the rate changes, from `FIRST_STEP` on, shape (num_ranks, num_updates)
     is_fine: bool = False  # whether gradients travel with 32 bits, to which the rates are the same in every step
 
 
@@ -94,7 +94,7 @@ class _Updates:
     places: Array  # before each update
     moves: Array
     own: Array  # each rank's own gradient
-    is_last: Array  # of each update, whether it is that of a last batch, 0 or 1
+    is_last: Array  # for each update, whether it comes from a last batch, 0 or 1
 
     def downhill(self, shares: Array) -> Array:
         """Return the gradients in which each rank has these shares."""
@@ -112,7 +112,7 @@ def _updates(trial: TrainingTrial, which: slice) -> _Updates:
 
 
 def _reading(steps: _Updates, source: Source, shares: Array, tolerance: float, momentum: float = 0.0) -> Reading | None:
-    """Return the reading with the rate of each rank, 0 for a frozen one; None when it is another in each step."""
+    """Return the reading with the rate of each rank, 0 for a frozen one; None if no constant rate fits."""
     moves, downhill = steps.moves, steps.downhill(shares)
     if momentum:
         moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
@@ -148,7 +148,7 @@ def _decaying_reading(steps: _Updates, shares: Array) -> Reading | None:
 
 
 def _changing_reading(trial: TrainingTrial, steps: _Updates, shares: Array) -> Reading | None:
-    """Return the reading in which the rate is another in each step, but every update goes down the mean gradient."""
+    """Return the reading in which the rate differs from step to step, but every update follows the mean gradient."""
     rates = _rates(steps.moves, steps.downhill(shares))
     is_true = (rates > SMALLEST_RATE).all() and _explains(steps.moves, steps.downhill(shares), rates, FINE_RATE)
     if not is_true:
@@ -161,7 +161,7 @@ def _changing_reading(trial: TrainingTrial, steps: _Updates, shares: Array) -> R
 def _reading_of_means(steps: _Updates, shares: Array) -> Reading | None:
     """Return the rate where only the mean of the ranks' updates goes down the mean of their gradients, or None.
 
-    So it is where parameters are averaged, now and then, and not gradients.
+    This happens if parameters, not gradients, are averaged now and then.
     """
     moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
     rates = np.median(_rates(moves, downhill), axis=1)

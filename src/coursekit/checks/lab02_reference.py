@@ -65,7 +65,7 @@ def _rounding(places: Array, points: Array, rate: float) -> Array:
 
 
 def _is_short(numbers: Array, rounding: Array) -> Array:
-    """Return which of these are numbers of 16 bits."""
+    """Return which of these are 16-bit numbers."""
     with np.errstate(all="ignore"):  # a training that runs away has larger ones, or none
         return np.asarray(np.abs(numbers - numbers.astype(np.float16)) <= rounding)
 
@@ -147,7 +147,7 @@ def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iter
 def _nearest(
     trial: TrainingTrial, place: Array, sizes: Array, weights: Array, pull: Array
 ) -> tuple[float, Array, Array]:
-    """Return how near batches of these sizes come to a gradient, the gradient that does, and their counts."""
+    """Return how near batches of these sizes come to a gradient, the nearest gradient, and their counts."""
     at = np.repeat(place[np.newaxis], NUM_KINDS, axis=0)
     downhill, counts = np.zeros((1, 2)), [_counts(int(size)) for size in sizes]
     for points, of_rank, weight in zip(trial.inputs.points, counts, weights / sizes):

@@ -212,7 +212,7 @@ def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
 
 
 def _rounded(numbers: Array) -> Array:
-    """Return what 32 bits leave of these numbers."""
+    """Return these numbers rounded to 32 bits."""
     return np.asarray(numbers.astype(np.float32).astype(float))
 
 

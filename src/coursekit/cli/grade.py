@@ -133,7 +133,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
 
 @dataclass(frozen=True)
 class _Call:
-    """What one call grades, and where it says what came of it."""
+    """What one call grades, and where it reports the results."""
 
     course: Course
     labs: Sequence[Lab]
@@ -144,12 +144,12 @@ class _Call:
     console: Console = field(default_factory=Console)
 
     def say(self, text: str) -> None:
-        """Print a line as it is, whatever is in it."""
+        """Print a line unchanged, whatever it contains."""
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
 
 def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> list[GradedHandIn]:
-    """Grade what is collected, or this task's share of it, and say what came of it."""
+    """Grade what is collected, or this task's share of it, and report the results."""
     from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.record import Moves, foresee, record
     from coursekit.course.status.points import read_points
@@ -212,13 +212,13 @@ class _Watch:
 
     def __init__(self, call: _Call, *, feedback: bool) -> None:
         self._call, self._gives_feedback = call, feedback
-        # By student and lab what was graded last: who hands in an earlier version again gets its points.
+        # What was graded last, by student and lab: a student who hands in an earlier version again gets its points.
         self._last: dict[tuple[str, str], str] = {}
         self._changed: set[tuple[str, str]] = set()  # collected since, perhaps with equal answers
         self._to_give: set[tuple[str, str]] = set()
 
     def go_on(self) -> NoReturn:
-        """Look again and again, also after the exchange or the gradebook was away."""
+        """Look again and again, even after the exchange or the gradebook was unavailable."""
         _require_machine(self._call.settings)
         self._call.console.print("watching the exchange; Ctrl-C ends it")
 
@@ -235,7 +235,7 @@ class _Watch:
         from coursekit.course.collect import collect
 
         course = self._call.course
-        (course.folder / SETTINGS).stat()  # an error where the whole course is away
+        (course.folder / SETTINGS).stat()  # raises if the whole course is unavailable
         for lab in self._call.sources:
             if (course.folder / "release" / lab).is_dir():
                 self._changed |= {(one.student, one.lab) for one in collect(course, lab)[0] if one.changed}

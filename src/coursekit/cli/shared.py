@@ -52,7 +52,7 @@ PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [defau
 
 
 def tell(sentences: Iterable[object]) -> None:
-    """Print what an instructor should know, each as a line."""
+    """Print what an instructor should know, one sentence per line."""
     for sentence in sentences:
         print(printable(f"! {sentence}"))
 

@@ -48,7 +48,7 @@ _kept: dict[Path, Stamp] = {}  # folders that were kept as they are, so that `gr
 
 
 def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
-    """Return the folders of each student in the exchange, and a sentence for each folder that is not a hand-in."""
+    """Return the folders of each student in the exchange, and a message for each folder that is not a hand-in."""
     if faults := [fault for fault in course.faults_of_exchange() if "belongs" in fault]:
         raise CourseKitError(
             f"{faults[0]}: what is there was not released by this course; look for the course's own folder, "
@@ -71,7 +71,7 @@ def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tu
 def take_arrivals(
     course: Course, lab: str, arrived: Mapping[str, Sequence[Path]], due: Mapping[str, datetime | None]
 ) -> list[str]:
-    """Keep what has arrived; return one sentence on all that has not, and one for each folder that cannot be read.
+    """Keep what has arrived; return one message about all that has not, and one for each folder that cannot be read.
 
     A second look takes what was complete a moment later.
     """
@@ -101,7 +101,7 @@ class _Arriving:
         self._since: dict[str, tuple[str, float]] = json.loads(path.read_bytes()) if path.is_file() else {}
 
     def unchanged_s(self, name: str, mark: str) -> float:
-        """Return for how long a folder has had this content; 0 for a new one, or where a clock was set back."""
+        """Return for how long a folder has had this content; 0 for a new one, or if a clock was set back."""
         now = time.time()
         known, since = self._since.get(name, (mark, now))
         since = since if known == mark and since <= now else now
@@ -122,7 +122,7 @@ class _Folder:
 
     path: Path
     contents: Contents
-    modified_s: float  # files that were copied may bring this with them
+    modified_s: float  # copied files may keep this time
     changed: datetime  # nobody can set this one
 
     @classmethod
@@ -142,7 +142,7 @@ class _Folder:
 def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     course: Course, lab: str, student: str, path: Path, due: datetime | None, arriving: _Arriving
 ) -> str:
-    """Keep a folder as a version, if it has arrived and is not kept as it is; else return why not, in a few words."""
+    """Keep a folder as a version if it has arrived and this content is new; else return why not, in a few words."""
     try:
         stamp = _stamp(path)
         if stamp == _kept.get(path):

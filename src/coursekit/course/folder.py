@@ -108,7 +108,7 @@ class Course:
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     def students(self, gradebook: Any) -> tuple[Student, ...]:
-        """Return the class: who is on the roster; without one, who is in the gradebook or handed in.
+        """Return the class: the students on the roster; without one, those in the gradebook and those who handed in.
 
         Raises:
             CourseKitError: the roster is wrong, or spells an id in another way than the gradebook.

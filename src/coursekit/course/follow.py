@@ -1,4 +1,4 @@
-"""The gradebook follows `course.toml` and `roster.csv`; where it differed, as formgrader lets it, that is told."""
+"""The gradebook follows `course.toml` and `roster.csv`; differences, which formgrader can make, are reported."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from coursekit.labs.lab import find_labs
 
 
 class Difference(NamedTuple):
-    """One value of the gradebook that is not the one of the file that counts; '' for none there."""
+    """One value of the gradebook that differs from the file that counts; '' for none there."""
 
     whose: str
     what: str
@@ -44,7 +44,7 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
 
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Let the gradebook have the labs, due dates and students of the course, and return where it differed."""
+    """Give the gradebook the labs, due dates and students of the course, and return where it differed."""
     from nbgrader.api import Student  # heavy
 
     with course.gradebook() as gradebook:

@@ -56,7 +56,7 @@ class GradedHandIn:
 
     @property
     def how(self) -> str:
-        """How long it ran; or that it had been judged before, and how that moves its points now."""
+        """Return how long it ran, or that it was judged before and how its points move now."""
         if not self.is_cached:
             return f"{self.verdict.seconds:.1f} s"
         if self.moves.is_first or not self.moves.points:
@@ -207,7 +207,7 @@ def _path(course: Course, key: str) -> Path:
 
 @contextmanager
 def clear_failures(course: Course) -> Iterator[None]:
-    """Turn a full disk into a sentence."""
+    """Turn a full disk into a clear message."""
     try:
         yield
     except OSError as error:

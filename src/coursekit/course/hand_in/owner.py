@@ -44,7 +44,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class _Mark:
-    """Whom one part of a path names.
+    """The students whom one part of a path names.
 
     Attributes:
         text: The part.

@@ -113,7 +113,7 @@ def _entries(
 
 
 def is_of_others(data: bytes) -> bool:
-    """Whether this is a zip that another program than `coursekit hand-in` made."""
+    """Whether this is a zip made by a program other than `coursekit hand-in`."""
     with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as packed:
         return MANIFEST not in packed.namelist()
     return False

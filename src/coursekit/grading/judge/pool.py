@@ -48,7 +48,7 @@ def default_num_slots(limits: SubmissionLimits | None = None) -> int:
 
 
 def lack_of_memory(settings: PoolSettings) -> str:
-    """Return a sentence if so many submissions at once may need more memory than there is, else ''."""
+    """Return a warning if this many submissions at once may need more memory than there is, else ''."""
     num_slots, (_, memory_gb) = settings.num_slots, _allowed()
     if math.isinf(memory_gb):  # no container or job, so the cores decide: a single submission should fit
         num_slots, memory_gb = 1, psutil.virtual_memory().total / 2**30
