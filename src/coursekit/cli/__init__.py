@@ -105,7 +105,7 @@ def cli(verbose: bool) -> None:
 
 
 def _shadowed() -> str:
-    """Return what can hide packages of this environment, if anything."""
+    """Return what hides packages of this environment, '' if nothing does."""
     if "PYTHONPATH" not in os.environ and not site.ENABLE_USER_SITE:
         return ""
     from coursekit.paths import shadowed  # `coursekit --help` loads nothing
