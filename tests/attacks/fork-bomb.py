@@ -2,7 +2,7 @@
 # title = "Start processes without end"
 # lab = "01-sgd"
 # class = "resource"
-# fails = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
+# fails = ["num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["limit"]
 # ///
 

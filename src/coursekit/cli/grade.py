@@ -3,39 +3,31 @@
 import logging
 import os
 import sys
-import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
 
 import click
-from rich.console import Console
-from rich.progress import TimeElapsedColumn
 
 from coursekit import __version__
-from coursekit.cli.shared import COURSE, LABS, STUDENTS, counting_bar
-from coursekit.course.folder import Course, find_course
+from coursekit.cli.grading_call import Call, Watch, require_machine, told
+from coursekit.cli.shared import COURSE, LABS, STUDENTS
+from coursekit.course.folder import find_course
 from coursekit.course.grade import ArrayTask, GradedHandIn, Recorder
-from coursekit.course.settings import SETTINGS
 from coursekit.course.status.points import Points
 from coursekit.errors import CourseKitError
-from coursekit.grading.isolation.sandbox import require_sandbox
-from coursekit.grading.judge.pool import PoolSettings, default_num_slots, lack_of_memory
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
-from coursekit.labs.lab import Lab, select_labs
+from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
 from coursekit.log import log_to, machine
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.text import counted, printable
-from coursekit.waiting import Attempts
+from coursekit.text import counted
 
 LOGGER = logging.getLogger(__name__)
-WATCH_S = 20.0  # between two looks at the exchange
 SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array: it records the points."
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
@@ -119,10 +111,10 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
         with stop.handled(), log_to(page.with_suffix(".log")):
             labs = runnable(select_labs(root, names), names, click.echo)
             read_class(course, ())  # a mistake in the roster shows now, and not at the end
-            call = _Call(course, labs, build_sources(root, labs), students, settings, page)
+            call = Call(course, labs, build_sources(root, labs), students, settings, page)
             refuse_other_points(course, call.sources, students)
             if watch:
-                _Watch(call, feedback=feedback).go_on()
+                Watch(call, feedback=feedback).go_on()
             graded = _grade_once(call, task, again=again, dry_run=dry_run)
     except KeyboardInterrupt:
         click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
@@ -131,24 +123,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
         sys.exit(NOT_CLEAN)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """What one call grades, and where it reports the results."""
-
-    course: Course
-    labs: Sequence[Lab]
-    sources: Mapping[str, Path]
-    students: Sequence[str]
-    settings: PoolSettings
-    page: Path
-    console: Console = field(default_factory=Console)
-
-    def say(self, text: str) -> None:
-        """Print a line unchanged, whatever it contains."""
-        self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
-
-
-def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> list[GradedHandIn]:
+def _grade_once(call: Call, task: ArrayTask, *, again: bool, dry_run: bool) -> list[GradedHandIn]:
     """Grade what is collected, or this task's share of it, and report the results."""
     from coursekit.course.grade import grade_all, stage, to_judge
     from coursekit.course.record import Moves, foresee, record
@@ -160,12 +135,12 @@ def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> 
         raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
     staged = task.share(staged)
     if to_judge(call.course, staged, again=again):  # judged before, it needs no sandbox
-        _require_machine(call.settings)
+        require_machine(call.settings)
     LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), call.settings, machine())
     before = read_points(call.course)
     recorder: Recorder = foresee if dry_run else (lambda *_: Moves()) if task.is_of_array else record
     stream = grade_all(call.course, staged, call.settings, again=again, recorder=recorder)
-    graded = sorted(_told(stream, len(staged), call), key=lambda one: (one.hand_in.student, one.hand_in.lab))
+    graded = sorted(told(stream, len(staged), call), key=lambda one: (one.hand_in.student, one.hand_in.lab))
     if task.is_of_array:
         click.echo(SHARE_IS_JUDGED.format(*task))
     elif dry_run:
@@ -173,14 +148,6 @@ def _grade_once(call: _Call, task: ArrayTask, *, again: bool, dry_run: bool) -> 
     else:
         _report(graded, before, call)
     return graded
-
-
-def _require_machine(settings: PoolSettings) -> None:
-    """Return when hand-ins can be graded here, and say so where some may not get the memory that they may use."""
-    require_sandbox()
-    if lack := lack_of_memory(settings):
-        LOGGER.warning(lack)
-        click.echo(f"coursekit: {lack}", err=True)
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
@@ -191,7 +158,7 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
         raise click.UsageError("--watch grades what is new: it goes with none of --again, --dry-run and a job array.")
 
 
-def _report(graded: Sequence[GradedHandIn], before: Points, call: _Call) -> None:
+def _report(graded: Sequence[GradedHandIn], before: Points, call: Call) -> None:
     """Print what this call did and the class, and write both to the page."""
     from coursekit.course.grade import clear_failures
     from coursekit.course.status.class_status import read_class
@@ -207,69 +174,7 @@ def _report(graded: Sequence[GradedHandIn], before: Points, call: _Call) -> None
     call.say(f"report: {call.page}")
 
 
-class _Watch:
-    """Collects, grades, and releases feedback of, what is new; what needs another run waits for the next call."""
-
-    def __init__(self, call: _Call, *, feedback: bool) -> None:
-        self._call, self._gives_feedback = call, feedback
-        # What was graded last, by student and lab: a student who hands in an earlier version again gets its points.
-        self._last: dict[tuple[str, str], str] = {}
-        self._changed: set[tuple[str, str]] = set()  # collected since, perhaps with equal answers
-        self._to_give: set[tuple[str, str]] = set()
-
-    def go_on(self) -> NoReturn:
-        """Look again and again, even after the exchange or the gradebook was unavailable."""
-        _require_machine(self._call.settings)
-        self._call.console.print("watching the exchange; Ctrl-C ends it")
-
-        def say(sentence: str) -> None:
-            self._call.say(sentence)
-            LOGGER.warning(sentence)
-
-        attempts = Attempts(say)
-        while True:
-            attempts.attempt(self._look)
-            time.sleep(WATCH_S)
-
-    def _collect(self) -> None:
-        from coursekit.course.collect import collect
-
-        course = self._call.course
-        (course.folder / SETTINGS).stat()  # raises if the whole course is unavailable
-        for lab in self._call.sources:
-            if (course.folder / "release" / lab).is_dir():
-                self._changed |= {(one.student, one.lab) for one in collect(course, lab)[0] if one.changed}
-
-    def _look(self) -> None:
-        from coursekit.course.grade import grade_all, stage
-        from coursekit.course.release import give_all
-        from coursekit.course.status.points import lost_points, read_points
-
-        self._collect()
-        call = self._call
-        staged = stage(call.course, call.sources, call.students, call.settings)
-        found = {(one.hand_in.student, one.hand_in.lab): one for one in staged}
-        new = {
-            place: one
-            for place, one in found.items()
-            if place in self._changed or self._last.get(place) != one.submission.key
-        }
-        self._changed &= {*new}
-        before = read_points(call.course)
-        for one in _told(grade_all(call.course, [*new.values()], call.settings), len(new), call) if new else ():
-            place = (one.hand_in.student, one.hand_in.lab)
-            self._last[place] = new[place].submission.key
-            self._changed.discard(place)
-            self._to_give |= {place} if self._gives_feedback and one.verdict.scores else set()
-        for line in lost_points(before, read_points(call.course)) if new else ():
-            call.say(line)
-        for lab in {lab for _, lab in self._to_give}:
-            for given in give_all(call.course, lab, [name for name, its_lab in self._to_give if its_lab == lab]):
-                self._to_give.discard((given.student, lab))
-                LOGGER.info("feedback: %s %s", given.student, lab)
-
-
-def _print_moves(graded: Sequence[GradedHandIn], call: _Call) -> None:
+def _print_moves(graded: Sequence[GradedHandIn], call: Call) -> None:
     """Say whose points would move, by how much, and in which cells."""
     moved = [one for one in graded if one.moves.points]
     for one in moved:
@@ -279,35 +184,3 @@ def _print_moves(graded: Sequence[GradedHandIn], call: _Call) -> None:
         f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
         "`coursekit grade` records them, and judges nothing again."
     )
-
-
-def _told(stream: Generator[GradedHandIn, None, None], num_hand_ins: int, call: _Call) -> Iterator[GradedHandIn]:
-    """Tell each hand-in in a line, of many those with flags or without points; faults name the log."""
-    from coursekit.course.status.report import NUM_ALL
-
-    with counting_bar(call.console, TimeElapsedColumn()) as progress, closing(stream):
-        task = progress.add_task("hand-ins", total=num_hand_ins)
-        for one in stream:
-            fault = one.verdict.fault and f"{one.verdict.fault} (log: {call.page.with_suffix('.log')})"
-            graded = replace(one, verdict=replace(one.verdict, fault=fault))
-            progress.update(task, advance=1)
-            if num_hand_ins <= NUM_ALL or fault or graded.verdict.flags or not graded.verdict.scores:
-                call.say(_line(graded))
-            LOGGER.info(_line(graded))
-            yield graded
-
-
-def _line(graded: GradedHandIn) -> str:
-    """Return what became of one hand-in, as one line."""
-    from coursekit.course.grade import EMPTY
-    from coursekit.course.status.report import flag_words
-
-    verdict = graded.verdict
-    if verdict.fault:
-        what = f"needs another run: {verdict.fault}"
-    elif graded.outcome == EMPTY:
-        what = "; ".join(graded.notes) or EMPTY
-    else:
-        what = f"{verdict.points:g} of {verdict.max_points:g} ({graded.how})"
-    flags = f", {flag_words(verdict.flags)}" if verdict.flags else ""
-    return printable(f"{verdict.student} {verdict.lab}: {what}{flags}").replace("\n", " ")

@@ -76,17 +76,16 @@ def take_arrivals(
     A second look takes what was complete a moment later.
     """
     arriving = _Arriving(course.folder / "hand-ins" / lab / UNFINISHED)
-    left = {path: student for student, paths in arrived.items() for path in paths}
+    owners = {path: student for student, paths in arrived.items() for path in paths}
     said: dict[Path, str] = {}
-    for pause_s in (0.0, PAUSE_S) if left else ():
-        time.sleep(pause_s)
-        said = {path: _take(course, lab, student, path, due[student], arriving) for path, student in left.items()}
-        left = {path: student for path, student in left.items() if said[path]}
-        if not left:
-            break
-    whose = {path.name: student for path, student in left.items() if said[path] == STILL}
+    left = [*owners]
+    for pause_s in (0.0, PAUSE_S):
+        time.sleep(pause_s if left else 0.0)
+        said |= {path: _take(course, lab, owners[path], path, due[owners[path]], arriving) for path in left}
+        left = [path for path in left if said[path] == STILL]
+    whose = {path.name: owners[path] for path in left}
     arriving.save(whose)
-    sentences = [f"{left[path]}, {lab}: not collected, {said[path]}" for path in left if path.name not in whose]
+    sentences = [f"{owners[path]}, {lab}: not collected, {why}" for path, why in said.items() if why not in {"", STILL}]
     if whose:
         again = "collect again in half a minute, which takes them as they are then"
         sentences.append(f"{STILL}: {', '.join(sorted({*whose.values()}))}; {again}")
@@ -145,7 +144,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     """Keep a folder as a version if it has arrived and this content is new; else return why not, in a few words."""
     try:
         stamp = _stamp(path)
-        if stamp == _kept.get(path):
+        if stamp == _kept.get(path) and course.hand_ins(lab, student).is_dir():
             return ""
         folder = _Folder.read(path)
     except OSError as error:  # it has vanished, or is not the instructor's to read before nbgrader's last step

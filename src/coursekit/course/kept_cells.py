@@ -47,11 +47,13 @@ def keeping_points(course: Course, lab: str) -> Iterator[None]:
     """
     with course.gradebook() as gradebook:
         before = {cell.name: cell.max_score for cell in _test_cells(_with_points(gradebook, lab))}
-    yield
-    with course.gradebook() as gradebook:
-        for cell in _test_cells(_with_points(gradebook, lab)):
-            cell.max_score = before.get(cell.name, cell.max_score)
-        gradebook.db.commit()
+    try:
+        yield
+    finally:  # nbgrader may fail after it has written the new ones
+        with course.gradebook() as gradebook:
+            for cell in _test_cells(_with_points(gradebook, lab)):
+                cell.max_score = before.get(cell.name, cell.max_score)
+            gradebook.db.commit()
 
 
 def _with_points(gradebook: Any, lab: str) -> Any:

@@ -149,7 +149,7 @@ def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
         text = datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59)).isoformat()
     try:
         moment = datetime.fromisoformat(text.strip())
-        return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else _to_utc(moment, zone)
+        return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else to_utc(moment, zone)
     except (ValueError, OverflowError):
         raise CourseKitError(
             f'{where} must be a date and time such as "2026-11-30 18:00" or "2026-11-30T18:00:00+01:00", not {text!r}.'
@@ -167,12 +167,12 @@ def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo |
     late = min(late, timedelta(MAX_NUM_DAYS))
     on_the_clock = due.replace(tzinfo=timezone.utc).astimezone(zone).replace(tzinfo=None)
     num_days = max(1, late.days)
-    while due + late > _to_utc(on_the_clock + timedelta(num_days), zone):
+    while due + late > to_utc(on_the_clock + timedelta(num_days), zone):
         num_days += 1
     return num_days
 
 
-def _to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
+def to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
     """Return the UTC of what clocks show; the later one of what they show twice or, when they go forward, never."""
     times = [on_the_clock.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
     return max(times).replace(tzinfo=None)

@@ -73,10 +73,12 @@ def _released(path: Path, name: str) -> Mapping[str, Any] | None:
 
 
 @cache
-def _known(root: Path, lab: str) -> Mapping[str, Any]:
+def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
     kept = root / "labs" / lab / RELEASED
     if kept.is_file():
         notebook = json.loads(kept.read_text(encoding="utf-8"))
+    elif not (root / SOLUTIONS).is_dir():
+        return None  # a students' copy whose hidden files were not copied with it
     else:
         builder = import_module("coursekit.labs.build.build")  # which a students' copy does not have
         notebook = builder.source_notebook(load_lab(root / SOLUTIONS / lab))

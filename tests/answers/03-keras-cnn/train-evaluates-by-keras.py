@@ -2,7 +2,7 @@
 # title = "Keras' own evaluate, which knows the images of its rank alone"
 #
 # [fails]
-# train-tests = ["the loss of the validation", "rank 0's own"]
+# train-tests = ["the loss of the validation", "own images"]
 # ///
 
 # %% role="changes" id="train"

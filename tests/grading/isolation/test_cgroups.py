@@ -12,7 +12,7 @@ from coursekit.grading.isolation import cgroups
 from coursekit.grading.isolation.cgroups import Refusals
 
 MIB = 1 << 20
-GREEDY = f"import pathlib; pathlib.Path('/proc/self/oom_score_adj').write_text('1000'); bytearray({300 * MIB})"
+GREEDY = f"import pathlib; pathlib.Path('/proc/self/oom_score_adj').write_text('1000'); bytearray({1000 * MIB})"
 
 
 def start_threads(number):
@@ -35,8 +35,8 @@ def test_the_lowest_limit_of_all_groups_above_a_process_counts(limited, in_fork)
 
 def test_what_the_kernel_refuses_is_counted(limited, in_fork):
     """A process that is killed in a group whose memory is limited above it, and threads that are not started."""
-    limited(memory=100 * MIB, pids=20)
-    enter = limited(memory=400 * MIB, pids=8)
+    limited(memory=500 * MIB, pids=20)
+    enter = limited(memory=2000 * MIB, pids=8)
 
     def exceed():
         enter()

@@ -75,10 +75,11 @@ def verdict_of(points, *kinds, fault=""):
         (verdict_of(1, "ProcessEnded", "limit"), QUIET, None, ""),
         (verdict_of(1, "TimeoutError"), QUIET, None, ""),
         (verdict_of(1), LOUD, None, "no memory"),
-        (verdict_of(1, "limit"), LOUD, None, "no memory"),
+        (verdict_of(1, "limit"), LOUD, None, ""),
         (verdict_of(1, "memory"), QUIET, verdict_of(3), ""),
         (verdict_of(1, "shortage"), QUIET, verdict_of(2), "the lab's own solution loses points here, too (why)"),
-        (verdict_of(1, "judge"), QUIET, verdict_of(0, fault="no sandbox"), "no sandbox"),
+        (verdict_of(1, "judge"), QUIET, None, ""),
+        (verdict_of(1, "memory"), QUIET, verdict_of(0, fault="no sandbox"), "no sandbox"),
     ],
 )
 def test_whose_fault_it_is(verdict, before, solution, fault):

@@ -62,11 +62,14 @@ def test_what_is_new_is_read_once(tmp_path):
 SQUEUE = """#!/bin/sh
 read -r number <calls
 echo $((number + 1)) >calls
+row() {
+    printf '%s\\037' 7 "$1" "$2" 2026-11-20T17:30:00 0:05 n1 7 2026-11-20T17:00:00 01-sgd /x
+    printf 'x.sbatch\\036\\n'
+}
 case $number in
-1 | 2) echo "7|RUNNING|0:05|2026-11-20T17:30:00|n1|01-sgd|2026-11-20T17:00:00|/x|None|x.sbatch" ;;
+1 | 2 | 5) row RUNNING None ;;
 3 | 4) echo "slurm_load_jobs error: Unexpected message received" >&2; exit 1 ;;
-5) echo "7|RUNNING|0:25|2026-11-20T17:30:00|n1|01-sgd|2026-11-20T17:00:00|/x|None|x.sbatch" ;;
-*) echo "7|FAILED|0:30|2026-11-20T17:30:00|n1|01-sgd|2026-11-20T17:00:00|/x|NonZeroExitCode|x.sbatch" ;;
+*) row FAILED NonZeroExitCode ;;
 esac
 """
 

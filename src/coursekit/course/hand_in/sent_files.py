@@ -4,8 +4,9 @@ import zipfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path, PurePath, PurePosixPath
+from zoneinfo import ZoneInfo
 
 from nbformat import NotebookNode
 
@@ -20,6 +21,7 @@ from coursekit.course.hand_in.packed import (
     read_entries,
     read_zip,
 )
+from coursekit.course.settings import to_utc
 from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.student_folder import JOBS, MANIFEST, NOTEBOOK, utc
 from coursekit.grading.submission.students_files import (
@@ -62,7 +64,9 @@ class SentFile:
         return found[0].lower() if found else ""
 
 
-def find_sent_files(source: Path, earliest: datetime, released: Collection[str]) -> Iterator[SentFile]:
+def find_sent_files(
+    source: Path, earliest: datetime, released: Collection[str], zone: ZoneInfo | None
+) -> Iterator[SentFile]:
     """Yield one file, or those below a folder, with those in zips; the oldest first, as the time of equal ones counts.
 
     Times before `earliest` are no times, so those files come last. Left out is what nobody has to look at: what
@@ -73,7 +77,7 @@ def find_sent_files(source: Path, earliest: datetime, released: Collection[str])
     found = [(utc(path.lstat().st_mtime), path.relative_to(folder)) for path in files]
     for written, path in sorted(found, key=lambda one: (one[0] < earliest, *one)):
         if not _is_litter(path, released):
-            yield from _opened(read_from(folder, path.as_posix(), written), released)
+            yield from _opened(read_from(folder, path.as_posix(), written), released, zone)
 
 
 def read_from(folder: Path, name: str, written: datetime) -> SentFile:
@@ -93,18 +97,18 @@ def _is_litter(path: PurePath, released: Collection[str]) -> bool:
     return of_a_job or path.name in released or any(part.startswith(".") or part in LITTER for part in path.parts)
 
 
-def _opened(sent: SentFile, released: Collection[str], depth: int = 0) -> Iterator[SentFile]:
+def _opened(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int = 0) -> Iterator[SentFile]:
     """Yield a file, or those in a zip that is no hand-in itself."""
     if SUFFIX not in sent.ending or not is_of_others(sent.data):
         yield sent
         return
     try:
-        yield from _inside(sent, released, depth)
+        yield from _inside(sent, released, zone, depth)
     except NotTakenError as error:
         yield replace(sent, data=b"", fault=str(error))
 
 
-def _inside(sent: SentFile, released: Collection[str], depth: int) -> Iterator[SentFile]:
+def _inside(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int) -> Iterator[SentFile]:
     if depth == len(BOUNDS):
         raise NotTakenError(f"it is a zip in a zip in a zip: {ASK}")
     is_empty = True
@@ -112,7 +116,8 @@ def _inside(sent: SentFile, released: Collection[str], depth: int) -> Iterator[S
         name = _name_of(entry)
         if not _is_litter(PurePosixPath(name), released):
             is_empty = False
-            yield from _opened(SentFile(f"{sent.name}/{name}", _time_of(entry), content), released, depth + 1)
+            inside = SentFile(f"{sent.name}/{name}", _time_of(entry, zone), content)
+            yield from _opened(inside, released, zone, depth + 1)
     if is_empty:
         raise NotTakenError(f"it holds nothing to take: {ASK}")
 
@@ -127,10 +132,10 @@ def _name_of(entry: zipfile.ZipInfo) -> str:
     return "/".join(parts)[-MAX_CHARACTERS:]
 
 
-def _time_of(entry: zipfile.ZipInfo) -> datetime:
+def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
     """Return when a file in a zip last changed, UTC without an offset; a zip has the local time of who made it."""
     try:
-        return datetime(*entry.date_time).astimezone(timezone.utc).replace(tzinfo=None)
+        return to_utc(datetime(*entry.date_time), zone)  # noqa: DTZ001  # as clocks show it
     except (ValueError, OverflowError, OSError):
         return NO_TIME
 

@@ -73,7 +73,7 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
     released = {lab: course.released(lab) for lab in labs}
     known = {PurePosixPath(path).name for lab in labs for path in course.public(lab) if not path.endswith(NOTEBOOK)}
     earliest = _earliest(course)
-    sent_files = find_sent_files(source, earliest, known)
+    sent_files = find_sent_files(source, earliest, known, course.settings.zone)
     taken = [_take(course, sent, roster, released, earliest) for sent in sent_files]
     pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
     settled = [settle(course, *pair, due_of(course, *pair), late=late) for pair in pairs]

@@ -29,7 +29,7 @@ def num_cores() -> float:
     texts = [_read(folder / "cpu.max") for folder in folders("cpu")]
     texts += [_read(folder / "cpu.cfs_quota_us") + _read(folder / "cpu.cfs_period_us") for folder in folders("cpu")]
     quotas = [text.split() for text in texts if text[:1].isdigit()]  # else "max", or -1 in version 1
-    return min((int(quota_us) / int(period_us) for quota_us, period_us in quotas), default=math.inf)
+    return min((int(quota[0]) / int(quota[1]) for quota in quotas if len(quota) > 1), default=math.inf)
 
 
 class Refusals(NamedTuple):

@@ -12,7 +12,7 @@ from coursekit.log import machine
 
 LOGGER = logging.getLogger(__name__)
 # Kinds of flags: a process died, or something was short. An answer may have done that, or a machine without resources.
-SIGNS = frozenset({"ProcessEnded", "memory", "shortage", "judge"})
+SIGNS = frozenset({"ProcessEnded", "memory", "shortage"})
 WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 
 
@@ -24,18 +24,18 @@ def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[
     What the kit's own limits have ended is the student's doing.
     """
     kinds = {flag.kind for flag in verdict.flags}
-    if verdict.fault or verdict.points >= verdict.max_points:
+    if verdict.fault or "limit" in kinds or verdict.points >= verdict.max_points:
         return ""
     if refused := before.since():
         return f"{refused}: {WHAT_HELPS} (the hand-in itself used up to {verdict.peak_memory_gb:.1f} GB)"
-    if not kinds & SIGNS or "limit" in kinds:
+    if not kinds & SIGNS:
         return ""
     LOGGER.info("%s %s: in doubt, the solution is judged (%s)", verdict.student, verdict.lab, machine())
     solution = judge_solution()
     if solution.fault or (refused := before.since()):
         return solution.fault or f"{refused}: {WHAT_HELPS}"
-    lost = [score.message for score in solution.scores if score.points < score.max_points]
-    return f"the lab's own solution loses points here, too ({lost[0].splitlines()[0]}): {WHAT_HELPS}" if lost else ""
+    lost = [score.message.partition("\n")[0] for score in solution.scores if score.points < score.max_points]
+    return f"the lab's own solution loses points here, too ({lost[0]}): {WHAT_HELPS}" if lost else ""
 
 
 def solution_of(program: Program, student: str) -> Work:
