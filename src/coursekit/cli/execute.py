@@ -35,7 +35,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     """Execute your notebook of LAB from start to end, past errors.
 
     The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
-    What is beside the notebook is copied there, too, but for files and folders above 1 GB: make these links.
+    Files beside the notebook are copied there, too, up to 1 GB for each file or folder; a link to a folder stays one.
     Inside a Slurm job, the ranks run as tasks of that job, and the folder has the name and number of the job.
     Exit status: 0 when all cells ran and no error was raised but by tests, whatever points they earned, else 1.
     """

@@ -34,16 +34,20 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
     Each text is in one piece, each cell has an id of its own, and tags and nbgrader's metadata where it has lost them.
 
     Raises:
-        CourseKitError: no such file, it is not a notebook, it is that of another lab, or cells cannot be told.
+        CourseKitError: no such file, it is not a notebook, it is that of another lab, or cells are missing.
     """
     try:
         notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
         for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])  # one text, or a list of lines
-            cell.setdefault("metadata", {}).get("tags", ())
+            cell["source"] = "".join(cell.get("source") or "")  # one text, or a list of lines
+            metadata = cell.get("metadata") or {}
+            cell["metadata"] = {name: value for name, value in metadata.items() if value is not None}
+            cell["metadata"].setdefault("tags", [])
+            cell_name(cell)  # else what stands for nbgrader's metadata is none
             if cell["cell_type"] == "code":
                 cell.update(outputs=[], execution_count=None)
-        made_from = notebook.setdefault("metadata", {}).get("coursekit", {}).get("generated_from", f"{lab.zfill(2)}/")
+        notebook["metadata"] = notebook.get("metadata") or {}
+        made_from = notebook["metadata"].get("coursekit", {}).get("generated_from", f"{lab.zfill(2)}/")
         name = made_from.split("/")[-2]
     except OSError as error:
         raise CourseKitError(f"{path} cannot be read ({error.strerror}): give it the name of its lab.") from None
@@ -55,8 +59,8 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
         missing = _restore(notebook, released)
         if missing:
             raise CourseKitError(
-                f"{path} has lost the metadata of its cells, and {first_few(missing)} cannot be told by id or text: "
-                "copy your answers into the notebook that the course gave you."
+                f"{path} lacks {first_few(missing)}: no cell of it has that id, text or definition. "
+                "Copy your answers into the notebook that the course gave you."
             )
     _number(notebook)
     return notebook
@@ -92,21 +96,23 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
 def _restore(notebook: dict[str, Any], released: Mapping[str, Any]) -> list[str]:
     """Give cells the metadata that they have lost, and return which cells with a tag for programs are not there.
 
-    These are missed only where all cells have lost theirs: a student may well remove one.
+    The parameters must be; a cell of the script is missed only where all cells have lost their metadata.
     """
-    is_lost = not any("nbgrader" in cell["metadata"] for cell in notebook["cells"])
+    cells = notebook["cells"]
+    is_lost = not any("nbgrader" in cell["metadata"] for cell in cells)
     known = {cell["id"]: cell for cell in released["cells"]}
-    named = _name(notebook["cells"], known)
+    named = _name(cells, known)
     for name, cell in named:
         ours = deepcopy(known[name]["metadata"])
-        tags = cell["metadata"].get("tags") or []
+        tags = cell["metadata"]["tags"]
         cell["metadata"] = {**ours, **cell["metadata"]}
-        if tags := [*tags, *(tag for tag in ours.get("tags", []) if tag not in tags)]:
-            cell["metadata"]["tags"] = tags
+        cell["metadata"]["tags"] = [*tags, *(tag for tag in ours.get("tags", []) if tag not in tags)]
     notebook["metadata"] = {**deepcopy(released["metadata"]), **notebook["metadata"]}
     found = {name for name, _ in named}
-    needed = [name for name, cell in known.items() if is_parameters(cell) or is_script(cell)]
-    return [name for name in needed if name not in found] if is_lost else []
+    has_parameters = any(map(is_parameters, cells))
+    needed = {name for name, cell in known.items() if is_lost and is_script(cell)}
+    needed |= {name for name, cell in known.items() if is_parameters(cell) and not has_parameters}
+    return [name for name in known if name in needed - found]
 
 
 def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

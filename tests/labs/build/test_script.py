@@ -322,6 +322,7 @@ def test_broken_code_is_named(folder):
         ("", "not a notebook"),
         ("[]", "not a notebook"),
         ('{"cells": [{"source": 7}], "metadata": {}}', "not a notebook"),
+        ('{"cells": [{"cell_type": "code", "source": "", "metadata": {"nbgrader": 7}}]}', "not a notebook"),
         ('{"cells": [], "metadata": {"coursekit": {"generated_from": "solutions/02-b/02-b.py"}}}', "02-b"),
         ('{"cells": [], "metadata": {"coursekit": {"generated_from": "solutions/05-b/05-b.py"}}}', "no script"),
     ],

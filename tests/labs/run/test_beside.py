@@ -24,7 +24,7 @@ def test_all_that_can_be_copied_is_there_and_the_rest_is_named(tmp_path, monkeyp
         os.truncate(place, 10_001)
     links = {
         ".#01-sgd.ipynb": "ada@login1.1234:1764000000",
-        "helpers/gone": "/nowhere",
+        "helpers/gone": tmp_path / "nowhere",
         "loop": "loop",
         "data": data,
         "up": "..",

@@ -7,8 +7,12 @@ import pytest
 
 from coursekit.files import write_json
 from coursekit.labs.run import watch
+from coursekit.labs.run.execute import execute_lab
+from coursekit.labs.run.plan import LabRun
 from coursekit.ranks import own_time
 from coursekit.ranks.own_time import longest_wall_s
+
+from .conftest import FACTS
 
 STUBBORN = """\
 while True:
@@ -119,3 +123,15 @@ def test_a_students_notebook_goes_on_past_errors(execute_sources, tmp_path):
     executed = nbformat.read(tmp_path / "work" / "lab.ipynb", as_version=4)
     errors = [output.ename for cell in executed.cells for output in cell.outputs if output.output_type == "error"]
     assert (len(executed.cells), errors) == (len(sources), [kind for _, kind in kinds])
+
+
+def test_values_given_come_after_all_parts_of_a_split_parameters_cell(tmp_path):
+    """JupyterLab gives both parts the tag, and either may hold the parameter."""
+    cells = [nbformat.v4.new_code_cell(text) for text in ("rate = 1", "number = 1", "assert (rate, number) == (2, 2)")]
+    for cell in cells[:2]:
+        cell.metadata.tags = ["parameters"]
+    notebook = tmp_path / "mine" / "lab.ipynb"
+    notebook.parent.mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    run = LabRun("lab", "Lab", notebook, {"number": 2, "rate": 2}, 1, 60)
+    assert execute_lab(run, tmp_path / "work", FACTS, lambda *_: None).verdict == "passed"

@@ -16,6 +16,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import remove_error_markers
 
 from coursekit.files import write_text
+from coursekit.labs.build.script import PARAMETERS, is_parameters
 from coursekit.labs.cells import COLOURS, CellScore, cell_name, error_in
 from coursekit.labs.points import score
 from coursekit.labs.run import results
@@ -31,6 +32,7 @@ from coursekit.ranks.explain import MachineTooSlowError
 from coursekit.text import first_few
 
 NUM_TRACEBACK_LINES = 15
+MAX_CHARACTERS = 1000  # of an error in a line: a message may hold an array
 NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
 DIED = "Kernel died"  # theirs and nbclient's where it has ended
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
@@ -46,6 +48,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     started, clock = datetime.now().astimezone(), time.perf_counter()
     executed = folder / run.notebook.name
     left_out = copy_beside(run.notebook, folder)
+    _prepare(run, executed)
     watch = KernelWatch(folder, run.time_limit_s, on_cell, run.goes_on)
     problem, interrupted = "", False
     try:
@@ -86,8 +89,15 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     return replace(result, verdict=verdict, reason=reason)
 
 
+def _prepare(run: LabRun, executed: Path) -> None:
+    """Write the notebook that is executed, with all that programs have to know of its cells."""
+    notebook = nbformat.from_dict(read_notebook(run.notebook, run.name))
+    for cell in list(filter(is_parameters, notebook.cells))[:-1]:
+        cell.metadata.tags.remove(PARAMETERS)  # of a cell that was split: papermill would fill in after the first part
+    write_text(executed, nbformat.writes(notebook))
+
+
 def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
-    write_text(executed, nbformat.writes(nbformat.from_dict(read_notebook(run.notebook, run.name))))
     # papermill takes paths as patterns to fill in with parameters.
     place = str(executed).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
@@ -95,7 +105,8 @@ def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
         place,
         parameters=dict(run.parameters),
         engine_name=ENGINE,
-        kernel_name=NATIVE_KERNEL_NAME,  # whatever the notebook was written with
+        kernel_name=NATIVE_KERNEL_NAME,  # whatever the notebook was written with, or does not say
+        language="python",
         progress_bar=False,
         request_save_on_cell_execute=True,
         watch=watch,
@@ -148,7 +159,7 @@ def _verdict(  # noqa: PLR0913  # all that is known
 
 
 def _raised(number: int, cell: NotebookNode) -> FailedCell:
-    return FailedCell(number, cell_name(cell), cell.source, error_in(cell).partition("\n")[0])
+    return FailedCell(number, cell_name(cell), cell.source, error_in(cell).partition("\n")[0][:MAX_CHARACTERS])
 
 
 def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell:
