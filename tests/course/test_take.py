@@ -5,12 +5,13 @@ import itertools
 import os
 import shutil
 import zipfile
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 import nbformat
 import pytest
 
 from coursekit.course.collect import collect
+from coursekit.course.folder import find_course
 from coursekit.course.hand_in.packed import HandInManifest
 from coursekit.course.hand_in.take import KNOWN, NOT_TAKEN, TAKEN, take_all
 from coursekit.course.versions import read_hand_in, read_versions
@@ -203,6 +204,18 @@ def test_all_submissions_of_moodle(course, inbox, place):
     assert "is of nobody on the roster" in taken[grace].lines[0]
     assert read_hand_in(course, NAME, "ada").timestamp == MONDAY  # as it was packed
     assert read_hand_in(course, NAME, "bob").timestamp == as_local(MONDAY)
+
+
+def test_times_in_a_zip_are_those_of_the_course_s_zone(course, inbox):
+    """Whatever the zone of the machine that takes it: noon in Kathmandu is a quarter past six in UTC."""
+    settings = course.folder / "course.toml"
+    others = [line for line in settings.read_text().splitlines() if "timezone = " not in line]
+    settings.write_text("\n".join(['timezone = "Asia/Kathmandu"', *others]))
+    inbox.course = find_course(course.root, course.folder)
+    text = nbformat.writes(filled(course, NAME, RIGHT))
+    inbox.put(zipped({"ada/x.ipynb": text}), "all.zip", later(9))
+    assert inbox.outcomes() == {"all.zip/ada/x.ipynb": (TAKEN, "ada")}
+    assert read_hand_in(course, NAME, "ada").timestamp == MONDAY - timedelta(hours=5, minutes=45)
 
 
 def test_a_zip_is_read_as_the_folder_that_it_holds(course, inbox, call):

@@ -12,7 +12,7 @@ from coursekit.labs.build.script import answered_script
 from coursekit.labs.build.students_copy import students_files, write_copy
 from coursekit.labs.cells import GOES_ON
 from coursekit.labs.run.plan import read_defaults
-from coursekit.labs.students_notebook import read_notebook
+from coursekit.labs.students_notebook import RELEASED, read_notebook
 
 ROOT = Path(__file__).parents[2]
 LAB = "03-keras-cnn"
@@ -116,3 +116,12 @@ def test_each_cell_has_an_id_of_its_own(path, solved):
     ids = [cell_id for cell_id, _ in read(path, solved)[0]]
     assert len({*ids}) == len(ids)
     assert ids[-2] == "report"
+
+
+def test_a_course_without_the_released_notebook_takes_one_that_has_all(solved, tmp_path):
+    """As where a students' copy was copied without its hidden files: there is nothing to restore from."""
+    write_copy(ROOT, students_files(ROOT), tmp_path / "root")
+    path = tmp_path / "root" / "labs" / LAB / f"{LAB}.ipynb"
+    (path.parent / RELEASED).unlink()
+    path.write_text(json.dumps(solved))
+    assert len(read_notebook(path, "03")["cells"]) == len(solved["cells"])
