@@ -76,7 +76,7 @@ def test_a_student_sees_the_trajectories(day):
 
 def test_validate_names_the_property_that_fails(day):
     """A wrong shard is named with the section that explains it."""
-    assert re.search(r"shards: .*4 of 18 samples.* section 3", " ".join(day["validated"].split()))
+    assert re.search(r"shards: .*4 of 17 samples.* section 3", " ".join(day["validated"].split()))
 
 
 def test_the_instructor_collects_and_grades_by_formgrader(day):

@@ -333,7 +333,8 @@ def test_arrays_and_names(course):
     assert all("JobHeldUser" in one for one in words[5:])
 
     subprocess.run(["scancel", held], check=True)
-    assert {look([task], {})[task].state for task in kept} == {"CANCELLED"}  # from accounting, as of any Slurm
+    # From accounting, as of any Slurm, which hears of it a moment later.
+    wait_for(lambda: {look([task], {})[task].state for task in kept} == {"CANCELLED"})
     with follow(f"{array}_3") as following:
         shown = following.stdout.read()
         assert following.wait() == 1
