@@ -12,7 +12,8 @@ from rich.console import Console
 from coursekit.course.grade import GradedHandIn
 from coursekit.course.status.class_status import State, StudentStatus, read_class
 from coursekit.course.status.report import print_call, print_class, write_page
-from coursekit.grading.submission.student_folder import HandIn, JobRecord
+from coursekit.grading.submission.job_records import JobRecord
+from coursekit.grading.submission.student_folder import HandIn
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.lab import find_labs
 

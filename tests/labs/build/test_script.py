@@ -360,5 +360,5 @@ def test_the_script_of_a_lab_with_pytorch_runs_by_torchrun_and_alone(course, tmp
     assert not {"hvd", "horovod", "TensorFlow"} & {*re.findall(r"\w+", text)}
     start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     for command, size in ((start, 2), ([sys.executable], 1)):
-        done = subprocess.run([*command, str(path)], check=True, capture_output=True, text=True)
-        assert f"result: {size}\n" in done.stdout
+        done = subprocess.run([*command, str(path)], check=False, capture_output=True, text=True)
+        assert (done.returncode, f"result: {size}\n" in done.stdout) == (0, True), done.stderr

@@ -12,7 +12,8 @@ from pathlib import Path
 from coursekit.course.hand_in.packed import JOBS, RESULT, SUFFIX, HandInManifest
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, JobRecord, read_records
+from coursekit.grading.submission.job_records import JobRecord, read_records
+from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK
 from coursekit.grading.submission.students_files import (
     MAX_NOTEBOOK_BYTES,
     RefusedFileError,

@@ -1,16 +1,16 @@
-"""A hand-in: which notebook in a student's folder is graded, what is odd about it, when it came, records of jobs."""
+"""A hand-in: which notebook in a student's folder is graded, what is odd about it, and when it came."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coursekit.grading.submission.cells import Cells, find_answers
+from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.students_files import (
     FIRST,
     MAX_FILE_BYTES,
@@ -39,32 +39,9 @@ ASK_AGAIN = (
     f"{NOTHING}: ask for {{}} as a plain file in the top folder, of at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB, "
     "which it has without its outputs"
 )
-RECORD = re.compile(r"(?:.*/)?jobs/(?P<job>[^/]+)/result\.json")
-MAX_RECORD_BYTES = 1_000_000
-MAX_NUM_RECORDS = 20
-MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
 MAX_TIMESTAMP_BYTES = 100
 # As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+-]\d{4})?")
-
-
-@dataclass(frozen=True)
-class JobRecord:
-    """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof."""
-
-    job: str  # Slurm's number of the job; the folder's name if the record has no number
-    nodes: str  # those of the job as Slurm folds them; else the machine's name
-    num_ranks: int
-    time_s: float
-    points: float  # that its own tests gave
-    started: str
-
-    def __str__(self) -> str:
-        when = f", {self.started}" if self.started else ""
-        return (
-            f"job {self.job} on {self.nodes or 'an unnamed node'}: {counted(self.num_ranks, 'rank')}, "
-            f"{self.time_s:.1f} s, {self.points:g} points{when} (the student's own record)"
-        )
 
 
 @dataclass(frozen=True)
@@ -195,36 +172,6 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
     if beside:
         return None, [*notes, f"{expected} is missing: give one of {first_few(beside)} this name"]
     return None, [*(notes or [NONE]), NOTHING]
-
-
-def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
-    """Read every record of this lab among the files of a hand-in; skips files that hold none."""
-    found = [(name, match["job"]) for name in names if (match := RECORD.fullmatch(name))]
-    records = (_read(folder, name, job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
-    return tuple(record for record in records if record)
-
-
-def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
-    try:
-        data = json.loads(read_file(folder, name, MAX_RECORD_BYTES))
-        facts, numbers = data["facts"], [float(data[key]) for key in ("num_ranks", "time_s", "points")]
-        if data["lab"] != lab or not all(abs(number) < MAX_NUMBER for number in numbers):
-            return None
-        return JobRecord(
-            job=_text(facts, "job_id") or ascii(job.removeprefix(f"{lab}-"))[1:-1][:MAX_CHARACTERS],
-            nodes=_text(facts, "nodes") or _text(facts, "host"),
-            num_ranks=int(numbers[0]),
-            time_s=numbers[1],
-            points=numbers[2],
-            started=_text(data, "started"),
-        )
-    except (RefusedFileError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
-        return None  # what `coursekit execute` has not written is no record
-
-
-def _text(data: Mapping[str, Any], key: str) -> str:
-    value = data.get(key)
-    return ascii(value)[1:-1][:MAX_CHARACTERS] if isinstance(value, str) else ""
 
 
 def parse_moment(text: str) -> datetime | None:

@@ -38,7 +38,7 @@ PARTS = {
     "src/coursekit/course": ("__init__", "hand_in/__init__", "hand_in/pack", "hand_in/packed"),
     "src/coursekit/grading": (
         *("__init__", "verdict", "submission/__init__"),
-        *("submission/cells", "submission/student_folder", "submission/students_files"),
+        *("submission/cells", "submission/job_records", "submission/student_folder", "submission/students_files"),
     ),
     "src/coursekit/jupyter": (
         *("__init__", "kernel", "settings/nbgrader_config"),

@@ -1,0 +1,67 @@
+"""Records of batch jobs that students hand in: what `coursekit execute` wrote, a claim and never a proof."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursekit.grading.submission.students_files import RefusedFileError, read_file
+from coursekit.text import counted
+
+RECORD = re.compile(r"(?:.*/)?jobs/(?P<job>[^/]+)/result\.json")
+MAX_RECORD_BYTES = 1_000_000
+MAX_NUM_RECORDS = 20
+MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof."""
+
+    job: str  # Slurm's number of the job; the folder's name if the record has no number
+    nodes: str  # those of the job as Slurm folds them; else the machine's name
+    num_ranks: int
+    time_s: float
+    points: float  # that its own tests gave
+    started: str
+
+    def __str__(self) -> str:
+        when = f", {self.started}" if self.started else ""
+        return (
+            f"job {self.job} on {self.nodes or 'an unnamed node'}: {counted(self.num_ranks, 'rank')}, "
+            f"{self.time_s:.1f} s, {self.points:g} points{when} (the student's own record)"
+        )
+
+
+def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
+    """Read every record of this lab among the files of a hand-in; skips files that hold none."""
+    found = [(name, match["job"]) for name in names if (match := RECORD.fullmatch(name))]
+    records = (_read(folder, name, job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
+    return tuple(record for record in records if record)
+
+
+def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
+    try:
+        data = json.loads(read_file(folder, name, MAX_RECORD_BYTES))
+        facts, numbers = data["facts"], [float(data[key]) for key in ("num_ranks", "time_s", "points")]
+        if data["lab"] != lab or not all(abs(number) < MAX_NUMBER for number in numbers):
+            return None
+        return JobRecord(
+            job=_text(facts, "job_id") or ascii(job.removeprefix(f"{lab}-"))[1:-1][:MAX_CHARACTERS],
+            nodes=_text(facts, "nodes") or _text(facts, "host"),
+            num_ranks=int(numbers[0]),
+            time_s=numbers[1],
+            points=numbers[2],
+            started=_text(data, "started"),
+        )
+    except (RefusedFileError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
+        return None  # what `coursekit execute` has not written is no record
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = data.get(key)
+    return ascii(value)[1:-1][:MAX_CHARACTERS] if isinstance(value, str) else ""
