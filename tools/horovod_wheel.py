@@ -42,6 +42,7 @@ BUILD_SETTINGS = re.compile(r"CC|CXX|HOROVOD_(GPU|CPU_OPERATIONS|CUDA|NCCL|ROCM|
 
 UNPLAIN = re.compile(r"[^\w./+-]")  # what build files and shells may take for something else than a path
 
+WITHOUT_GLOO = "HOROVOD_WITHOUT_GLOO"  # "1" for ranks that join by MPI alone
 CHANGES = ROOT / "tools" / "horovod.cmake"  # what is compiled otherwise than Horovod says
 PLAIN, FAST = "plain", "fast"  # without and with the changes for ranks that share cores
 
@@ -50,11 +51,13 @@ def settings() -> dict[str, str]:
     """Return the variables that change what is built: this shell's, and Horovod's for NCCL.
 
     Raises:
-        SetupError: They leave out Gloo, which joins the kit's ranks.
+        SetupError: They leave out Gloo, and there is no MPI: nothing would join ranks.
     """
     given = {name: value for name, value in sorted(os.environ.items()) if BUILD_SETTINGS.fullmatch(name)}
-    if given.get("HOROVOD_WITHOUT_GLOO") == "1":
-        raise SetupError("HOROVOD_WITHOUT_GLOO=1 leaves out Gloo, which joins the kit's ranks: unset it.")
+    if given.get(WITHOUT_GLOO) == "1" and shutil.which("mpicc") is None:
+        raise SetupError(
+            f"{WITHOUT_GLOO}=1 leaves out Gloo, and without mpicc there is no MPI to join ranks: unset it."
+        )
     asked = gpus.kind() == gpus.NCCL and not any(name.startswith(gpus.OPERATIONS) for name in given)
     return {**given, f"{gpus.OPERATIONS}_OPERATIONS": "NCCL"} if asked else given
 
@@ -129,7 +132,8 @@ def compiling() -> Iterator[Callable[[], Path]]:
     mpi = shutil.which("mpicc") is not None
     log = BUILD / "horovod.log"
     cmake = find_cmake()
-    controllers = "Gloo and MPI" if mpi else "Gloo and without MPI (no mpicc on the PATH)"
+    gloo = settings().get(WITHOUT_GLOO) != "1"
+    controllers = ("Gloo and MPI" if gloo else "MPI") if mpi else "Gloo and without MPI (no mpicc on the PATH)"
     horovod = f"Horovod ({variant()}) with {controllers}"
     say(f"compiling {horovod}: 1 to 3 minutes on 2 cores (log in {log.relative_to(ROOT)})")
     wheels = BUILD / "wheels"
@@ -139,7 +143,7 @@ def compiling() -> Iterator[Callable[[], Path]]:
         "HOROVOD_WITH_TENSORFLOW": "1",
         "HOROVOD_WITHOUT_PYTORCH": "1",
         "HOROVOD_WITHOUT_MXNET": "1",
-        "HOROVOD_WITH_GLOO": "1",
+        **({"HOROVOD_WITH_GLOO": "1"} if gloo else {}),
         "HOROVOD_WITH_MPI" if mpi else "HOROVOD_WITHOUT_MPI": "1",
         "COURSEKIT_CMAKE": cmake,
         "COURSEKIT_HOROVOD": variant(),

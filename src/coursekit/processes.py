@@ -178,6 +178,14 @@ def signal_main_thread(pid: int, number: int) -> None:
         raise OSError(code, os.strerror(code))
 
 
+def has_ended(child: int) -> bool:
+    """Whether a child of this process has ended; one that has is waited for."""
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:  # somebody else has waited for it
+        return True
+
+
 def end_with_parent() -> None:
     """Have this process killed as soon as the thread that started it ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coursekit.ranks.environ import gloo_environ, scrubbed, torch_environ
+from coursekit.ranks.environ import rank_environ, scrubbed, torch_environ
 
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
 
@@ -11,7 +11,7 @@ def test_places_on_uneven_nodes():
     """Slurm spreads 6 tasks over 3 nodes as it likes, say 1, 3 and 2; cross groups hold equal local ranks."""
     places = []
     for rank in range(6):
-        environ = gloo_environ(rank=rank, ranks_on_nodes=(1, 3, 2), rendezvous=("127.0.0.1", 1234))
+        environ = rank_environ(rank=rank, ranks_on_nodes=(1, 3, 2), rendezvous=("127.0.0.1", 1234))
         places.append(tuple(int(environ[f"HOROVOD_{name}"]) for name in NAMES))
     assert places == [
         (0, 6, 0, 1, 0, 3),
@@ -25,7 +25,7 @@ def test_places_on_uneven_nodes():
 
 def test_a_rank_of_pytorch_has_the_same_place_by_the_names_of_torchrun():
     """All that `env://` reads, and that the store is served by somebody else."""
-    place = gloo_environ(rank=2, ranks_on_nodes=(2, 1), rendezvous=("10.0.0.1", 1234), interface="ib0")
+    place = rank_environ(rank=2, ranks_on_nodes=(2, 1), rendezvous=("10.0.0.1", 1234), interface="ib0")
     assert torch_environ(place) == {
         "RANK": "2",
         "WORLD_SIZE": "3",
@@ -41,8 +41,8 @@ def test_a_rank_of_pytorch_has_the_same_place_by_the_names_of_torchrun():
 def test_the_interface_is_named_only_when_asked_for():
     """Across nodes Horovod chooses the interface of the host's name."""
     settings = {"rank": 0, "ranks_on_nodes": (1,), "rendezvous": ("127.0.0.1", 1234)}
-    assert "HOROVOD_GLOO_IFACE" not in gloo_environ(**settings)
-    assert gloo_environ(**settings, interface="lo")["HOROVOD_GLOO_IFACE"] == "lo"
+    assert "HOROVOD_GLOO_IFACE" not in rank_environ(**settings)
+    assert rank_environ(**settings, interface="lo")["HOROVOD_GLOO_IFACE"] == "lo"
 
 
 @pytest.mark.parametrize(

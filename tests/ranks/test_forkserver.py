@@ -17,7 +17,7 @@ from coursekit import ranks
 from coursekit.processes import MARK, marked_processes
 from coursekit.ranks import RankError
 from coursekit.ranks.forkserver import shared
-from coursekit.ranks.launched import WITHOUT_GLOO
+from coursekit.ranks.launched import JOINS_NOBODY
 from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -251,12 +251,12 @@ def test_a_missing_tensorflow_is_one_sentence(tmp_path):
     )
 
 
-NOTEBOOK_WITHOUT_GLOO = """
+NOTEBOOK_THAT_JOINS_NOBODY = """
     from coursekit import ranks
     from coursekit.ranks.forkserver import ForkedServer, shared
     import horovod.tensorflow as hvd
 
-    hvd.gloo_built = lambda: False
+    hvd.gloo_built = hvd.mpi_built = bool  # which is False
     shared.give_back(ForkedServer())  # a fork of this process
     try:
         ranks.run(print)
@@ -265,8 +265,8 @@ NOTEBOOK_WITHOUT_GLOO = """
 """
 
 
-def test_a_horovod_without_gloo_is_one_sentence(tmp_path):
-    """As conda-forge and many sites build it: no rank starts, where its hvd.init() would end by SIGSEGV."""
-    with program(NOTEBOOK_WITHOUT_GLOO, tmp_path) as notebook:
+def test_a_horovod_that_joins_nobody_is_one_sentence(tmp_path):
+    """With neither Gloo nor MPI no rank starts, where its hvd.init() would end by SIGSEGV."""
+    with program(NOTEBOOK_THAT_JOINS_NOBODY, tmp_path) as notebook:
         out, err = notebook.communicate(timeout=START_TIMEOUT_S)
-    assert (notebook.returncode, out) == (0, f"{WITHOUT_GLOO}\n"), err
+    assert (notebook.returncode, out) == (0, f"{JOINS_NOBODY}\n"), err

@@ -13,7 +13,8 @@ import cloudpickle
 import pytest
 
 from coursekit import KERAS
-from coursekit.ranks.launched import TAKE_GLOO
+from coursekit.ranks.launched import TAKE_ANOTHER
+from coursekit.ranks.mpi import NO_MPIRUN
 from coursekit.slurm import doctor, probe
 from coursekit.slurm.doctor import Finding
 from coursekit.slurm.probe import ProgramAnswer, ask
@@ -154,14 +155,23 @@ def test_keras_is_that_of_the_tensorflow_found(tensorflow, keras, text, facts):
     assert doctor.check_imported("Keras").text == text
 
 
-def test_horovod_without_gloo_is_wrong(facts):
-    """Notebooks start ranks without a launcher: none is tried, and no remedy leads to conda, which builds it so."""
-    facts(Horovod={"version": metadata.version("horovod"), "controllers": ["MPI"]})
+def test_a_horovod_that_joins_nobody_is_wrong(facts):
+    """With neither Gloo nor MPI no ranks are tried."""
+    facts(Horovod={"version": metadata.version("horovod"), "controllers": []})
     horovod, allreduce = doctor.check_horovod(), doctor.check_allreduce()
-    assert (horovod.state, horovod.text.partition(", ")[2]) == ("wrong", "with MPI, but the labs need Gloo")
-    assert (allreduce.state, allreduce.text) == ("wrong", "not tried: Horovod is built without Gloo")
-    assert horovod.remedy == allreduce.remedy == TAKE_GLOO
-    assert "conda" not in TAKE_GLOO + doctor.MAKE_ENV
+    assert (horovod.state, horovod.text.partition(", ")[2]) == ("wrong", "with no controller")
+    assert (allreduce.state, allreduce.text) == ("wrong", "not tried: Horovod joins no ranks")
+    assert horovod.remedy == allreduce.remedy == TAKE_ANOTHER
+
+
+def test_horovod_with_mpi_alone_needs_its_launcher(facts, monkeypatch):
+    """As conda and centres build it; notebooks start ranks by mpirun then."""
+    facts(Horovod={"version": metadata.version("horovod"), "controllers": ["MPI"]})
+    monkeypatch.setattr(doctor, "mpirun", lambda: "/usr/bin/mpirun")
+    assert doctor.check_horovod().state == "good"
+    monkeypatch.setattr(doctor, "mpirun", lambda: None)
+    without = doctor.check_horovod()
+    assert (without.state, without.remedy) == ("wrong", NO_MPIRUN)
 
 
 def test_published_weaknesses_hinder_nothing_and_are_explained():

@@ -129,12 +129,16 @@ def test_horovod_is_fast_or_plain(stamp, ask):
     )
 
 
-def test_a_horovod_without_gloo_is_not_compiled(ask):
-    """The kit could start no ranks with it, which is known before anything is made."""
-    assert ask("make_env.ingredients()", HOROVOD_WITHOUT_GLOO="1") == (
-        "shell.SetupError: HOROVOD_WITHOUT_GLOO=1 leaves out Gloo, which joins the kit's ranks: unset it."
+def test_a_horovod_with_neither_gloo_nor_mpi_is_not_compiled(ask, tmp_path):
+    """It could join no ranks, which is known before anything is made; one with MPI alone can."""
+    assert ask("horovod_wheel.settings()", HOROVOD_WITHOUT_GLOO="1", PATH=str(tmp_path)) == (
+        "shell.SetupError: HOROVOD_WITHOUT_GLOO=1 leaves out Gloo, and without mpicc there is no MPI to join ranks: "
+        "unset it."
     )
-    assert ask("horovod_wheel.settings()", HOROVOD_WITHOUT_GLOO="0") == {"HOROVOD_WITHOUT_GLOO": "0"}  # takes it in
+    (tmp_path / "mpicc").touch(mode=0o755)
+    assert ask("horovod_wheel.settings()", HOROVOD_WITHOUT_GLOO="1", PATH=str(tmp_path)) == {
+        "HOROVOD_WITHOUT_GLOO": "1"
+    }
 
 
 def test_no_compiler_is_one_sentence(checkout, finish):

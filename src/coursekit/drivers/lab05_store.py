@@ -16,7 +16,7 @@ from coursekit.drivers import places
 from coursekit.drivers.calls import Answer, Array, require_returned
 from coursekit.imagenet.store import DECODE, READ, STAGES, TRAIN, SlowStore, feed_slowly
 from coursekit.ranks import channel
-from coursekit.ranks.environ import gloo_environ
+from coursekit.ranks.environ import leave_peers
 
 LIST = "slow-store"  # in which the store's rank enters where it listens
 ANSWER_RANK, STORE_RANK = range(2)
@@ -33,7 +33,7 @@ def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float
     if int(os.environ["HOROVOD_RANK"]) == STORE_RANK:
         return serve(places.private()["images"])
     store = FarStore(channel.find(LIST, 0, STORE_RANK), shape)
-    os.environ.update(gloo_environ(rank=0, ranks_on_nodes=(1,), rendezvous=channel.store()))  # Horovod joins nobody
+    leave_peers(channel.store())
     slow_s, fast_s = (_train(store, pipeline, batch_size) for pipeline in (feed_slowly, feed_fast))
     if slow_s < goal * fast_s:
         _train(store, feed_fast, batch_size)

@@ -18,7 +18,7 @@ from coursekit.drivers import places
 from coursekit.drivers.calls import Answer, Array, require_values, tf
 from coursekit.ranks import channel
 from coursekit.ranks.channel import Channel
-from coursekit.ranks.environ import gloo_environ
+from coursekit.ranks.environ import leave_peers
 
 Seen = list[list[Any]]  # source, target and content of each message, those of a source in the order of its sends
 
@@ -34,7 +34,7 @@ def talk(answer: Callable[[Channel, Any], Any], num_ranks: int) -> Sequence[Any]
     rank = int(os.environ["HOROVOD_RANK"])
     if rank == num_ranks:
         return relay(num_ranks)
-    os.environ.update(gloo_environ(rank=0, ranks_on_nodes=(1,), rendezvous=channel.store()))  # Horovod joins nobody
+    leave_peers(channel.store())
     own = places.private()
     with channel.open_among(rank, num_ranks, SWITCH) as mine:
         mine.timeout_s = WAIT_S

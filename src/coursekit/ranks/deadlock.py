@@ -9,7 +9,8 @@ only when all ranks call it, so none of them will. Never a false alarm:
   TensorBoard and watch progress bars of tqdm help nobody (`stacks.SERVICE_THREADS`);
 - inside a compiled step no stack shows what a rank does. It waits for others where each of its threads only waits for
   another one of them, for a while: none reads, sleeps, computes, or waits for another process. A rank with a GPU has
-  two threads of its driver that always poll, so that such a deadlock is told at the deadline (docs/gpus.md);
+  two threads of its driver that always poll, so that such a deadlock is told at the deadline (docs/gpus.md). So is one
+  of ranks that MPI joins, as its threads wait in other ways than for one another;
 - two ranks in collectives of the same kind may be in the same one, and so may two inside compiled steps;
 - all are asked twice: first for the stack of the main thread, which harms nobody, then for those of all threads, which
   ends a rank whose other threads run Python just then. In between no main thread has moved, while Horovod's own thread
@@ -40,6 +41,7 @@ from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_pyt
 # Of the time that a thread has for itself: one that runs for less does next to nothing. Horovod's own thread, which
 # looks for news every millisecond, takes a quarter of a processor on some virtual machines.
 QUIET_SHARE = 0.5
+NUM_POLLERS = 1  # of a rank that MPI joins: Horovod's own thread, which asks MPI without a pause
 NUM_TRIES = 10  # to find all threads of a rank asleep
 # A thread that looks for news: Horovod's own one, a thousand times in a second, and Gloo's, a hundred times.
 MIN_NUM_LOOKS, MAX_NUM_LOOKERS = 10, 2
@@ -67,10 +69,14 @@ class Pulse(NamedTuple):
 
 
 class Pulses:
-    """Looks at the ranks of a run, given by process, again and again; the caller takes out those that end."""
+    """Looks at the ranks of a run, given by process, again and again; the caller takes out those that end.
 
-    def __init__(self, rank_of: Mapping[int, int]) -> None:
+    Of each rank so many threads may run all the time, and it is quiet all the same (`NUM_POLLERS`).
+    """
+
+    def __init__(self, rank_of: Mapping[int, int], num_pollers: int = 0) -> None:
         self._rank_of = rank_of
+        self._num_pollers = num_pollers
         self._families = {pid: [pid] for pid in rank_of}
         self._clock = OwnTime(lambda: [one for family in self._families.values() for one in family])
         self._before: Mapping[int, Thread] = {}
@@ -92,8 +98,9 @@ class Pulses:
         # In a sandbox a rank is a family of processes, all but one of which wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         rests = all(_state(one) in "SD" for one in threads)
-        since = since_then(by_thread(threads), self._before).values()
-        computes = any(one.ran_s > QUIET_SHARE * (past_s - one.queued_s) for one in since)
+        since = since_then(by_thread(threads), self._before)
+        busy = [one for one, own in since.items() if own.ran_s > QUIET_SHARE * (past_s - own.queued_s)]
+        computes = len(busy) > self._num_pollers or any(one in threads for one in busy)
         main_turns = sum(own[one].num_turns for one, own in threads.items() if one in own)
         turns = sum(thread.num_turns for own in threads.values() for thread in own.values())
         is_quiet = rests and not computes
@@ -113,10 +120,12 @@ class Pulses:
         )
 
 
-def is_at_rest(pid: int) -> bool:
-    """Whether all threads of a rank sleep at one moment of the next few milliseconds; Horovod's wakes in each."""
+def is_at_rest(pid: int, num_pollers: int = 0) -> bool:
+    """Whether all threads of a rank but pollers sleep at one moment of the next 10 ms; Horovod's wakes in each."""
     for _ in range(NUM_TRIES):
-        if all(_state(thread) in "SD" for one in tree(pid) for thread in (one, *threads_of(one))):
+        main = tree(pid)
+        others = [thread for one in main for thread in threads_of(one) if thread != one]
+        if not any(map(_runs, main)) and sum(map(_runs, others)) <= num_pollers:
             return True
         time.sleep(1e-3)
     return False
@@ -127,6 +136,10 @@ def _state(thread: int) -> str:
     with suppress(OSError):
         return chr(read_file(f"/proc/{thread}/stat").rpartition(b") ")[2][0])
     return "?"
+
+
+def _runs(thread: int) -> bool:
+    return _state(thread) not in {"S", "D"}
 
 
 def _waits_for_a_thread(thread: int) -> bool:

@@ -55,12 +55,18 @@ def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
     return tuple(min(ranks_per_node, num_ranks - first) for first in range(0, num_ranks, ranks_per_node))
 
 
-def gloo_environ(
-    *, rank: int, ranks_on_nodes: Sequence[int], rendezvous: tuple[str, int], interface: str | None = None
+def rank_environ(
+    *,
+    rank: int,
+    ranks_on_nodes: Sequence[int],
+    rendezvous: tuple[str, int],
+    interface: str | None = None,
+    controller: str = "gloo",
 ) -> dict[str, str]:
     """Return the variables from which Horovod's Gloo controller learns its place; ranks are numbered node by node.
 
     The names are those that `horovodrun --gloo` sets (Horovod 0.28, `horovod/runner/gloo_run.py`).
+    With the controller "mpi" Horovod asks MPI for its place, and the kit alone reads these.
     `rendezvous` is host and port of the store in which ranks find each other.
     """
     places = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
@@ -75,8 +81,8 @@ def gloo_environ(
         "HOROVOD_CROSS_RANK": peers.index(node),
         "HOROVOD_CROSS_SIZE": len(peers),
         "HOROVOD_HOSTNAME": f"node{node}",
-        "HOROVOD_CONTROLLER": "gloo",
-        "HOROVOD_CPU_OPERATIONS": "gloo",
+        "HOROVOD_CONTROLLER": controller,
+        "HOROVOD_CPU_OPERATIONS": controller,
         "HOROVOD_GLOO_RENDEZVOUS_ADDR": rendezvous[0],
         "HOROVOD_GLOO_RENDEZVOUS_PORT": rendezvous[1],
         **({} if interface is None else {"HOROVOD_GLOO_IFACE": interface}),
@@ -84,8 +90,18 @@ def gloo_environ(
     return {name: str(value) for name, value in variables.items()}
 
 
+def leave_peers(rendezvous: tuple[str, int]) -> None:
+    """Make this rank, before it joins the others, one that Horovod joins with nobody."""
+    controller = os.environ["HOROVOD_CONTROLLER"]
+    for name in [name for name in os.environ if name.startswith(LAUNCHER_PREFIXES)]:
+        del os.environ[name]
+    alone = rank_environ(rank=0, ranks_on_nodes=(1,), rendezvous=rendezvous, controller=controller)
+    # Open MPI 4 would start a daemon for a lone process.
+    os.environ.update({**alone, "OMPI_MCA_ess_singleton_isolated": "1"})
+
+
 def torch_environ(place: Mapping[str, str]) -> dict[str, str]:
-    """Return a place of `gloo_environ` by the names from which `torch.distributed` learns it.
+    """Return a place of `rank_environ` by the names from which `torch.distributed` learns it.
 
     The names are those that `torchrun` sets (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
     """

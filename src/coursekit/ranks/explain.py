@@ -53,7 +53,7 @@ class RunOutcome:
     stacks: list[str] = field(default_factory=list)  # by rank, as faulthandler writes them, where ranks were stopped
     busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had kept a processor busy by then
     server_died: bool = False  # whether what runs the ranks was killed
-    not_isolated: str = ""  # why a rank could not be isolated; it has run nothing then
+    not_started: str = ""  # why ranks could not be isolated, or not be joined by MPI; they have run nothing then
 
     def failed_ranks(self) -> list[int]:
         """Ranks that reported an exception, causes before consequences, else in the order of arrival."""

@@ -14,13 +14,14 @@ import tempfile
 import traceback
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
-from coursekit.ranks.environ import gloo_environ, torch_environ
+from coursekit.ranks.environ import rank_environ, torch_environ
+from coursekit.ranks.mpi import Place
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
 from coursekit.ranks.worker import (
     ALL_STACKS_SIGNAL,
@@ -63,21 +64,43 @@ def fork(child: Callable[[], None], output: int | None = None) -> int:
         os._exit(status)  # no exit handlers: they belong to the caller
 
 
-def become_rank(
-    request: LaunchRequest, rank: int, files: list[int], rendezvous: tuple[str, int], not_isolated: int
-) -> None:
-    """Turn this forked child into one rank, until it ends.
+@contextlib.contextmanager
+def telling(not_started: int) -> Iterator[None]:
+    """End this process where an error comes up, and write why into that file."""
+    try:
+        yield
+    except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on, as without isolation
+        os.write(not_started, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
+        os._exit(1)
 
-    Where that is asked for, it is isolated first; if that fails, why is written to the file `not_isolated`.
+
+def place_environ(
+    request: LaunchRequest, rank: int, rendezvous: tuple[str, int], mpi_place: Place | None
+) -> dict[str, str]:
+    """Return the variables that tell a rank its place; one with a place in MPI's world joins by MPI."""
+    place = rank_environ(
+        rank=rank,
+        ranks_on_nodes=request.ranks_on_nodes,
+        rendezvous=rendezvous,
+        interface=request.interface,
+        controller="mpi" if mpi_place else "gloo",
+    )
+    of_torch = torch_environ(place) if chosen() == TORCH else {}
+    return {**place, **of_torch, **(mpi_place.environ if mpi_place else {})}
+
+
+def become_rank(
+    request: LaunchRequest, rank: int, files: list[int], place: Mapping[str, str], not_started: int
+) -> None:
+    """Turn this forked child into one rank, with these variables, until it ends.
+
+    Where that is asked for, it is isolated first; if that fails, why is written to the file `not_started`.
     """
     if request.enter is not None:
-        try:
+        with telling(not_started):
             request.enter(rank)
-        except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not run without isolation
-            os.write(not_isolated, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
-            os._exit(1)
-        tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
-    os.close(not_isolated)
+            tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
+    os.close(not_started)
     os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
     end_with_parent()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -87,11 +110,6 @@ def become_rank(
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
     faulthandler.register(STACK_SIGNAL, file=stacks, all_threads=False)  # even from inside a C call
     faulthandler.register(ALL_STACKS_SIGNAL, file=stacks, all_threads=True)
-    place = gloo_environ(
-        rank=rank, ranks_on_nodes=request.ranks_on_nodes, rendezvous=rendezvous, interface=request.interface
-    )
-    if chosen() == TORCH:
-        place |= torch_environ(place)
     os.environ.clear()
     os.environ.update({**request.environ, **place, "TMPDIR": tempfile.gettempdir()})
     if inputs:

@@ -90,7 +90,7 @@ class ForkServer(RankServer):
         environ: dict[str, str],
         ranks_on_nodes: tuple[int, ...],
         inputs: Sequence[bytes] = (),
-        enter: Callable[[int], None] | None = None,
+        enter: Callable[[int | None], None] | None = None,
     ) -> RunningRanks:
         """Start the ranks of one run, as `LaunchRequest` has it; `inputs` is for each rank what it alone may read."""
         self._wait_until_ready()
@@ -128,7 +128,7 @@ class ForkServer(RankServer):
         if self._ready:
             return
         try:
-            failure = self._control.recv()
+            failure, _ = self._control.recv()
         except (EOFError, OSError) as error:
             self._explain_death(error)
         if failure:

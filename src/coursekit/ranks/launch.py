@@ -150,6 +150,8 @@ def results_of(
                 values[rank] = read(rank, report.value)
             except RankError as error:  # the cause may be another rank's
                 unread = error
+    if outcome.not_started:
+        raise RankError(outcome.not_started)
     if outcome.stopped == explain.TOO_SLOW:
         raise MachineTooSlowError(
             f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coursekit import STAMP
+from coursekit.errors import CourseKitError
 
 # How many tasks there are, as launchers tell each. The innermost comes first: mpirun may start its daemons by srun.
 SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -21,18 +22,34 @@ FIRST_PORT, NUM_PORTS = 20_000, 10_000
 NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
 
 GLOO, MPI = "Gloo", "MPI"
-TAKE_GLOO = (
-    "run `make env`, which takes a C++ compiler and builds one with Gloo "
-    "(scripts work with this one, too, started by mpirun, srun or horovodrun)"
-)
-WITHOUT_GLOO = f"this Horovod is built without Gloo, which joins the kit's ranks: {TAKE_GLOO}"
+# Names what the kit's ranks are to join by, "gloo" or "mpi", where Horovod has both: MPI knows a cluster's network.
+CONTROLLER_VARIABLE = "COURSEKIT_CONTROLLER"
+TAKE_ANOTHER = "run `make env`, which takes a C++ compiler and builds one with Gloo"
+JOINS_NOBODY = f"this Horovod is built with neither Gloo nor MPI, so it cannot join ranks: {TAKE_ANOTHER}"
 
 
 def controllers() -> list[str]:
-    """Return what this Horovod can join ranks by: launchers start scripts with either, the kit its ranks with Gloo."""
+    """Return what this Horovod can join ranks by: launchers start scripts with either."""
     import horovod.tensorflow as hvd  # who asks has it imported
 
     return [name for name, is_built in ((GLOO, hvd.gloo_built()), (MPI, hvd.mpi_built())) if is_built]
+
+
+def controller() -> str:
+    """Return by what the kit's ranks join: as `COURSEKIT_CONTROLLER` asks, or else by Gloo where it is built.
+
+    Raises:
+        CourseKitError: Horovod is built with nothing, or without what is asked for.
+    """
+    built, asked = controllers(), os.environ.get(CONTROLLER_VARIABLE, "")
+    if not built:
+        raise CourseKitError(JOINS_NOBODY)
+    wanted = [name for name in built if name.lower() == asked.lower()] if asked else built
+    if not wanted:
+        raise CourseKitError(
+            f"{CONTROLLER_VARIABLE} is {asked}, but this Horovod joins ranks by {' or '.join(built)}: unset it"
+        )
+    return wanted[0]
 
 
 def begin_training() -> None:

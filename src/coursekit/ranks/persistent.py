@@ -130,6 +130,8 @@ def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupte
     """Return the error of a cell after which the ranks had to be ended: the first cause, where one is known."""
     if outcome.server_died:
         return RankError(f"{server} was killed, and with it all ranks.\n\n{LOST}")
+    if outcome.not_started:
+        return RankError(outcome.not_started)
     if was_interrupted:
         return Interrupted(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
     if outcome.stopped and not outcome.failed_ranks():

@@ -36,9 +36,11 @@ class LaunchRequest:
     ranks_on_nodes: tuple[int, ...]  # how many each node has; ranks are numbered node by node
     ranks: tuple[int, ...]  # those to start here
     rendezvous: tuple[str, int] | None = None  # host and port of a store that serves; None to start one on loopback
+    meeting_point: str = ""  # the name under which the stubs of a job step's MPI find this server (see `mpi`)
     interface: str | None = "lo"  # for Gloo; None leaves it to Horovod, which takes that of the host's name
     has_inputs: bool = False  # whether each rank has a fourth file, for it alone: its number is in `INPUT_VARIABLE`
-    enter: Callable[[int], None] | None = None  # called in each new process before it becomes a rank, to isolate it
+    # Called in each new process before it becomes a rank, to isolate it; with None in the one that becomes a launcher.
+    enter: Callable[[int | None], None] | None = None
 
     @property
     def num_files_per_rank(self) -> int:

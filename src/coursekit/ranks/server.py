@@ -19,18 +19,25 @@ import socket
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from multiprocessing.connection import Client, Connection, wait
 
 from coursekit.errors import CourseKitError
 from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
-from coursekit.processes import adopt_orphans, end_with_parent, kill_descendants, signal_main_thread, use_huge_pages
-from coursekit.ranks import memory_logger
-from coursekit.ranks.deadlock import Pulses, is_at_rest
+from coursekit.processes import (
+    adopt_orphans,
+    end_with_parent,
+    has_ended,
+    kill_descendants,
+    signal_main_thread,
+    use_huge_pages,
+)
+from coursekit.ranks import memory_logger, mpi
+from coursekit.ranks.deadlock import NUM_POLLERS, Pulses, is_at_rest
 from coursekit.ranks.environ import LOOPBACK
-from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork
-from coursekit.ranks.launched import GLOO, WITHOUT_GLOO, controllers, spare_horovod
+from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork, place_environ, telling
+from coursekit.ranks.launched import MPI, controller, spare_horovod
 from coursekit.ranks.rendezvous import new_store
 from coursekit.ranks.request import (
     DUMP,
@@ -41,6 +48,7 @@ from coursekit.ranks.request import (
     STEP_VARIABLE,
     LaunchRequest,
 )
+from coursekit.ranks.stub import NODE
 from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 # What Slurm sets for a task alone, and the notebook's environment must not hide from the rank: its place, its GPUs.
@@ -57,10 +65,11 @@ def preload(*more: str) -> str:
         for module in (*MODULES[chosen()], *more):
             importlib.import_module(module)
         if chosen() == HOROVOD:
-            if GLOO not in controllers():
-                return WITHOUT_GLOO
+            controller()
             spare_horovod()
             memory_logger.start()
+    except CourseKitError as error:
+        return str(error)
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
         cause = traceback.format_exc().rstrip().splitlines()[-1]
         return f"{NAMES[chosen()]} cannot be imported ({cause}): run `coursekit doctor` to see what is missing"
@@ -69,6 +78,11 @@ def preload(*more: str) -> str:
     use_huge_pages()
     gc.freeze()  # else the first collection in a child copies every page that it shares with us
     return ""
+
+
+def joins_by_mpi() -> bool:
+    """Whether ranks of the Horovod that is imported here join by MPI."""
+    return chosen() == HOROVOD and controller() == MPI
 
 
 def serve(
@@ -85,7 +99,8 @@ def serve(
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         if on_demand:
             channel.recv()
-        channel.send(preload())
+        failure = preload()
+        channel.send((failure, not failure and joins_by_mpi()))
         while True:
             request = channel.recv()
             if isinstance(request, LaunchRequest):  # else a `stop` that crossed the end of its run
@@ -104,16 +119,26 @@ class _Run:
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
         # No rank begins before all are forked: one that waits in `hvd.init` would take time from the others.
         self.gate = os.pipe()
-        self.not_isolated = os.pipe()  # why a rank could not be isolated; nothing that runs in a rank holds it
+        self.not_started = os.pipe()  # why ranks could not be started; nothing that runs in a rank holds it
         rendezvous = request.rendezvous or self._start_rendezvous()
         num_files = request.num_files_per_rank
-        for position, rank in enumerate(request.ranks):
+        os.set_blocking(self.not_started[0], False)
+        self.stubs: list[int] = []
+        self.places: Mapping[int, mpi.Place | None] = dict.fromkeys(request.ranks)
+        if joins_by_mpi():
+            self.places = self._meet_stubs()
+            self.files = [
+                *files,
+                *self.stubs,
+                *(file for place in self.places.values() if place for file in place.files),
+            ]
+        for position, rank in enumerate(request.ranks if self.places else ()):
             own = files[position * num_files : (position + 1) * num_files]
             self.rank_of[self._start_rank(rank, own, rendezvous)] = rank
-        for file in (*files, *self.gate, self.not_isolated[1]):
+        for file in {*self.files, *self.gate, self.not_started[1]} - {*self.stubs}:
             os.close(file)
-        os.set_blocking(self.not_isolated[0], False)
-        self.pulses = Pulses(self.rank_of)
+        self.num_pollers = NUM_POLLERS if joins_by_mpi() else 0
+        self.pulses = Pulses(self.rank_of, self.num_pollers)
         self.is_watched = False
 
     def supervise(self) -> None:
@@ -132,7 +157,7 @@ class _Run:
                     self._pulse()
         finally:
             signal.set_wakeup_fd(-1)
-            for file in (wake_read, wake_write, self.not_isolated[0]):
+            for file in (wake_read, wake_write, self.not_started[0]):
                 os.close(file)
             self._leave_nothing()
         self.channel.send(("gone", None))
@@ -141,6 +166,8 @@ class _Run:
         self.channel.send(("pulse", self.pulses.take()))
 
     def _leave_nothing(self) -> None:
+        while self.stubs:
+            os.close(self.stubs.pop())
         kill_descendants()
         shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
@@ -150,7 +177,7 @@ class _Run:
             self._signal(STACK_SIGNAL, self.rank_of)
         elif command in {DUMP_AT_REST, DUMP_ALL_AT_REST}:
             number = STACK_SIGNAL if command == DUMP_AT_REST else ALL_STACKS_SIGNAL
-            self._signal(number, [pid for pid in self.rank_of if is_at_rest(pid)])
+            self._signal(number, [pid for pid in self.rank_of if is_at_rest(pid, self.num_pollers)])
         elif command == "interrupt":
             self._signal(signal.SIGINT, self.rank_of)
         elif command == "watch":
@@ -176,25 +203,65 @@ class _Run:
                 if pid == 0:
                     break
                 if pid in self.rank_of:
-                    with contextlib.suppress(BlockingIOError):
-                        if reason := os.read(self.not_isolated[0], MAX_REASON_LENGTH):
-                            self.channel.send(("not isolated", reason.decode(errors="replace").splitlines()[0]))
+                    if reason := self._why_not_started():
+                        self.channel.send(("not started", reason))
                     self.channel.send(("ended", (self.rank_of.pop(pid), os.waitstatus_to_exitcode(status))))
         return bool(self.rank_of)
 
+    def _why_not_started(self) -> str:
+        with contextlib.suppress(BlockingIOError):
+            if reason := os.read(self.not_started[0], MAX_REASON_LENGTH):
+                return reason.decode(errors="replace").splitlines()[0]
+        return ""
+
+    def _meet_stubs(self) -> dict[int, mpi.Place]:
+        """Return the place of each rank in MPI's world; none, and tell why, where there is one that gets no place."""
+        places: dict[int, mpi.Place] = {}
+        with mpi.PlaceListener(self.request.meeting_point) as listener, tempfile.TemporaryFile() as output:
+            launcher = 0 if self.request.meeting_point else self._start_launcher(listener, output.fileno())
+            try:
+                places = listener.accept(self.request.ranks, lambda: bool(launcher) and has_ended(launcher))
+                self.channel.send(("placed", None))
+            except CourseKitError as error:
+                output.seek(0)
+                said = output.read().decode(errors="replace").strip()[-MAX_REASON_LENGTH:]
+                self.channel.send(("not started", self._why_not_started() or f"{error}; it wrote: {said or 'nothing'}"))
+            self.stubs = listener.stubs
+        return places
+
+    def _start_launcher(self, listener: mpi.PlaceListener, output: int) -> int:
+        """Start an `mpirun`, isolated as ranks are: MPI lets ranks start programs through it."""
+
+        def child() -> None:
+            os.close(listener.fileno())
+            self._close_all_but([self.not_started[1]])
+            tempfile.tempdir = self.temporary_folder
+            with telling(self.not_started[1]):
+                if self.request.enter is not None:
+                    self.request.enter(None)
+                    tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
+                os.setsid()
+                end_with_parent()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                mpi.become_launcher(listener.name, self.request.ranks_on_nodes)
+
+        return fork(child, output)
+
     def _start_rank(self, rank: int, own: list[int], rendezvous: tuple[str, int]) -> int:
         def child() -> None:
-            self._close_all_but([*own, self.gate[0], self.not_isolated[1]])
+            place = self.places[rank]
+            self._close_all_but([*own, self.gate[0], self.not_started[1], *(place.files if place else ())])
             os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
             os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
-            become_rank(self.request, rank, own, rendezvous, self.not_isolated[1])
+            variables = place_environ(self.request, rank, rendezvous, place)
+            become_rank(self.request, rank, own, variables, self.not_started[1])
 
         return fork(child)
 
     def _close_all_but(self, own: list[int]) -> None:
         """Give up the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
-        for file in {*self.files, self.channel.fileno(), *self.gate, *self.not_isolated} - {*own}:
+        for file in {*self.files, self.channel.fileno(), *self.gate, *self.not_started} - {*own}:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
@@ -251,7 +318,8 @@ def _serve_step() -> None:
         environ = {**request.environ, **of_the_task}
         if request.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
             environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the notebook has hidden the GPUs from this run
-        return replace(request, environ=environ), files
+        meeting_point = request.meeting_point and request.meeting_point + os.environ[NODE]
+        return replace(request, environ=environ, meeting_point=meeting_point), files
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     serve(connect(int(os.environ["SLURM_PROCID"]), "requests"), receive)

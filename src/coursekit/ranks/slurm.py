@@ -10,6 +10,7 @@ The job script says by variables what only it knows:
 - `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
 - `COURSEKIT_INTERFACE`: the network between the nodes.
 - `COURSEKIT_SRUN_FLAGS`: further options, such as a container.
+- `SLURM_MPI_TYPE`, a variable of Slurm's own: how ranks find each other where they join by MPI (`srun --mpi=list`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import AuthenticationError
@@ -32,6 +35,7 @@ import numpy as np
 import psutil
 
 from coursekit.framework import NAMES
+from coursekit.ranks import mpi, stub
 from coursekit.ranks.environ import (
     FOR_SRUN,
     FOR_SRUN_PREFIXES,
@@ -102,6 +106,16 @@ def srun_command() -> list[str]:
     ]
 
 
+def stubs_command(num_ranks: int, name: str) -> list[str]:
+    """Return the words that start a stub of MPI for each rank (see `mpi`), on the nodes that `SLURM_HOSTFILE` lists."""
+    return [
+        *("srun", f"--ntasks={num_ranks}", "--distribution=arbitrary", "--overlap", "--kill-on-bad-exit=0"),
+        *("--export=ALL", "--cpus-per-task=1", "--gres=none", f"--mpi={os.environ.get('SLURM_MPI_TYPE', 'pmix')}"),
+        *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
+        *(sys.executable, "-IS", stub.__file__, name),
+    ]
+
+
 def _num_tasks() -> int:
     return int(os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1"))
 
@@ -115,8 +129,11 @@ class JobStep(RankServer):
         self._host = own_address()
         self._listener = socket.create_server((self._host, 0), backlog=BACKLOG)
         self._listener.settimeout(POLL_S)
+        self._hosts = tempfile.NamedTemporaryFile("w", prefix="hosts-")  # noqa: SIM115  # lives as long as the step
         self._proven: SimpleQueue[tuple[tuple[int, str], Connection]] = SimpleQueue()
         self._controls: list[Connection] = []
+        self._joins_by_mpi = False  # known when the tasks have been met
+        self._stubs: subprocess.Popen[bytes] | None = None  # of the last run, where it joined by MPI
         self._store: Store | TorchStore | None = None
         self._srun = subprocess.Popen(
             [*srun_command(), sys.executable, "-c", PROGRAM],
@@ -151,11 +168,14 @@ class JobStep(RankServer):
                 ranks_on_nodes=tuple(map(len, parts)),
                 ranks=(),
                 rendezvous=(self._host, self._store.port),
+                meeting_point=self._start_stubs([*map(len, parts)]) if self._joins_by_mpi else "",
                 interface=interface(),
             )
             for control, ranks in zip(self._controls, parts):
                 control.send(replace(launch, ranks=tuple(ranks.tolist())))
             files = self._accept(len(FILES) * task.num_ranks, CONNECT_TIMEOUT_S)
+            if self._joins_by_mpi:
+                self._wait_for_places(self._controls[: len(parts)])
         except BaseException as error:
             self.close()
             if isinstance(error, (OSError, EOFError)):
@@ -175,9 +195,39 @@ class JobStep(RankServer):
                 raise RankError(
                     f"task {number} of the job step did not import {NAMES[self.framework]} in {START_TIMEOUT_S:g} s"
                 )
-            if failure := control.recv():
+            failure, self._joins_by_mpi = control.recv()
+            if failure:
                 raise RankError(f"on node {number} of the job, {failure}")
             self._controls.append(control)
+
+    def _start_stubs(self, nums_of_ranks: Sequence[int]) -> str:
+        """Start the stubs of a run's ranks, so many on each node; return the name under which servers meet them."""
+        shown = ["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]
+        nodes = subprocess.run(shown, capture_output=True, text=True, check=False, env=slurm_environ()).stdout.split()
+        self._hosts.seek(0)
+        self._hosts.truncate()
+        self._hosts.writelines(f"{node}\n" for node, num in zip(nodes, nums_of_ranks) for _ in range(num))
+        self._hosts.flush()
+        name = mpi.new_name()
+        self._stubs = subprocess.Popen(
+            stubs_command(sum(nums_of_ranks), name),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env={**slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES), "SLURM_HOSTFILE": self._hosts.name},
+            start_new_session=True,
+        )
+        return name
+
+    def _wait_for_places(self, controls: Sequence[Connection]) -> None:
+        """Wait until each server has the places of its ranks in MPI's world."""
+        for control in controls:
+            while not control.poll(POLL_S):
+                if self._stubs and self._stubs.poll() is not None:
+                    raise RankError(f"srun could not start the ranks for MPI: {self._last_words()}")
+            kind, content = control.recv()
+            if kind != "placed":
+                raise RankError(f"srun could not start the ranks for MPI ({content}): {self._last_words()}")
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[tuple[int, str], Connection]:
         """Return that many connections, by the number of a task, or of a rank, and by what it is for."""
@@ -231,6 +281,10 @@ class JobStep(RankServer):
                 break
             insist()
         self._srun.wait()
+        if self._stubs:
+            self._stubs.terminate()
+            self._stubs.wait()
+        self._hosts.close()
         self._log.close()
 
 

@@ -129,8 +129,8 @@ class RunWatch:
             if rank not in self.outcome.reports:
                 self._read_report(rank)  # the last words may still lie in the pipe
             self.outcome.exit_codes[rank] = exit_code
-        elif kind == "not isolated":
-            self.outcome.not_isolated = str(content)
+        elif kind == "not started":
+            self.outcome.not_started = str(content)
         elif kind == "gone":
             self._pulses.pop(control, None)
         elif kind == "pulse":

@@ -26,7 +26,8 @@ from coursekit import STAMP
 from coursekit.labs.needs import OTHERS
 from coursekit.paths import closed_to_others, shadowed
 from coursekit.ranks.environ import host_name_fault, slurm_environ
-from coursekit.ranks.launched import GLOO, TAKE_GLOO
+from coursekit.ranks.launched import MPI, TAKE_ANOTHER
+from coursekit.ranks.mpi import NO_MPIRUN, mpirun
 from coursekit.ranks.own_time import longest_wall_s
 from coursekit.slurm import probe
 from coursekit.slurm.probe import ask, probed
@@ -120,14 +121,16 @@ def check_imported(title: str) -> Finding:
 
 
 def check_horovod() -> Finding:
-    """Look at Horovod, and at how its ranks can find and hear each other; without a launcher the labs use Gloo."""
+    """Look at Horovod, and at how its ranks can find and hear each other; of two ways the labs use the first."""
     finding, controllers = check_imported("Horovod"), probed()["Horovod"].get("controllers", [])
     if finding.state != "good":
         return finding
     text = f"{finding.text}, with {' and '.join(controllers) or 'no controller'}"
-    if GLOO in controllers:
-        return Finding("Horovod", "good", text)
-    return Finding("Horovod", "wrong", f"{text}, but the labs need Gloo", shadowed() or TAKE_GLOO)
+    if not controllers:
+        return Finding("Horovod", "wrong", text, shadowed() or TAKE_ANOTHER)
+    if controllers == [MPI] and mpirun() is None:
+        return Finding("Horovod", "wrong", f"{text}, but without mpirun", NO_MPIRUN)
+    return Finding("Horovod", "good", text)
 
 
 def check_weaknesses() -> Finding:
@@ -228,8 +231,8 @@ def check_space(title: str, folder: Path) -> Finding:
 def check_allreduce() -> Finding:
     """Let two real ranks add numbers, and time it."""
     name = "Allreduce, 2 ranks"
-    if GLOO not in probed()["Horovod"].get("controllers", [GLOO]):
-        return Finding(name, "wrong", "not tried: Horovod is built without Gloo", shadowed() or TAKE_GLOO)
+    if not probed()["Horovod"].get("controllers", [MPI]):
+        return Finding(name, "wrong", "not tried: Horovod joins no ranks", shadowed() or TAKE_ANOTHER)
     answer = ask([sys.executable, "-m", probe.__name__, "allreduce"], ALLREDUCE_LIMIT_S)
     if answer.status == 0:
         return Finding(name, "good", answer.output.splitlines()[-1])

@@ -10,7 +10,7 @@ from coursekit.grading.isolation import system
 from coursekit.grading.judge import slot as slot_module
 from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
-from coursekit.ranks.launched import WITHOUT_GLOO
+from coursekit.ranks.launched import JOINS_NOBODY
 
 pytestmark = pytest.mark.needs("bwrap")
 NUM_NAMESPACES = 5  # two of the sandbox, one of the shell, and two for four ranks
@@ -49,16 +49,16 @@ def test_a_sandbox_that_is_late_is_told_as_such(monkeypatch):
             pass
 
 
-WITHOUT_GLOO_HERE = "import coursekit, horovod.tensorflow as hvd; hvd.gloo_built = lambda: False; from coursekit"
+JOINS_NOBODY_HERE = "import coursekit, horovod.tensorflow as hvd; hvd.gloo_built = hvd.mpi_built = bool; from coursekit"
 
 
-def test_a_horovod_without_gloo_is_no_students_fault(program, work, monkeypatch):
+def test_a_horovod_that_joins_nobody_is_no_students_fault(program, work, monkeypatch):
     """It is told before any of the student's code runs, and of the next hand-in without another sandbox."""
-    monkeypatch.setattr(slot_module, "PROGRAM", slot_module.PROGRAM.replace("from coursekit", WITHOUT_GLOO_HERE, 1))
+    monkeypatch.setattr(slot_module, "PROGRAM", slot_module.PROGRAM.replace("from coursekit", JOINS_NOBODY_HERE, 1))
     with Slot(limits=SubmissionLimits(notebook_s=60, cell_s=5, memory_gb=2)) as slot:
         with pytest.raises(CourseKitError) as first:
             grade(program, work(), slot)
         monkeypatch.setattr(slot_module, "PROGRAM", "raise SystemExit('another sandbox')")
         with pytest.raises(CourseKitError) as second:
             grade(program, work(), slot)
-    assert str(first.value) == str(second.value) == f"{WITHOUT_GLOO}."
+    assert str(first.value) == str(second.value) == f"{JOINS_NOBODY}."

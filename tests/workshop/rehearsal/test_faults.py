@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from coursekit.ranks.environ import gloo_environ, torch_environ
+from coursekit.ranks.environ import rank_environ, torch_environ
 from coursekit.slurm.jobs.slurm_cli import ENDED
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
@@ -119,7 +119,7 @@ def test_what_launchers_have_left_in_the_environment_changes_no_training(local):
         ["mpirun", "-np", "1", "env", "-0"], env={**os.environ, **as_root}, capture_output=True, text=True, check=True
     )
     of_mpirun = dict(line.split("=", 1) for line in printed.stdout.split("\0") if line.startswith(("OMPI_", "PMIX_")))
-    place = gloo_environ(rank=3, ranks_on_nodes=(2, 2, 4), rendezvous=("192.0.2.1", 9))
+    place = rank_environ(rank=3, ranks_on_nodes=(2, 2, 4), rendezvous=("192.0.2.1", 9))
     cluster = {"cluster": {"worker": ["192.0.2.1:9", "192.0.2.2:9"]}, "task": {"type": "worker", "index": 1}}
     of_tensorflow = {"TF_CONFIG": json.dumps(cluster), "KERAS_BACKEND": "torch", "TF2_BEHAVIOR": "0"}
     small, script = "--model SmallCNN --image-size 32 --num-epochs", "slurm/jobs/local/{}.sbatch".format

@@ -223,8 +223,8 @@ class _Submission:
             if not running.stop():
                 self.server.close()
                 self.server = ForkedServer()
-        if outcome.not_isolated or outcome.server_died:
-            raise IsolationError(outcome.not_isolated or "the server that starts ranks has died")
+        if outcome.not_started or outcome.server_died:
+            raise IsolationError(outcome.not_started or "the server that starts ranks has died")
         if outcome.stopped == TOO_SLOW:
             raise TooSlowError("the machine was too slow to tell whether the ranks would end")
         reports = [[rank, *astuple(report)] for rank, report in outcome.reports.items()]
@@ -232,9 +232,9 @@ class _Submission:
         return {"reports": reports, **kept}
 
 
-def _isolate_rank(allowance: Allowance, own: list[Path], rank: int) -> None:
-    """Return in a new, isolated process that sees this rank's own folder."""
-    enter(replace(allowance, own=own[rank]))
+def _isolate_rank(allowance: Allowance, own: list[Path], rank: int | None) -> None:
+    """Return in a new, isolated process that sees this rank's own folder; a launcher, without a rank, sees none."""
+    enter(allowance if rank is None else replace(allowance, own=own[rank]))
 
 
 def drive(call: bytes, packed: bytes) -> bytes:

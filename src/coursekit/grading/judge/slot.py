@@ -24,7 +24,7 @@ from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.judge.running import Running, find_zygote, receive
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
-from coursekit.ranks.launched import WITHOUT_GLOO
+from coursekit.ranks.launched import CONTROLLER_VARIABLE, JOINS_NOBODY
 from coursekit.ranks.own_time import Deadline, TooSlowError, start_up
 from coursekit.text import counted, printable
 
@@ -65,7 +65,7 @@ class Slot(AbstractContextManager["Slot"]):
         # Its process, the channel to it, and what the kit's own processes in it write.
         self._sandbox: tuple[subprocess.Popen[bytes], Connection, IO[bytes]] | None = None
         self._framework = HOROVOD
-        self._lacks_gloo = False  # known of this machine's Horovod by the first sandbox that has imported it
+        self._joins_nobody = False  # known of this machine's Horovod by the first sandbox that has imported it
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -73,8 +73,8 @@ class Slot(AbstractContextManager["Slot"]):
     @contextmanager
     def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
         """Run one submission; on leaving, nothing of it is alive. A `Fault` says that the sandbox broke down."""
-        if self._lacks_gloo and framework == HOROVOD:
-            raise CourseKitError(f"{WITHOUT_GLOO}.")
+        if self._joins_nobody and framework == HOROVOD:
+            raise CourseKitError(f"{JOINS_NOBODY}.")
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
         self._framework = framework  # which the sandbox has imported
@@ -139,8 +139,8 @@ class Slot(AbstractContextManager["Slot"]):
         if failure:
             said = _last_words(log)
             self.close()
-            self._lacks_gloo = failure == WITHOUT_GLOO
-            raise CourseKitError(f"{failure}." if self._lacks_gloo else f"{failure}; it wrote: {said}.")
+            self._joins_nobody = failure == JOINS_NOBODY
+            raise CourseKitError(f"{failure}." if self._joins_nobody else f"{failure}; it wrote: {said}.")
         LOGGER.info("sandbox %d started", process.pid)
         return self._sandbox
 
@@ -191,4 +191,5 @@ def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
-    return {**seen, DATA: find_data().parent}, {**environ, "COURSEKIT_DATA": DATA}
+    kept = {name: os.environ[name] for name in (CONTROLLER_VARIABLE,) if name in os.environ}
+    return {**seen, DATA: find_data().parent}, {**environ, **kept, "COURSEKIT_DATA": DATA}

@@ -1,0 +1,188 @@
+"""Ranks that join by MPI: each takes the place in its world that a launcher has made for another process.
+
+An MPI library learns which rank it is, and where its launcher listens, from what the launcher gives to a process:
+environment variables, and for PMI an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
+(`stub.py`). The stub hands both to the server that forks the ranks, which start with TensorFlow imported.
+
+Example: for 4 ranks on 2 pretended nodes, `mpirun -np 4 --host node0:2,node1:2 python stub.py NAME` starts four stubs.
+That of rank 2 sends, among others, OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…; a child of the server has them in
+its environment when it calls `hvd.init`, and is rank 2, on the second node.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import secrets
+import shutil
+import socket
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from coursekit.errors import CourseKitError
+from coursekit.ranks import stub
+from coursekit.ranks.environ import LAUNCHER_PREFIXES, LOOPBACK_INTERFACE
+
+OPEN_MPI = "Open MPI"
+# Which rank a stub is, as launchers tell: Open MPI's, MPICH's and srun.
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+HANDED_ON = (*LAUNCHER_PREFIXES, "SLURM")
+OTHER_LAUNCHERS = ("SLURM", "PBS_", "LSB_", "PE_HOSTFILE")  # from which mpirun would learn of other machines
+STUBS_TIMEOUT_S = 60.0  # until all have come; they import nothing
+POLL_S = 0.1
+MAX_VERSION_BYTES = 8192  # MPI_MAX_LIBRARY_VERSION_STRING of MPICH; Open MPI has 256
+CREDENTIALS = struct.Struct("iII")  # of a peer: process, user, group
+NUM_LENGTH_BYTES = 8
+NO_MPIRUN = "put that of the MPI with which Horovod was built on the PATH (a cluster: load its module)"
+
+# Ranks of one machine meet on its loopback: a sandbox has no other network, and no memory that ranks share. None is
+# bound to a core, and there may be more of them than cores: then a waiting rank must not keep the others from theirs.
+LOCAL_SETTINGS = {
+    # Open MPI 4 and 5
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "self,tcp",
+    "OMPI_MCA_btl_tcp_if_include": LOOPBACK_INTERFACE,
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "HWLOC_COMPONENTS": "no_os,stop",  # a sandbox shows no /sys; nothing is bound, so only the number of cores counts
+    "PMIX_MCA_gds": "hash",  # in each rank's own memory
+    # Open MPI 4
+    "OMPI_MCA_oob_tcp_if_include": LOOPBACK_INTERFACE,
+    "OMPI_MCA_rmaps_base_mapping_policy": "slot:OVERSUBSCRIBE",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    # Open MPI 5
+    "PRTE_MCA_prte_if_include": LOOPBACK_INTERFACE,
+    "PRTE_MCA_rmaps_default_mapping_policy": "slot:OVERSUBSCRIBE",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    # MPICH
+    "MPIR_CVAR_NOLOCAL": "1",
+    "FI_PROVIDER": "tcp",
+    "FI_TCP_IFACE": LOOPBACK_INTERFACE,
+    "HYDRA_IFACE": LOOPBACK_INTERFACE,
+} | {f"{launcher}_ALLOW_RUN_AS_ROOT{again}": "1" for launcher in ("OMPI", "PRTE") for again in ("", "_CONFIRM")}
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a launcher gave to one rank."""
+
+    environ: dict[str, str]
+    files: tuple[int, ...] = ()  # open ones, whose numbers are in these variables
+
+
+def library() -> str:
+    """Return how the MPI library that Horovod has loaded calls itself, as "Open MPI v4.1.4, package: …"."""
+    import horovod.tensorflow as hvd  # who asks has it imported
+
+    file = next(Path(hvd.__file__).parent.glob("mpi_lib*.so"))
+    text, length = ctypes.create_string_buffer(MAX_VERSION_BYTES), ctypes.c_int()
+    ctypes.CDLL(str(file)).MPI_Get_library_version(text, ctypes.byref(length))
+    return text.value.decode(errors="replace")
+
+
+def mpirun() -> str | None:
+    """Return the `mpirun` beside this Python, as in a conda environment that is not activated, or that on the PATH."""
+    return shutil.which("mpirun", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}")
+
+
+def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
+    """Replace this process by an `mpirun` whose stubs connect to the name; pretend so many nodes.
+
+    Raises:
+        CourseKitError: There is no `mpirun`.
+    """
+    environ = {**os.environ, **LOCAL_SETTINGS, "TMPDIR": tempfile.gettempdir()}
+    environ = {name: value for name, value in environ.items() if not name.startswith(OTHER_LAUNCHERS)}
+    launcher = mpirun()
+    if launcher is None:
+        raise CourseKitError(f"this Horovod joins ranks by MPI, but there is no mpirun: {NO_MPIRUN}")
+    words = [launcher, "-np", str(sum(ranks_on_nodes))]
+    if len(ranks_on_nodes) > 1:
+        hosts = ",".join(f"node{node}:{num_ranks}" for node, num_ranks in enumerate(ranks_on_nodes))
+        words += ["--host" if library().startswith(OPEN_MPI) else "-hosts", hosts]
+        agent = _no_ssh()
+        environ |= {"OMPI_MCA_plm_rsh_agent": agent, "PRTE_MCA_plm_ssh_agent": agent}
+        environ |= {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": agent}
+    os.execve(launcher, [*words, sys.executable, "-IS", stub.__file__, name], environ)  # noqa: S606  # no shell is needed
+
+
+def _no_ssh() -> str:
+    """Write a program that takes the words of `ssh` and runs the command here: all pretended nodes are this one."""
+    path = Path(tempfile.gettempdir(), "no-ssh")
+    path.write_text('#!/bin/sh\nwhile case $1 in -*) ;; *) false ;; esac do shift; done\nshift\nexec sh -c "$*"\n')
+    path.chmod(0o700)
+    return str(path)
+
+
+def new_name() -> str:
+    """Return a name under which a listener can be met."""
+    return f"coursekit-{secrets.token_hex(8)}"
+
+
+class PlaceListener(AbstractContextManager["PlaceListener"]):
+    """Listens under a name for the stubs of this machine's ranks; their connections are `stubs`, which stay open."""
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name or new_name()
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(f"\0{self.name}")  # in no folder, as a launcher in isolation sees none of ours
+        self._listener.listen(socket.SOMAXCONN)
+        self._listener.settimeout(POLL_S)
+        self.stubs: list[int] = []  # files
+
+    def fileno(self) -> int:
+        """Return the number of the listening socket, for children that must not keep it."""
+        return self._listener.fileno()
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+
+    def accept(self, ranks: Collection[int], launcher_has_ended: Callable[[], bool]) -> dict[int, Place]:
+        """Return the place of each of these ranks, once all their stubs have come.
+
+        Raises:
+            CourseKitError: The launcher has ended, it belongs to another MPI than Horovod, or time is up.
+        """
+        places: dict[int, Place] = {}
+        end_s = time.monotonic() + STUBS_TIMEOUT_S
+        while not {*ranks} <= places.keys():
+            if launcher_has_ended() or time.monotonic() > end_s:
+                raise CourseKitError("the launcher of MPI has started no ranks")
+            try:
+                connection, _ = self._listener.accept()
+            except TimeoutError:
+                continue
+            _, user, _ = CREDENTIALS.unpack(
+                connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+            )
+            if user != os.getuid():  # anybody on this machine may connect
+                connection.close()
+                continue
+            connection.settimeout(STUBS_TIMEOUT_S)
+            rank, place = _receive(connection)
+            places[rank] = place
+            self.stubs.append(connection.detach())
+        return places
+
+
+def _receive(connection: socket.socket) -> tuple[int, Place]:
+    """Receive which rank a stub is, and its place."""
+    head, files, _, _ = socket.recv_fds(connection, NUM_LENGTH_BYTES, 1)
+    with connection.makefile("rb") as rest:
+        words = rest.read(int(head)).split(b"\0")
+    found = dict(os.fsdecode(word).split("=", 1) for word in words)
+    if library().startswith(OPEN_MPI) and "PMIX_RANK" not in found:
+        raise CourseKitError(
+            "Horovod's MPI here is Open MPI, which this launcher does not know: take the mpirun of the same Open MPI, "
+            "or srun with pmix (SLURM_MPI_TYPE)"
+        )
+    environ = {name: value for name, value in found.items() if name.startswith(HANDED_ON) or name in LOCAL_SETTINGS}
+    if files:
+        environ[stub.PMI_FILE] = str(files[0])  # the same file has another number here
+    return next(int(found[name]) for name in RANKS if name in found), Place(environ, tuple(files))
