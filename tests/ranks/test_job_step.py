@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.ranks.launched import CONTROLLER_VARIABLE
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
 
@@ -110,15 +111,18 @@ def run(program, command, environ):
     return json.loads(line.removeprefix("found: "))
 
 
-@pytest.mark.needs("slurmctld")
-def test_ranks_are_tasks_on_all_nodes(cluster):
-    """Places and sums of 2, 4 and 1 ranks; a failure and a stall are told as on one machine; then all is well.
+@pytest.mark.needs("slurmctld", "mpirun")
+@pytest.mark.parametrize("controller", ["gloo", "mpi"])
+def test_ranks_are_tasks_on_all_nodes(cluster, controller):
+    """Places and sums of 2, 4 and 1 ranks that Gloo joins, or MPI by stubs of another step.
+
+    A failure and a stall are explained as on one machine; then all is well.
 
     Persistent ranks keep their places and variables, too. Variables of `srun` that the caller has exported come to no
     step, and its tasks have the caller's environment.
     """
     exported = [f"{name}={value}" for name, value in EXPORTED.items()]
-    found = run(PROGRAM, [*ALLOCATION, "env", *exported], environ_of(cluster))
+    found = run(PROGRAM, [*ALLOCATION, "env", *exported], {**environ_of(cluster), CONTROLLER_VARIABLE: controller})
     (first, second), home = cluster.nodes["qgpu"], os.environ["HOME"]
     two = [[0, 2, 0, first, 11.0, home], [1, 2, 0, second, 11.0, home]]
     four = [[rank, 4, rank % 2, (first, second)[rank // 2], 1111.0, home] for rank in range(4)]
