@@ -56,7 +56,7 @@ def settings() -> dict[str, str]:
     given = {name: value for name, value in sorted(os.environ.items()) if BUILD_SETTINGS.fullmatch(name)}
     if given.get(WITHOUT_GLOO) == "1" and shutil.which("mpicc") is None:
         raise SetupError(
-            f"{WITHOUT_GLOO}=1 leaves out Gloo, and without mpicc there is no MPI to join ranks: unset it."
+            "HOROVOD_WITHOUT_GLOO=1 leaves out Gloo, and without mpicc there is no MPI to join ranks: unset it."
         )
     asked = gpus.kind() == gpus.NCCL and not any(name.startswith(gpus.OPERATIONS) for name in given)
     return {**given, f"{gpus.OPERATIONS}_OPERATIONS": "NCCL"} if asked else given

@@ -2,15 +2,46 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 BASE_PYTHON = os.path.realpath(sys.executable)
+LIMIT_S = 3000  # of a command that hangs; a busy machine compiles Horovod for half an hour
+
+
+@contextmanager
+def made_checkout(folder, *settings):
+    """Run `make env` with these settings in a copy of this checkout; give a function that runs a program there.
+
+    The program must succeed; what it printed is returned.
+    """
+    checkout = folder / "checkout"
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in filter(None, names):
+        if (ROOT / name).exists():  # not deleted, and not committed yet
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, checkout / name, follow_symlinks=False)
+
+    def run(*command):
+        # Nothing of the run around this one.
+        environ = {name: value for name, value in os.environ.items() if not re.match("PYTEST|TENSORFLOW", name)}
+        done = subprocess.run(
+            command, cwd=checkout, env=environ, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    run("make", "env", *settings)
+    yield run
+    shutil.rmtree(checkout)  # it has a gigabyte
 
 
 @pytest.fixture

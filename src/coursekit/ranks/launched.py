@@ -47,7 +47,7 @@ def controller() -> str:
     wanted = [name for name in built if name.lower() == asked.lower()] if asked else built
     if not wanted:
         raise CourseKitError(
-            f"{CONTROLLER_VARIABLE} is {asked}, but this Horovod joins ranks by {' or '.join(built)}: unset it"
+            f"COURSEKIT_CONTROLLER is {asked}, but this Horovod joins ranks by {' or '.join(built)}: unset it"
         )
     return wanted[0]
 

@@ -15,9 +15,9 @@ import horovod.tensorflow as hvd
 
 def spawn_a_killer():
     mpi = ctypes.CDLL(hvd.mpi_lib_file)
-    comm, info = (ctypes.addressof(ctypes.c_char.in_dll(mpi, f"ompi_mpi_{name}")) for name in ("comm_self", "info_null"))
+    comm, info = (ctypes.c_char.in_dll(mpi, f"ompi_mpi_{name}") for name in ("comm_self", "info_null"))
     argv, children = (ctypes.c_char_p * 3)(b"-c", b"kill -9 -1", None), ctypes.c_void_p()
-    after = ctypes.c_void_p(info), 0, ctypes.c_void_p(comm), ctypes.byref(children), None
+    after = ctypes.byref(info), 0, ctypes.byref(comm), ctypes.byref(children), None
     mpi.MPI_Comm_spawn(b"/bin/sh", argv, 1, *after)
 
 def rank_facts():
