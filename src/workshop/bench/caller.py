@@ -10,6 +10,7 @@ import contextlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 NUM_RANKS = 2
+TIMEOUT_S = 120.0  # of a launch by mpirun; the benchmark has a longer one for each call
 EXPECTED = [3.0] * NUM_RANKS
 
 
@@ -37,6 +39,18 @@ def through_ranks_run() -> list[float]:
     from coursekit import ranks  # each caller imports only its own way
 
     return ranks.run(one_allreduce, num_ranks=NUM_RANKS)
+
+
+def through_mpirun() -> list[float]:
+    """Start the function as a program with Open MPI's launcher."""
+    from workshop.mpirun import run_by_mpirun  # as above
+
+    options, program = ("--bind-to", "none", "--tag-output"), [sys.executable, "-m", "workshop.bench.caller"]
+    with tempfile.TemporaryDirectory() as folder:
+        said = run_by_mpirun(program, NUM_RANKS, Path(folder), options=options, timeout_s=TIMEOUT_S)
+    # Lines read `[1,1]<stdout>:3.0`: job and rank, in any order.
+    lines = re.findall(r"^\[\d+,(\d+)\]<stdout>: *(\S+)$", said, flags=re.MULTILINE)
+    return [float(result) for _, result in sorted(lines)]
 
 
 def through_horovod_run() -> list[float]:
@@ -59,9 +73,11 @@ def through_horovodrun() -> list[float]:
 
 
 WAYS: dict[str, Callable[[], list[float]]] = {
-    "ranks.run": through_ranks_run,
+    "ranks.run, Gloo": through_ranks_run,
+    "ranks.run, MPI": through_ranks_run,
     "horovod.run": through_horovod_run,
     "horovodrun": through_horovodrun,
+    "mpirun": through_mpirun,
 }
 
 

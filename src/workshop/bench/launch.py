@@ -1,4 +1,4 @@
-"""The launch benchmarks: seconds from a call to its result, in three ways on two ranks, and by the number of ranks."""
+"""The launch benchmarks: seconds from a call to its result, in several ways on two ranks, and by their number."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from coursekit.errors import CourseKitError
 from coursekit.processes import MARK, end_marked
 from coursekit.ranks import forkserver
 from coursekit.ranks.environ import scrubbed
+from coursekit.ranks.launched import CONTROLLER_VARIABLE
 from workshop.bench.caller import NUM_RANKS, WAYS, one_allreduce
 from workshop.bench.measurement import Measurement, Series
 
 CALL_TIMEOUT_S = 180.0
 END_TIMEOUT_S = 10.0
 NUMS_RANKS = (1, 2, 4, 8, 16, 32, 64)
-CALLS_PER_TURN = {"ranks.run": 5}  # ten times shorter than the others, so its median needs more of them
+CALLS_PER_TURN = {"ranks.run": 5}  # of which each is ten times shorter than the others: a median needs more of them
 
 
 def measure_launch(repeat: int, progress: Callable[[str], None]) -> Measurement:
@@ -41,9 +42,9 @@ def measure_launch(repeat: int, progress: Callable[[str], None]) -> Measurement:
         for turn in range(1, repeat + 1):
             for way, caller in callers.items():
                 progress(f"{way}, turn {turn} of {repeat}")
-                seconds[way] += [ask(way, caller) for _ in range(CALLS_PER_TURN.get(way, 1))]
+                seconds[way] += [ask(way, caller) for _ in range(CALLS_PER_TURN.get(way.partition(",")[0], 1))]
     return Measurement(
-        title=f"from call to result: one allreduce on {NUM_RANKS} ranks (Gloo, loopback)",
+        title=f"from call to result: one allreduce on {NUM_RANKS} ranks (loopback)",
         series=tuple(Series(way, first, tuple(later)) for way, (first, *later) in seconds.items()),
     )
 
@@ -60,7 +61,7 @@ def caller_of(way: str) -> Iterator[Connection]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**scrubbed(), MARK: folder, "TF_CPP_MIN_LOG_LEVEL": "2"},
+            env={**scrubbed(), MARK: folder, CONTROLLER_VARIABLE: way.rpartition(", ")[2], "TF_CPP_MIN_LOG_LEVEL": "2"},
             start_new_session=True,
         )
         theirs.close()

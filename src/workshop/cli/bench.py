@@ -72,7 +72,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     Without NAME, all of them run:
 
     \b
-    launch       until two ranks have run a function: ranks.run, horovod.run, horovodrun
+    launch       until two ranks have run a function: ranks.run by Gloo and MPI, horovod.run, horovodrun, mpirun
     curve        until 1, 2, 4, … 64 ranks have run it
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
