@@ -27,6 +27,7 @@ REMEDIES = {
     "chromium": "apt install chromium",
     "git": "apt install git",
     "bwrap": "apt install bubblewrap",
+    "ch-run": "apt install charliecloud",
     **dict.fromkeys(("srun", "sbatch", "squeue", "slurmctld", "slurmd"), "apt install slurm-wlm"),
     "slurmdbd": "apt install slurmdbd",
     "munged": "apt install munge",

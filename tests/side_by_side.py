@@ -37,6 +37,7 @@ LONG = (
     "grading/judge/test_pool.py",
     "grading/judge/test_grade_one.py",
     "workshop/bench/test_steps.py",
+    "workshop/rehearsal/test_container.py",
     "workshop/bench/test_launch.py",
     "labs/build/test_script.py",
     "test_conftest.py",

@@ -49,8 +49,8 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
         "argv": ["/bin/bash", f"{{resource_dir}}/{LAUNCHER}", "-f", "{connection_file}"],
         "display_name": kernel.title,
         "language": "python",
-        # Ctrl-C would reach srun, which does not pass the first one on to the container.
-        "interrupt_mode": "message" if kernel.site.software.srun_options else "signal",
+        # Ctrl-C would reach what starts the container: srun does not pass the first one on.
+        "interrupt_mode": "message" if kernel.site.software.container else "signal",
         "metadata": {
             "debugger": True,
             MARK: {"site": kernel.site.name, "partition": kernel.partition or kernel.site.default_partition},

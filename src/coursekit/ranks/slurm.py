@@ -9,7 +9,7 @@ The job script says by variables what only it knows:
 
 - `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
 - `COURSEKIT_INTERFACE`: the network between the nodes.
-- `COURSEKIT_SRUN_FLAGS`: further options, such as a container.
+- `COURSEKIT_SRUN_FLAGS`: further options, and then what starts a command in the container of this process.
 - `SLURM_MPI_TYPE`, a variable of Slurm's own: how ranks find each other where they join by MPI (`srun --mpi=list`).
 """
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coursekit.errors import CourseKitError
-from coursekit.slurm.sites.profile import Site, with_pytorch
+from coursekit.slurm.sites.profile import Site, srun_options, with_pytorch
 from workshop.rehearsal import slurm_files
 from workshop.rehearsal.shape import ClusterShape
 from workshop.rehearsal.slurm_files import HOSTS, LOOPBACK, SLURM_CONF, Ports, gpu_file
@@ -123,7 +123,7 @@ def write_modules(site: Site, folder: Path) -> Mapping[str, str]:
 
 def option_names(site: Site) -> tuple[str, ...]:
     """Return the long options, without hyphens, that the site's plugin adds to `srun`."""
-    words = (*site.software.srun_options, *site.software.pytorch.srun_options)
+    words = (*srun_options(site.software.container), *srun_options(site.software.pytorch.container))
     matches = (OPTION.fullmatch(word) for word in words)
     return tuple(dict.fromkeys(match[1] for match in matches if match))
 

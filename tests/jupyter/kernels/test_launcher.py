@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -178,6 +179,20 @@ def test_container_takes_a_job(start):
     status, (sentence,) = start("daint-alps")
 
     assert (status, "Slurm job" in sentence) == (1, True)
+
+
+def test_environment_of_an_image_is_looked_for_in_the_container(start, course):
+    """No other folder of that path is asked for: the container's own words, here those of `env`, say what it lacks."""
+    (course / "slurm").unlink()
+    shutil.copytree(ROOT / "slurm", course / "slurm")
+    site = course / "slurm/sites/local.toml"
+    site.write_text(
+        site.read_text().replace("[software]\n", '[software]\ncontainer = "env"\nvenv = "/in/the/image/.venv"\n')
+    )
+
+    status, said = start("local", LC_ALL="C")
+
+    assert (status, said[-2]) == (1, "env: '/in/the/image/.venv/bin/python': No such file or directory")
 
 
 def test_log_that_cannot_be_written_hinders_nothing(start, home, course):

@@ -34,6 +34,7 @@ WRONG = [
     # The labs pin `gpus[hvd.local_rank()]`: with one visible GPU, all ranks but the first would fail.
     (CONSTRAINT, 'directives = ["--gpus-per-task=1"]', " [partitions.deep]", f"has '--gpus-per-task=1', {HIDES}"),
     ('mpi = "pmix"', 'srun_options = ["--gpu-bind=none"]', " [launch]", f"srun_options has '--gpu-bind=none', {HIDES}"),
+    ("shell =", 'container = "--gpu-bind=none"\nshell =', " [software]", f"container has '--gpu-bind=none', {HIDES}"),
     ('shell = "#!/bin/bash -l"', 'shell = "bash"', " [software]", "shell must begin with #!"),
     ("{node}:{port}", "{host}:{port}", " [jupyter]", "tunnel uses ['host']; allowed are {node}, {port}, {user}."),
     ('tunnel = "ssh', '# tunnel = "ssh', " [jupyter]", "address or tunnel must say how a browser reaches JupyterLab"),

@@ -20,7 +20,7 @@ TOML = f"""\
 before = ["module purge"]
 modules = ["water", "Horovod/0.28.1-salt"]
 after = ['export EDF_PATH="$PWD/slurm/edf"']
-srun_options = ["--environment=coursekit"]
+container = "--environment=coursekit"
 
 [partitions.deep]
 slurm_name = "abyss"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coursekit import toml_files
 from coursekit.errors import CourseKitError
-from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site
+from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site, srun_options
 
 FOLDER = "slurm/sites"
 HIDES_GPUS = ("--gpus-per-task", "--gpu-bind")
@@ -48,8 +48,8 @@ def _faults(site: Site) -> Iterator[str]:
     if not site.software.shell.startswith("#!"):
         yield f" [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}"
     yield from _wrong_options(" [launch]: srun_options", site.launch.srun_options)
-    yield from _wrong_options(" [software]: srun_options", site.software.srun_options)
-    yield from _wrong_options(" [software.pytorch]: srun_options", site.software.pytorch.srun_options)
+    yield from _wrong_options(" [software]: container", srun_options(site.software.container))
+    yield from _wrong_options(" [software.pytorch]: container", srun_options(site.software.pytorch.container))
     if not (site.jupyter.address or site.jupyter.tunnel):
         yield " [jupyter]: address or tunnel must say how a browser reaches JupyterLab"
     if unknown := sorted({name for name in re.findall(r"{(.*?)}", site.jupyter.tunnel) if name not in TUNNEL_NAMES}):

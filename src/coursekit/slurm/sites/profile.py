@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Annotated
 
 from coursekit.errors import CourseKitError
@@ -82,10 +83,10 @@ class Access:
 
 @dataclass(frozen=True)
 class PyTorch:
-    """Where PyTorch comes from, for the labs that need it: in place of the other modules and options."""
+    """Where PyTorch comes from, for the labs that need it: in place of the other modules and container."""
 
     modules: MaybeLines = ()
-    srun_options: MaybeLines = ()
+    container: MaybeText = ""
     venv: str = ".venv"  # the course's own packages beside it, in the checkout
     notes: MaybeLines = ()
 
@@ -98,7 +99,7 @@ class Software:
     before: MaybeLines = ()
     modules: MaybeLines = ()
     after: MaybeLines = ()
-    srun_options: MaybeLines = ()
+    container: MaybeText = ""  # what stands before a command to start it in the image with all this
     environment: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict)
     notes: MaybeLines = ()
     pytorch: PyTorch = field(default_factory=PyTorch)
@@ -178,16 +179,21 @@ class Site:
 
 
 def with_pytorch(site: Site) -> Site:
-    """Return a site as the labs see it that need PyTorch: its modules and options in place of the others.
+    """Return a site as the labs see it that need PyTorch: its modules and container in place of the others.
 
     A venv of the same name means that PyTorch is one more package of the course's own: then all stays as it is.
     """
     software, pytorch = site.software, site.software.pytorch
     if pytorch.venv == software.venv:
         return site
-    own = replace(software, modules=pytorch.modules, srun_options=pytorch.srun_options, venv=pytorch.venv)
+    own = replace(software, modules=pytorch.modules, container=pytorch.container, venv=pytorch.venv)
     kinds = {name: replace(kind, modules=kind.pytorch_modules) for name, kind in site.partitions.items()}
     return replace(site, software=own, partitions=kinds)
+
+
+def srun_options(container: str) -> tuple[str, ...]:
+    """Return the options of `srun` that `container` begins with: those of an engine that Slurm itself starts."""
+    return tuple(takewhile(lambda word: word.startswith("-"), container.split()))
 
 
 def gpus_of_node(partition: Partition) -> str:

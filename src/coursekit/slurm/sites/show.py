@@ -48,7 +48,8 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
         modules = [f"module load {name}" for name in software.pytorch.modules]
         _section(console, "PyTorch, in place of these", modules, software.pytorch.notes)
     mpi = [f"--mpi={launch.mpi}"] if launch.mpi else []
-    srun = " ".join(("srun", *mpi, *launch.srun_options, *software.srun_options, "python train.py"))
+    container = [software.container] if software.container else []
+    srun = " ".join(("srun", *mpi, *launch.srun_options, *container, "python train.py"))
     over = f" over {launch.interface}" if launch.interface else ""
     meeting = f"Ranks of a notebook meet over Gloo{over}, which Horovod must have."
     _section(console, "Ranks", [srun], [meeting, launch.gpu_of_rank])
