@@ -26,7 +26,7 @@ WORDS = {
 }
 SETTING = "COURSEKIT_GPUS"
 OPERATIONS = "HOROVOD_GPU"  # variables of Horovod itself that begin with it ask for NCCL
-MACHINE = "x86_64"  # elsewhere the package index has no TensorFlow for GPUs
+MACHINE = "x86_64"  # elsewhere the package index has a TensorFlow for CPUs only, under the name of that for GPUs
 CUDA = "12"
 CUDNN = "libcudnn.so.8" if TENSORFLOW == "2.15" else "libcudnn.so.9"
 ASK_LIMIT_S = 60
@@ -44,9 +44,14 @@ def kind() -> str:
     asked = os.environ.get(SETTING, "")
     if asked and asked not in WORDS:
         raise SetupError(f"{SETTING}={asked} is none of {', '.join(WORDS)}: set one of them, or leave it unset.")
-    if asked == HOST and platform.machine() != MACHINE:
-        raise SetupError(f"{SETTING}={HOST} needs a processor {MACHINE}, and this is {platform.machine()}.")
+    if asked in {HOST, NCCL} and platform.machine() != MACHINE:
+        raise SetupError(f"{SETTING}={asked} needs a processor {MACHINE}, and this is {platform.machine()}.")
     return asked or made() or found()
+
+
+def has_package_for_cpus() -> bool:
+    """Whether TensorFlow comes as `tensorflow-cpu`, and not as `tensorflow`."""
+    return kind() == NONE and platform.machine() == MACHINE
 
 
 def made() -> str:

@@ -77,8 +77,8 @@ def variant() -> str:
 
 
 def tensorflow_pin() -> str:
-    """Return the lines that pin the TensorFlow to build against: the CPU wheel unless it is made for GPUs."""
-    return pin(LOCK, "tensorflow-cpu") if gpus.kind() == gpus.NONE else pin(GPU_LOCK, "tensorflow")
+    """Return the lines that pin the TensorFlow to build against."""
+    return pin(LOCK, "tensorflow-cpu") if gpus.has_package_for_cpus() else pin(GPU_LOCK, "tensorflow")
 
 
 def find_compiler() -> None:

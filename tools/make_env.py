@@ -71,7 +71,7 @@ def make_unless_there() -> None:
 def ingredients() -> dict[str, object]:
     """Return all that the environment is made from; equal ingredients mean an equal environment."""
     mpicc = shutil.which("mpicc")
-    locks = (LOCK, BUILD_LOCK) if gpus.kind() == gpus.NONE else (LOCK, BUILD_LOCK, GPU_LOCK)
+    locks = (LOCK, BUILD_LOCK) if gpus.has_package_for_cpus() else (LOCK, BUILD_LOCK, GPU_LOCK)
     return {
         "folder": str(ROOT),
         # The real path: inside .venv as well as outside it, this names the interpreter the environment is based on.

@@ -103,3 +103,11 @@ def test_asking_goes_before_all(ask, checkout, programs):
     another = "setattr(gpus.platform, 'machine', lambda: 'aarch64')"
     assert ask(f"[{another}, gpus.kind()][1]") == "none"
     assert ask(f"[{another}, gpus.kind()][1]", COURSEKIT_GPUS="host").endswith("and this is aarch64.")
+    assert ask(f"[{another}, gpus.kind()][1]", COURSEKIT_GPUS="nccl").endswith("and this is aarch64.")
+
+
+def test_other_processors_get_the_package_that_has_wheels_for_them(ask):
+    """There, `tensorflow` is for CPUs, and tensorflow-cpu has no wheel; its pins are an ingredient."""
+    another = "setattr(gpus.platform, 'machine', lambda: 'aarch64')"
+    asked = "[gpus.kind(), horovod_wheel.tensorflow_pin().split()[0], len(make_env.ingredients()['locks'])]"
+    assert ask(f"[{another}, {asked}][1]") == ["none", "tensorflow==2.15.1", 3]
