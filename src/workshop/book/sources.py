@@ -32,6 +32,7 @@ PAGES = (
 )  # fmt: skip
 PAGES_OF_INSTRUCTORS = (
     "docs/teach.md", "docs/instructor.md", "docs/security.md", "docs/attacks.md", "docs/site-format.md", "docs/gpus.md",
+    "docs/containers.md",
 )  # fmt: skip
 LABS = "labs/README.md"
 PICTURE_TAG = "picture"
