@@ -52,7 +52,7 @@ Software
 
 Ranks
   srun --mpi=pmix python train.py
-  - Ranks of a notebook meet over Gloo, which Horovod must have.
+  - Ranks of a notebook meet by Gloo, or by MPI if Horovod lacks Gloo.
   - Every rank sees all GPUs of its node.
 
 Files

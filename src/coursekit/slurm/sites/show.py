@@ -51,7 +51,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     container = [software.container] if software.container else []
     srun = " ".join(("srun", *mpi, *launch.srun_options, *container, "python train.py"))
     over = f" over {launch.interface}" if launch.interface else ""
-    meeting = f"Ranks of a notebook meet over Gloo{over}, which Horovod must have."
+    meeting = f"Ranks of a notebook meet{over} by Gloo, or by MPI if Horovod lacks Gloo."
     _section(console, "Ranks", [srun], [meeting, launch.gpu_of_rank])
     named = (("scratch", storage.scratch_variable), ("data sets", storage.dataset_variable))
     folders = [f"{what}: ${variable}" for what, variable in named if variable]
