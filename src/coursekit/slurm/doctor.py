@@ -39,7 +39,7 @@ GB = 10**9
 # What one participant's runs, caches and notebooks take, with room to spare.
 SPACE_NEEDED_GB = {"home": 1, "temporary files": 1, "course folder": 2}
 
-MAKE_ENV = "run make env and use .venv/bin/coursekit"  # and not conda, whose Horovod has no Gloo
+MAKE_ENV = "run make env and use .venv/bin/coursekit"
 WITH_GPUS = "COURSEKIT_GPUS=host make env takes what the package index has"
 NCCL = "with GPUs: load CUDA 12 with cuDNN 8 and NCCL, and run COURSEKIT_GPUS=nccl make env"
 THROUGH_HOST = "gradients of GPUs go through the host's memory, slower, with the same results"
