@@ -4,9 +4,9 @@ An MPI library learns which rank it is, and where its launcher listens, from wha
 environment variables, and for PMI an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
 (`stub.py`). The stub hands both to the server that forks the ranks, which start with TensorFlow imported.
 
-Example: for 4 ranks on 2 pretended nodes, `mpirun -np 4 --host node0:2,node1:2 python stub.py NAME` starts four stubs.
-That of rank 2 sends, among others, OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…; a child of the server has them in
-its environment when it calls `hvd.init`, and is rank 2, on the second node.
+Example: for 4 ranks on 2 pretended nodes, `mpirun -np 4 --host 127.0.0.2:2,127.0.0.3:2 … stub.py NAME` starts four
+stubs. That of rank 2 sends, among others, OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…; a child of the server has
+them in its environment when it calls `hvd.init`, and is rank 2, on the second node.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from coursekit.errors import CourseKitError
+from coursekit.processes import has_ended
 from coursekit.ranks import stub
 from coursekit.ranks.environ import LAUNCHER_PREFIXES, LOOPBACK_INTERFACE
 
@@ -104,7 +105,8 @@ def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
         raise CourseKitError(f"this Horovod joins ranks by MPI, but there is no mpirun: {NO_MPIRUN}")
     words = [launcher, "-np", str(sum(ranks_on_nodes))]
     if len(ranks_on_nodes) > 1:
-        hosts = ",".join(f"node{node}:{num_ranks}" for node, num_ranks in enumerate(ranks_on_nodes))
+        # Addresses, as a name server might keep us waiting for the answer that it does not know a made-up name.
+        hosts = ",".join(f"127.0.0.{node + 2}:{num_ranks}" for node, num_ranks in enumerate(ranks_on_nodes))
         words += ["--host" if library().startswith(OPEN_MPI) else "-hosts", hosts]
         agent = _no_ssh()
         environ |= {"OMPI_MCA_plm_rsh_agent": agent, "PRTE_MCA_plm_ssh_agent": agent}
@@ -112,10 +114,22 @@ def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
     os.execve(launcher, [*words, sys.executable, "-IS", stub.__file__, name], environ)  # noqa: S606  # no shell is needed
 
 
+NO_SSH = """\
+#!/bin/sh
+while case $1 in -*) ;; *) false ;; esac do shift; done # options
+shift # the host
+TMPDIR=$(mktemp -d) && export TMPDIR
+exec sh -c "$*"
+"""
+
+
 def _no_ssh() -> str:
-    """Write a program that takes the words of `ssh` and runs the command here: all pretended nodes are this one."""
+    """Write a program that takes the words of `ssh` and runs the command here: all pretended nodes are this one.
+
+    Each node's daemon gets a temporary folder of its own: in the same one they would make the same files at once.
+    """
     path = Path(tempfile.gettempdir(), "no-ssh")
-    path.write_text('#!/bin/sh\nwhile case $1 in -*) ;; *) false ;; esac do shift; done\nshift\nexec sh -c "$*"\n')
+    path.write_text(NO_SSH)
     path.chmod(0o700)
     return str(path)
 
@@ -143,8 +157,10 @@ class PlaceListener(AbstractContextManager["PlaceListener"]):
     def __exit__(self, *_: object) -> None:
         self._listener.close()
 
-    def accept(self, ranks: Collection[int], launcher_has_ended: Callable[[], bool]) -> dict[int, Place]:
+    def accept(self, ranks: Collection[int], launcher: int) -> dict[int, Place]:
         """Return the place of each of these ranks, once all their stubs have come.
+
+        `launcher` is the process of our own `mpirun`, or 0 if `srun` starts the stubs.
 
         Raises:
             CourseKitError: The launcher has ended, it belongs to another MPI than Horovod, or time is up.
@@ -152,7 +168,7 @@ class PlaceListener(AbstractContextManager["PlaceListener"]):
         places: dict[int, Place] = {}
         end_s = time.monotonic() + STUBS_TIMEOUT_S
         while not {*ranks} <= places.keys():
-            if launcher_has_ended() or time.monotonic() > end_s:
+            if (launcher and has_ended(launcher)) or time.monotonic() > end_s:
                 raise CourseKitError("the launcher of MPI has started no ranks")
             try:
                 connection, _ = self._listener.accept()

@@ -28,7 +28,6 @@ from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
 from coursekit.processes import (
     adopt_orphans,
     end_with_parent,
-    has_ended,
     kill_descendants,
     signal_main_thread,
     use_huge_pages,
@@ -220,11 +219,11 @@ class _Run:
         with mpi.PlaceListener(self.request.meeting_point) as listener, tempfile.TemporaryFile() as output:
             launcher = 0 if self.request.meeting_point else self._start_launcher(listener, output.fileno())
             try:
-                places = listener.accept(self.request.ranks, lambda: bool(launcher) and has_ended(launcher))
+                places = listener.accept(self.request.ranks, launcher)
                 self.channel.send(("placed", None))
-            except CourseKitError as error:
+            except (CourseKitError, OSError) as error:
                 output.seek(0)
-                said = output.read().decode(errors="replace").strip()[-MAX_REASON_LENGTH:]
+                said = output.read().decode(errors="replace").strip()[:MAX_REASON_LENGTH]
                 self.channel.send(("not started", self._why_not_started() or f"{error}; it wrote: {said or 'nothing'}"))
             self.stubs = listener.stubs
         return places
