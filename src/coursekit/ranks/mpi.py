@@ -62,7 +62,6 @@ LOCAL_SETTINGS = {
     "PRTE_MCA_rmaps_default_mapping_policy": "slot:OVERSUBSCRIBE",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     # MPICH
-    "MPIR_CVAR_NOLOCAL": "1",
     "FI_PROVIDER": "tcp",
     "FI_TCP_IFACE": LOOPBACK_INTERFACE,
     "HYDRA_IFACE": LOOPBACK_INTERFACE,

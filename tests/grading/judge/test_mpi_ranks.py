@@ -1,9 +1,12 @@
 """Ranks of a hand-in that join by MPI, whose launcher runs beside them in the sandbox."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from coursekit.grading.judge.grade_one import grade
-from coursekit.grading.judge.slot import Slot, SubmissionLimits
+from coursekit.grading.judge.slot import Slot, SubmissionLimits, seen_inside
 from coursekit.ranks.launched import CONTROLLER_VARIABLE
 
 pytestmark = pytest.mark.needs("bwrap", "mpirun")
@@ -29,6 +32,17 @@ def rank_facts():
     time.sleep(2)
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
 """
+
+
+def test_the_sandbox_finds_the_mpi_of_a_module(monkeypatch, tmp_path):
+    """As on systems where a module puts an MPI on the paths that lies in a folder of its own below /usr."""
+    (tmp_path / "mpirun").touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin")
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/usr/lib64/openmpi/lib")
+    _, environ = seen_inside()
+
+    assert environ["PATH"].split(":") == [str(Path(sys.executable).parent), str(tmp_path), "/usr/bin", "/bin"]
+    assert environ["LD_LIBRARY_PATH"] == "/usr/lib64/openmpi/lib"
 
 
 @pytest.fixture

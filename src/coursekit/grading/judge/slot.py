@@ -25,6 +25,7 @@ from coursekit.grading.judge.running import Running, find_zygote, receive
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
 from coursekit.ranks.launched import CONTROLLER_VARIABLE, JOINS_NOBODY
+from coursekit.ranks.mpi import mpirun
 from coursekit.ranks.own_time import Deadline, TooSlowError, start_up
 from coursekit.text import counted, printable
 
@@ -41,6 +42,8 @@ MODULES = (
     "way_out",
 )
 DATA = "/data"
+# What the MPI of a module or a container needs to find itself, and whether ranks join by it.
+OF_MPI = (CONTROLLER_VARIABLE, "LD_LIBRARY_PATH", "OPAL_PREFIX")
 
 
 @dataclass(frozen=True)
@@ -175,11 +178,16 @@ def shown_files() -> set[Path]:
     return shown | {package / "__init__.py" for package in packages}
 
 
+def _folder_of_mpirun() -> list[Path]:
+    launcher = mpirun()
+    return [Path(launcher).parent] if launcher else []
+
+
 def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
     """Return what is seen by its path inside, images too, which the first call makes; and the environment."""
     seen = {str(path): path for path in sorted(shown_files())}
     environ = {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PATH": ":".join(map(str, (Path(sys.executable).parent, *_folder_of_mpirun(), "/usr/bin", "/bin"))),
         "HOME": HIDDEN[0],
         "TMPDIR": HIDDEN[0],
         "LANG": "C.UTF-8",
@@ -191,5 +199,5 @@ def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
-    kept = {name: os.environ[name] for name in (CONTROLLER_VARIABLE,) if name in os.environ}
+    kept = {name: os.environ[name] for name in OF_MPI if name in os.environ}
     return {**seen, DATA: find_data().parent}, {**environ, **kept, "COURSEKIT_DATA": DATA}
