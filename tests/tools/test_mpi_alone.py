@@ -15,12 +15,15 @@ from coursekit.paths import find_root
 from .conftest import made_checkout
 
 pytestmark = pytest.mark.needs("git", "mpicc", "mpirun", "bwrap")
-# One right answer of each lab that does something of its own on ranks.
+# One right answer of each lab; those from 02 to 06 do something of their own on ranks.
 ANSWERS = {
+    "01": "right-other-ways",
     "02": "right-root-1",
     "03": "right-evaluate-by-hand",
+    "04": "rank-0-evaluates-alone",
     "05": "right-steps-by-allreduce",
     "06": "right-ring-of-its-own",
+    "07": "right-limit-by-counting",
 }
 OLDEST_NBGRADER = "nbgrader==0.9.5"
 AS_RELEASED = """
@@ -58,3 +61,8 @@ def test_all_solutions_have_full_points(make):
 def test_right_answers_keep_their_points(make, lab, answer):
     """In the sandbox, where `mpirun` finds no network but the loopback."""
     assert "1 of 1 answers as expected" in make(".venv/bin/workshop", "answers", lab, "-k", answer)
+
+
+def test_attacks_by_ranks_do_not_pay(make):
+    """The command succeeds only if none of them earns a point or leaves a trace."""
+    assert "ranks-one-leaves" in make(".venv/bin/workshop", "attacks", "-k", "ranks-")

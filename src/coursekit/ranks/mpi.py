@@ -43,6 +43,9 @@ CREDENTIALS = struct.Struct("iII")  # of a peer: process, user, group
 NUM_LENGTH_BYTES = 8
 NO_MPIRUN = "put that of the MPI with which Horovod was built on the PATH (a cluster: load its module)"
 
+# What ranks hear of each other they keep in memory of their own. PMIx's shared memory for it now and then fails ranks
+# that are no children of their launcher.
+OWN_MEMORY = {"PMIX_MCA_gds": "hash"}
 # Ranks of one machine meet on its loopback: a sandbox has no other network, and no memory that ranks share. None is
 # bound to a core, and there may be more of them than cores: then a waiting rank must not keep the others from theirs.
 LOCAL_SETTINGS = {
@@ -52,7 +55,7 @@ LOCAL_SETTINGS = {
     "OMPI_MCA_btl_tcp_if_include": LOOPBACK_INTERFACE,
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "HWLOC_COMPONENTS": "no_os,stop",  # a sandbox shows no /sys; nothing is bound, so only the number of cores counts
-    "PMIX_MCA_gds": "hash",  # in each rank's own memory
+    **OWN_MEMORY,
     # Open MPI 4
     "OMPI_MCA_oob_tcp_if_include": LOOPBACK_INTERFACE,
     "OMPI_MCA_rmaps_base_mapping_policy": "slot:OVERSUBSCRIBE",

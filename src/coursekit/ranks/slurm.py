@@ -202,6 +202,7 @@ class JobStep(RankServer):
 
     def _start_stubs(self, nums_of_ranks: Sequence[int]) -> str:
         """Start the stubs of a run's ranks, so many on each node; return the name under which servers meet them."""
+        self._end_stubs()
         shown = ["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]
         nodes = subprocess.run(shown, capture_output=True, text=True, check=False, env=slurm_environ()).stdout.split()
         self._hosts.seek(0)
@@ -214,10 +215,23 @@ class JobStep(RankServer):
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
-            env={**slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES), "SLURM_HOSTFILE": self._hosts.name},
+            env={
+                **slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES),
+                **mpi.OWN_MEMORY,
+                "SLURM_HOSTFILE": self._hosts.name,
+            },
             start_new_session=True,
         )
         return name
+
+    def _end_stubs(self) -> None:
+        """Wait until those of the last run are gone, which end with its servers' connections."""
+        if self._stubs:
+            with suppress(subprocess.TimeoutExpired):
+                self._stubs.wait(END_TIMEOUT_S)
+            self._stubs.kill()
+            self._stubs.wait()
+        self._stubs = None
 
     def _wait_for_places(self, controls: Sequence[Connection]) -> None:
         """Wait until each server has the places of its ranks in MPI's world."""
@@ -281,9 +295,7 @@ class JobStep(RankServer):
                 break
             insist()
         self._srun.wait()
-        if self._stubs:
-            self._stubs.terminate()
-            self._stubs.wait()
+        self._end_stubs()
         self._hosts.close()
         self._log.close()
 
