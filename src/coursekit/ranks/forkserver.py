@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import NoReturn
 
-from coursekit.processes import end_with_parent
+from coursekit.processes import end_with_parent, has_ended
 from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forked_rank import fork
@@ -70,10 +70,7 @@ class ForkServer(RankServer):
         """Wait so long for the end of the server's process; return whether it has come."""
         end_s = time.monotonic() + timeout_s
         while self._runs:
-            try:
-                self._runs = os.waitpid(self.pid, os.WNOHANG)[0] == 0
-            except ChildProcessError:  # somebody else has waited for it
-                self._runs = False
+            self._runs = not has_ended(self.pid)
             if self._runs and time.monotonic() >= end_s:
                 return False
             time.sleep(PAUSE_S * self._runs)
