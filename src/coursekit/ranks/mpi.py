@@ -43,8 +43,8 @@ CREDENTIALS = struct.Struct("iII")  # of a peer: process, user, group
 NUM_LENGTH_BYTES = 8
 NO_MPIRUN = "put that of the MPI with which Horovod was built on the PATH (a cluster: load its module)"
 
-# What ranks hear of each other they keep in memory of their own. PMIx's shared memory for it now and then fails ranks
-# that are no children of their launcher.
+# What ranks hear of each other they keep in memory of their own: with the shared memory that PMIx takes otherwise, a
+# launch on pretended nodes reported errors of its dstore.
 OWN_MEMORY = {"PMIX_MCA_gds": "hash"}
 # Ranks of one machine meet on its loopback: a sandbox has no other network, and no memory that ranks share. None is
 # bound to a core, and there may be more of them than cores: then a waiting rank must not keep the others from theirs.
