@@ -48,7 +48,7 @@ LONG = (
     "ranks/test_notebooks.py",
     "labs/run/test_session.py",
     "labs/run/test_command.py",
-    "ranks/test_slurm.py",
+    "ranks/test_step_tasks.py",
     "labs/run/test_execute.py",
     "jupyter/kernels/test_command.py",
 )

@@ -1,7 +1,7 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit import framework
-from coursekit.ranks import forkserver, slurm
+from coursekit.ranks import forkserver, job_step
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
 from coursekit.ranks.launched import horovod_build
@@ -16,7 +16,7 @@ def warm_up(kind: str = framework.HOROVOD) -> None:
     Inside a Slurm allocation the first run starts a job step instead.
     """
     framework.choose(kind)
-    if not slurm.has_tasks_for(1):
+    if not job_step.has_tasks_for(1):
         forkserver.shared.get()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.errors import Interrupted
-from coursekit.ranks import explain, forkserver, slurm
+from coursekit.ranks import explain, forkserver, job_step
 from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure, explain_stop
 from coursekit.ranks.frames import is_cell, last_place, short_cause, text_of
@@ -132,7 +132,7 @@ def _check_function(function: Callable[..., Any]) -> None:
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
     """Return what starts so many ranks: a step of the job around this process, if it has the tasks, or this machine."""
-    return slurm.shared if ranks_per_node is None and slurm.has_tasks_for(num_ranks) else forkserver.shared
+    return job_step.shared if ranks_per_node is None and job_step.has_tasks_for(num_ranks) else forkserver.shared
 
 
 def results_of(

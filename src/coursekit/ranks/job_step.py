@@ -59,10 +59,22 @@ BACKLOG = 256  # connections that wait: three of every rank at once
 
 
 def has_tasks_for(num_ranks: int) -> bool:
-    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`."""
+    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
+
+    Raises:
+        RankError: The job has several nodes and this process finds no `srun`, as in an image without Slurm's client:
+            all ranks would run on the first node, and the other nodes would wait for nothing.
+    """
     if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
         return False
-    return num_ranks <= _num_tasks() and shutil.which("srun") is not None
+    if num_ranks > _num_tasks():
+        return False
+    if shutil.which("srun") is None and num_nodes() > 1:
+        raise RankError(
+            f"this job has {num_nodes()} nodes, but there is no srun here to start ranks on them: install Slurm's "
+            "client in the container, or set COURSEKIT_RANKS=local to run all ranks on this node."
+        )
+    return shutil.which("srun") is not None
 
 
 def interface() -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import slurm
+from coursekit.ranks import job_step
 from coursekit.ranks.environ import FOR_SBATCH, FOR_SRUN, FOR_SRUN_PREFIXES, slurm_environ
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -46,18 +46,31 @@ def _allocation(tmp_path, monkeypatch):
     monkeypatch.setenv("SLURM_NTASKS", "2")
     monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
     yield
-    slurm.shared.close()
+    job_step.shared.close()
 
 
 @pytest.mark.usefixtures("_allocation")
 def test_a_step_is_used_when_the_job_has_a_task_for_each_rank(monkeypatch):
     """Too few tasks, no job, or the wish for local ranks: then ranks start on this machine."""
-    assert [slurm.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
+    assert [job_step.has_tasks_for(num_ranks) for num_ranks in (1, 2, 3)] == [True, True, False]
     monkeypatch.setenv("COURSEKIT_RANKS", "local")
-    assert not slurm.has_tasks_for(2)
+    assert not job_step.has_tasks_for(2)
     monkeypatch.delenv("COURSEKIT_RANKS")
     monkeypatch.delenv("SLURM_JOB_ID")
-    assert not slurm.has_tasks_for(2)
+    assert not job_step.has_tasks_for(2)
+
+
+@pytest.mark.usefixtures("_allocation")
+def test_several_nodes_without_srun_are_refused_and_one_node_runs_its_ranks(tmp_path, monkeypatch):
+    """Else all ranks of a job of two nodes would run on its first node; local ranks can be asked for."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(ranks.RankError, match="COURSEKIT_RANKS=local"):
+        job_step.has_tasks_for(2)
+    monkeypatch.setenv("COURSEKIT_RANKS", "local")
+    assert not job_step.has_tasks_for(2)
+    monkeypatch.delenv("COURSEKIT_RANKS")
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "1")
+    assert not job_step.has_tasks_for(2)
 
 
 def place_and_sum(values):
@@ -89,13 +102,13 @@ def test_a_step_serves_runs_as_one_machine_does(capsys):
     expected = [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
     assert ranks.run(place_and_sum, values, environ={"HOROVOD_CYCLE_TIME": "5"}) == expected
     assert sorted(capsys.readouterr().out.splitlines()) == ["[0] in a step, cycle 5", "[1] in a step, cycle 5"]
-    step = slurm.shared.get()
+    step = job_step.shared.get()
     with pytest.raises(ranks.RankError, match=r"^rank 0 raised ValueError(.|\n)*own words"):
         ranks.run(fail_or_hang, "fail")
     with pytest.raises(ranks.RankTimeoutError, match=r"rank 0 waits in hvd\.broadcast(.|\n)*rank 0 waits for rank 1\."):
         ranks.run(fail_or_hang, "hang", timeout_s=3)
     assert ranks.run(place_and_sum, values) == expected
-    assert slurm.shared.get() is step
+    assert job_step.shared.get() is step
 
 
 @pytest.mark.usefixtures("_allocation")
