@@ -34,6 +34,13 @@ POLL_S = 0.5
 
 pytestmark = pytest.mark.needs("slurmctld", "slurmdbd", "munged", "mariadb-install-db")
 
+HOLD = """
+import pathlib, time
+
+end = time.monotonic() + 60
+while pathlib.Path({file!r}).exists() and time.monotonic() < end:
+    time.sleep(0.1)
+"""
 DEADLOCK = """
 from coursekit import ranks
 
@@ -105,6 +112,8 @@ def course(tmp_path_factory):
     notebook = json.loads(source.read_text())
     names = [cell["id"] for cell in notebook["cells"]]
     notebook["cells"] = notebook["cells"][: names.index(LAST_CELL) + 1]
+    hold = {"cell_type": "code", "id": "hold", "metadata": {}, "outputs": [], "execution_count": None}
+    notebook["cells"].append({**hold, "source": HOLD.format(file=str(root / "hold"))})
     (root / "labs" / "01-sgd" / "01-sgd.ipynb").write_text(json.dumps(notebook))
     return root
 
@@ -146,10 +155,14 @@ def story(course, _in_the_course):
     submitted = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     waiting = wait_for(lambda: [row.words for row in list_jobs(course) if "(Resources)" in row.words])[0]
     (listed,) = list_jobs(course)
+    (course / "hold").touch()
     with follow(listed.job.job_id) as following:
-        first = following.stdout.readline()
+        followed = following.stdout.readline()
         subprocess.run(["scancel", blocker], check=True)
-        followed = first + following.stdout.read()
+        for line in following.stdout:
+            followed += line
+            if " is running on " in line:  # the job ends in less time than passes between two questions to Slurm
+                (course / "hold").unlink(missing_ok=True)
         return Story(submitted, listed.job, waiting, followed, following.wait())
 
 
