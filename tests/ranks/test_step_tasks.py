@@ -65,7 +65,7 @@ def test_several_nodes_without_srun_are_refused_and_one_node_runs_its_ranks(tmp_
     """Else all ranks of a job of two nodes would run on its first node; local ranks can be asked for."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     with pytest.raises(ranks.RankError, match="COURSEKIT_RANKS=local"):
-        job_step.has_tasks_for(2)
+        ranks.run(os.getpid, num_ranks=2)
     monkeypatch.setenv("COURSEKIT_RANKS", "local")
     assert not job_step.has_tasks_for(2)
     monkeypatch.delenv("COURSEKIT_RANKS")

@@ -61,20 +61,11 @@ BACKLOG = 256  # connections that wait: three of every rank at once
 def has_tasks_for(num_ranks: int) -> bool:
     """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
 
-    Raises:
-        RankError: The job has several nodes and this process finds no `srun`, as in an image without Slurm's client:
-            all ranks would run on the first node, and the other nodes would wait for nothing.
+    On the only node of a job, ranks can do without `srun`; a `JobStep` on several nodes says that it is missing.
     """
     if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
         return False
-    if num_ranks > _num_tasks():
-        return False
-    if shutil.which("srun") is None and num_nodes() > 1:
-        raise RankError(
-            f"this job has {num_nodes()} nodes, but there is no srun here to start ranks on them: install Slurm's "
-            "client in the container, or set COURSEKIT_RANKS=local to run all ranks on this node."
-        )
-    return shutil.which("srun") is not None
+    return num_ranks <= _num_tasks() and (num_nodes() > 1 or shutil.which("srun") is not None)
 
 
 def interface() -> str | None:
@@ -136,6 +127,11 @@ class JobStep(RankServer):
     """A job step with a fork server on every node."""
 
     def __init__(self) -> None:
+        if shutil.which("srun") is None:  # as in an image without Slurm's client
+            raise RankError(
+                f"this job has {num_nodes()} nodes, but there is no srun to start ranks on them: install Slurm's "
+                "client in the container, or set COURSEKIT_RANKS=local for ranks on this machine"
+            )
         super().__init__()
         self._key = secrets.token_bytes(32)
         self._host = own_address()
