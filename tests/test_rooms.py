@@ -11,10 +11,9 @@ ROOT = Path(__file__).parents[1]
 AUTHORING = ("click", "jinja2", "jupytext", "nbclient", "nbconvert", "nbformat", "nbgrader", "papermill", "rich")
 PROGRAM = """
 import importlib, pkgutil, sys
-import coursekit
-for package in ("checks", "imagenet", "pictures", "ranks", "throughput"):
+for package in ("checks", "drivers", "imagenet", "pictures", "ranks", "scaling", "throughput"):
     found = importlib.import_module(f"coursekit.{package}")
-    for module in pkgutil.iter_modules(found.__path__, f"{found.__name__}."):
+    for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
         importlib.import_module(module.name)
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """

@@ -101,7 +101,7 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Return a checkout in which the beginning of lab 01 is solved."""
+    """Return a checkout in which the beginning of lab 01 is solved; its last cell waits while a file `hold` exists."""
     root = tmp_path_factory.mktemp("course")
     for name in ("labs", "slurm", "solutions"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
