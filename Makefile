@@ -11,7 +11,7 @@ MARP := slides/node_modules/.package-lock.json
 # tests/side_by_side.py says how tests go to workers.
 SIDE_BY_SIDE := -n auto --dist loadscope --no-loadscope-reorder
 COMPILE := uv pip compile --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --quiet
-GENERATED := labs slurm/jobs docs/sites.md docs/commands.md docs/troubleshooting.md
+GENERATED := labs slurm/jobs docs/sites.md docs/commands.md docs/troubleshooting.md tests/messages.md
 
 run: env ## execute the solutions of all labs on real ranks, as many as each needs (NUM_RANKS=4 for as many in all), and report
 	@$(BIN)/coursekit run $(if $(NUM_RANKS),--ranks $(NUM_RANKS))

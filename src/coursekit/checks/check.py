@@ -150,10 +150,10 @@ def _describe_rank(error: RankError, raised: str) -> str:
     return f"rank {error.rank} raised {raised} ({error.place})"
 
 
-def require(condition: object, message: str) -> None:
-    """Raise a `CheckError` with this message unless the condition, a truth value of Python or NumPy, holds."""
+def require(condition: object, message: str, code: str = "") -> None:
+    """Raise a `CheckError` with this message and code unless the condition, a truth value of Python or NumPy, holds."""
     if not condition:
-        raise CheckError(message)
+        raise CheckError(message, code)
 
 
 def hand_in_report(points: Mapping[str, float], texts: Mapping[str, float] | None = None) -> None:

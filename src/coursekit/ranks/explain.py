@@ -17,10 +17,17 @@ from coursekit.ranks.worker import Report
 class RankError(ShownAsMessage, RuntimeError):
     """A rank failed; the others were stopped."""
 
-    def __init__(
-        self, message: str, *, rank: int | None = None, error_type: str = "", error_text: str = "", place: str = ""
+    def __init__(  # noqa: PLR0913  # what is known of the rank is given by name
+        self,
+        message: str,
+        code: str = "",
+        *,
+        rank: int | None = None,
+        error_type: str = "",
+        error_text: str = "",
+        place: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, code)
         self.rank = rank  # the rank that failed first, or None when no single rank is to blame
         self.error_type, self.error_text = error_type, error_text  # of the exception on that rank, such as "ValueError"
         self.place = place  # the student's line in which it was raised, in words, or ''

@@ -18,7 +18,7 @@ import workshop.cli
 from coursekit.files import write_if_changed
 from coursekit.paths import find_root
 from coursekit.text import markdown_table
-from workshop.pages import troubleshooting
+from workshop.pages import messages, troubleshooting
 
 PAGE = "docs/commands.md"
 BEGINNING = """\
@@ -51,10 +51,11 @@ A checkout of the kit has a second program, `workshop`, for the authors of the c
 
 @click.command(epilog="Example: workshop pages")
 def pages() -> None:
-    """Generate docs/commands.md and docs/troubleshooting.md."""
+    """Generate docs/commands.md, docs/troubleshooting.md and tests/messages.md."""
     root = find_root()
     write_if_changed(root / PAGE, commands_page().encode())
     write_if_changed(root / troubleshooting.PAGE, troubleshooting.page().encode())
+    write_if_changed(root / messages.PAGE, messages.page(root).encode())
 
 
 def commands_page() -> str:
