@@ -27,7 +27,7 @@ class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
     The frames between the student's cell and the place where it was raised are the kit's own and explain nothing.
     Its code names the cause, whatever the sentence says: tests, answer banks and those who ask for help name it.
     It ends the message, so that it survives the way from a rank or a sandbox:
-    ``ShownAsMessage("Ranks 0 and 1 use sample 3.", "shards.overlap")`` says "Ranks 0 and 1 use sample 3. [shards.overlap]".
+    ``ShownAsMessage("Ranks share sample 3.", "shards.overlap")`` says "Ranks share sample 3. [shards.overlap]".
     """
 
     def __init__(self, message: str = "", code: str = "") -> None:
