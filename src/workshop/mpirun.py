@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from coursekit.environ import HIDE_GPUS, scrubbed
 from coursekit.errors import CourseKitError
 from coursekit.processes import MARK, end_marked, end_with_parent
-from coursekit.ranks.environ import HIDE_GPUS, scrubbed
 
 
 def run_by_mpirun(  # noqa: PLR0913  # the settings of a launch

@@ -20,7 +20,7 @@ from coursekit.drivers import lab05
 from coursekit.drivers.calls import call
 from coursekit.drivers.places import Place
 from coursekit.errors import STUB
-from coursekit.ranks.frames import short_cause
+from coursekit.tracebacks import short_cause
 
 
 @pytest.fixture(autouse=True)

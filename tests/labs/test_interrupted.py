@@ -16,9 +16,9 @@ from typing import Any
 import psutil
 import pytest
 
+from coursekit.environ import scrubbed
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import load_lab
-from coursekit.ranks.environ import scrubbed
 
 ROOT = Path(__file__).parents[2]
 LAB = "03-keras-cnn"

@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from coursekit.ranks import worker
 from coursekit.ranks.explain import DEADLINE, RunOutcome, explain_failure, explain_stop, position
-from coursekit.ranks.frames import name_cells
 from coursekit.ranks.stacks import StackFrame, kind_of_collective, num_python_threads, parse_stacks
 from coursekit.ranks.worker import Report
+from coursekit.tracebacks import name_cells
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"
 HOROVOD = f"{LIBRARY}/horovod/tensorflow/__init__.py"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from coursekit.ranks.environ import LOOPBACK
+from coursekit.ranks.context import LOOPBACK
 
 pytestmark = pytest.mark.needs("unshare")
 

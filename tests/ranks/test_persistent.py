@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 from coursekit import ranks
+from coursekit.corrected_time import threads_of
 from coursekit.errors import Interrupted
 from coursekit.ranks import forkserver, persistent
 from coursekit.ranks.forked_rank import execute
-from coursekit.ranks.own_time import threads_of
 
 SETUP = "import horovod.tensorflow as hvd, numpy as np\nhvd.init()\nrank = hvd.rank()"
 SUM = "float(hvd.allreduce(np.float32(10.0 ** rank), op=hvd.Sum).numpy())"

@@ -11,7 +11,6 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import job_step
-from coursekit.ranks.environ import FOR_SBATCH, FOR_SRUN, FOR_SRUN_PREFIXES, slurm_environ
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -125,20 +124,3 @@ def test_strangers_who_say_nothing_hold_up_nobody(monkeypatch):
     monkeypatch.setenv("COURSEKIT_SRUN_FLAGS", "--silent-strangers")
     values = np.array([[1.0, 2.0], [10.0, 20.0]])
     assert ranks.run(place_and_sum, values) == [(0, 1, 2, [11.0, 22.0]), (1, 1, 2, [11.0, 22.0])]
-
-
-def test_what_passes_to_slurms_commands(monkeypatch):
-    """What says where Slurm is, who pays and which job it is passes; what changes a command passes to none."""
-    where, other = {"SLURM_CONF": "c", "SLURM_CLUSTERS": "d"}, {"HOME": "h", "COURSEKIT_NUM_TASKS": "2"}
-    job = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_HINT": "nomultithread"}
-    pay = {"SBATCH_ACCOUNT": "a", "SBATCH_QOS": "q", "SBATCH_RESERVATION": "r", "SBATCH_PARTITION": "p"}
-    dropped = (
-        *("SLURM_EXPORT_ENV", "SRUN_EXPORT_ENV", "SLURM_TIME_FORMAT", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU"),
-        *("SLURM_NTASKS", "SLURM_NNODES", "SLURM_PROCID", "SLURM_TRES_PER_TASK", "SLURM_EXACT", "SLURM_TIMELIMIT"),
-        *("SQUEUE_PARTITION", "SQUEUE_NAMES", "SACCT_FORMAT", "SINFO_PARTITION", "SCANCEL_STATE", "SCONTROL_ALL"),
-        *("SBATCH_EXPORT", "SBATCH_WAIT", "SBATCH_ARRAY_INX", "SALLOC_ACCOUNT", "HOROVOD_RANK", "COURSEKIT_STEP"),
-    )
-    monkeypatch.setattr(os, "environ", {**where, **other, **job, **pay, **dict.fromkeys(dropped, "x")})
-    assert slurm_environ() == {**where, **other}
-    assert slurm_environ(FOR_SBATCH) == {**where, **other, **pay}
-    assert slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES) == {**where, **other, **job}

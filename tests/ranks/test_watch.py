@@ -10,8 +10,8 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from coursekit import ranks
-from coursekit.ranks import RankTimeoutError, own_time
+from coursekit import corrected_time, ranks
+from coursekit.ranks import RankTimeoutError
 from coursekit.ranks.line_printer import MAX_BYTES_PER_RANK, LinePrinter
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -166,7 +166,7 @@ def test_a_rank_that_ignores_signals_is_ended_too():
 
 def test_a_machine_that_is_too_slow_is_no_rank_s_fault(monkeypatch):
     """When wall-clock time has gone far beyond the deadline and the ranks' own time has not, nothing is known."""
-    monkeypatch.setattr(own_time, "LEAST_WALL_S", 1.0)  # such a slow machine cannot be had in a test
-    monkeypatch.setattr(own_time, "SLOWEST", 0.0)
+    monkeypatch.setattr(corrected_time, "LEAST_WALL_S", 1.0)  # such a slow machine cannot be had in a test
+    monkeypatch.setattr(corrected_time, "SLOWEST", 0.0)
     with pytest.raises(ranks.MachineTooSlowError, match=r"too slow to tell .*within 60 s .*: run the cell again"):
         ranks.run(time.sleep, FOR_EVER_S)

@@ -15,8 +15,8 @@ from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.errors import STUB, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
-from coursekit.ranks.frames import cause_in, fault_in_syntax, place_below, short_cause, text_of
 from coursekit.text import counted, wrapped
+from coursekit.tracebacks import cause_in, fault_in_syntax, place_below, short_cause, text_of
 from coursekit.way_out import is_taken
 
 NOT_ANSWERED = "not answered yet"

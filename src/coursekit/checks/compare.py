@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError
-from coursekit.ranks.frames import text_of
+from coursekit.tracebacks import text_of
 
 Array = np.ndarray[Any, Any]
 

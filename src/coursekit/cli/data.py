@@ -14,9 +14,9 @@ from rich.progress import TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from coursekit.cli.shared import counting_bar
+from coursekit.environ import HIDE_GPUS
 from coursekit.imagenet.files import check_data
 from coursekit.imagenet.make import PRESETS, make_data
-from coursekit.ranks.environ import HIDE_GPUS
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 

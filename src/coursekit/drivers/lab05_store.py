@@ -16,7 +16,7 @@ from coursekit.drivers import places
 from coursekit.drivers.calls import Answer, Array, require_returned
 from coursekit.imagenet.store import DECODE, READ, STAGES, TRAIN, SlowStore, feed_slowly
 from coursekit.ranks import channel
-from coursekit.ranks.environ import leave_peers
+from coursekit.ranks.context import leave_peers
 
 LIST = "slow-store"  # in which the store's rank enters where it listens
 ANSWER_RANK, STORE_RANK = range(2)

@@ -18,7 +18,7 @@ from coursekit.drivers import places
 from coursekit.drivers.calls import Answer, Array, require_values, tf
 from coursekit.ranks import channel
 from coursekit.ranks.channel import Channel
-from coursekit.ranks.environ import leave_peers
+from coursekit.ranks.context import leave_peers
 
 Seen = list[list[Any]]  # source, target and content of each message, those of a source in the order of its sends
 

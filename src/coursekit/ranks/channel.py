@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from coursekit.ranks.own_time import LEAST_WALL_S
+from coursekit.corrected_time import LEAST_WALL_S
 
 Array = np.ndarray[Any, Any]
 Address = tuple[str, int]

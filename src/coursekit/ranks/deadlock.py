@@ -34,7 +34,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from coursekit.ranks.own_time import TICK_S, OwnTime, Thread, by_thread, read_file, since_then, threads_of, tree
+from coursekit.corrected_time import TICK_S, CorrectedClock, Thread, by_thread, read_file, since_then, threads_of, tree
 from coursekit.ranks.request import DUMP_ALL_AT_REST, DUMP_AT_REST, RunningRanks
 from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
 
@@ -78,7 +78,7 @@ class Pulses:
         self._rank_of = rank_of
         self._num_pollers = num_pollers
         self._families = {pid: [pid] for pid in rank_of}
-        self._clock = OwnTime(lambda: [one for family in self._families.values() for one in family])
+        self._clock = CorrectedClock(lambda: [one for family in self._families.values() for one in family])
         self._before: Mapping[int, Thread] = {}
         self._taken_s = time.monotonic()
 

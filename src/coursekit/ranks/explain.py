@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
+from coursekit.environ import host_name_fault
 from coursekit.errors import ShownAsMessage
 from coursekit.processes import signal_name
-from coursekit.ranks.environ import host_name_fault
-from coursekit.ranks.frames import describe_place, is_library, name_cells
 from coursekit.ranks.stacks import StackFrame, in_compiled_step, outermost_collective, parse_stacks
 from coursekit.ranks.worker import Report
+from coursekit.tracebacks import describe_place, is_library, name_cells
 
 
 class RankError(ShownAsMessage, RuntimeError):

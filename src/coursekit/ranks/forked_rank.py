@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
-from coursekit.ranks.environ import rank_environ, torch_environ
+from coursekit.ranks.context import rank_environ, torch_environ
 from coursekit.ranks.mpi import Place
 from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
 from coursekit.ranks.worker import (

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import NoReturn
 
+from coursekit.environ import scrubbed
 from coursekit.processes import end_with_parent, has_ended
-from coursekit.ranks.environ import fill_nodes, gpu_environ, scrubbed
+from coursekit.ranks.context import fill_nodes, gpu_environ
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.request import LaunchRequest, RankServer, RunningRanks, SharedServer

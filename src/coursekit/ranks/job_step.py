@@ -34,17 +34,10 @@ from threading import Thread
 import numpy as np
 import psutil
 
+from coursekit.environ import FOR_SRUN, FOR_SRUN_PREFIXES, HIDE_GPUS, host_name_fault, slurm_environ
 from coursekit.framework import NAMES
 from coursekit.ranks import mpi, stub
-from coursekit.ranks.environ import (
-    FOR_SRUN,
-    FOR_SRUN_PREFIXES,
-    HIDE_GPUS,
-    LOOPBACK,
-    LOOPBACK_INTERFACE,
-    host_name_fault,
-    slurm_environ,
-)
+from coursekit.ranks.context import LOOPBACK, LOOPBACK_INTERFACE
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forkserver import PROGRAM
 from coursekit.ranks.rendezvous import Store, TorchStore, new_store

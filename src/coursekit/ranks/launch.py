@@ -10,14 +10,14 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from coursekit.environ import scrubbed
 from coursekit.errors import Interrupted
 from coursekit.ranks import explain, forkserver, job_step
-from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure, explain_stop
-from coursekit.ranks.frames import is_cell, last_place, short_cause, text_of
 from coursekit.ranks.request import MAX_NUM_RANKS, SharedServer
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import PLAIN, Report, Task, dumps
+from coursekit.tracebacks import is_cell, last_place, short_cause, text_of
 
 _one_run_at_a_time = threading.Lock()
 

@@ -26,10 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from coursekit.environ import LAUNCHER_PREFIXES
 from coursekit.errors import CourseKitError
 from coursekit.processes import has_ended
 from coursekit.ranks import stub
-from coursekit.ranks.environ import LAUNCHER_PREFIXES, LOOPBACK_INTERFACE
+from coursekit.ranks.context import LOOPBACK_INTERFACE
 
 OPEN_MPI = "Open MPI"
 # Which rank a stub is, as launchers tell: Open MPI's, MPICH's and srun.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any, cast
 
+from coursekit.environ import scrubbed
 from coursekit.errors import Interrupted
-from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.explain import RankError, RankTimeoutError, RunOutcome, explain_failure, explain_stop
 from coursekit.ranks.launch import check_numbers, checked_environ, server_for, value_of
 from coursekit.ranks.request import RunningRanks

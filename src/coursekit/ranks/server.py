@@ -33,8 +33,8 @@ from coursekit.processes import (
     use_huge_pages,
 )
 from coursekit.ranks import memory_logger, mpi
+from coursekit.ranks.context import LOOPBACK
 from coursekit.ranks.deadlock import NUM_POLLERS, Pulses, is_at_rest
-from coursekit.ranks.environ import LOOPBACK
 from coursekit.ranks.forked_rank import MAX_REASON_LENGTH, become_rank, fork, place_environ, telling
 from coursekit.ranks.launched import MPI, controller, spare_horovod
 from coursekit.ranks.rendezvous import new_store

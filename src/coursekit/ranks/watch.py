@@ -11,10 +11,10 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import cast
 
+from coursekit.corrected_time import TICK_S, longest_wall_s
 from coursekit.ranks.deadlock import DeadlockWatch, Pulse
 from coursekit.ranks.explain import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer
 from coursekit.ranks.line_printer import LinePrinter
-from coursekit.ranks.own_time import TICK_S, longest_wall_s
 from coursekit.ranks.request import RunningRanks
 from coursekit.ranks.stacks import parse_stacks
 from coursekit.ranks.worker import Report

@@ -30,7 +30,7 @@ import cloudpickle
 import numpy as np
 
 from coursekit import hiding
-from coursekit.ranks.frames import short_cause, students_traceback, text_of
+from coursekit.tracebacks import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
 # What asks a rank for the stack of its main thread, and for those of all threads. The latter ends a rank now and then:

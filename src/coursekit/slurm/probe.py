@@ -21,9 +21,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from coursekit import KERAS
+from coursekit.environ import scrubbed
 from coursekit.errors import ShownAsMessage
 from coursekit.processes import signal_name
-from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.launched import controllers
 
 NUM_RANKS = 2

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from coursekit import ranks
+from coursekit.environ import HIDE_GPUS, scrubbed
 from coursekit.errors import CourseKitError
-from coursekit.ranks.environ import HIDE_GPUS, scrubbed
 from workshop.bench.measurement import Measurement, Series
 from workshop.bench.steps import FULL_SPEED, Case, Setting, compare_with_no_communication, to_text
 from workshop.mpirun import run_by_mpirun

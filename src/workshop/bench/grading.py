@@ -21,6 +21,7 @@ from coursekit.course.grade import VERDICTS
 from coursekit.course.init import init_course
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.release import release
+from coursekit.environ import kernel_environment
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import default_num_slots
@@ -28,7 +29,6 @@ from coursekit.grading.verdict import Verdict
 from coursekit.labs.lab import Lab, select_labs
 from coursekit.paths import ROOT_VARIABLE, find_root
 from coursekit.processes import end_marked
-from coursekit.ranks.environ import kernel_environment
 from workshop.bench.generated_class import GeneratedSubmission, generate_class
 from workshop.bench.measurement import Rows
 

@@ -13,10 +13,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from coursekit import ranks
+from coursekit.environ import scrubbed
 from coursekit.errors import CourseKitError
 from coursekit.processes import MARK, end_marked
 from coursekit.ranks import forkserver
-from coursekit.ranks.environ import scrubbed
 from coursekit.ranks.launched import CONTROLLER_VARIABLE
 from workshop.bench.caller import NUM_RANKS, WAYS, one_allreduce
 from workshop.bench.measurement import Measurement, Series

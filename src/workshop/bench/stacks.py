@@ -17,9 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from coursekit.environ import scrubbed
 from coursekit.errors import CourseKitError
 from coursekit.processes import MARK, end_marked, end_with_parent
-from coursekit.ranks.environ import scrubbed
 from workshop.bench.measurement import Rows
 
 TENSORFLOWS = ("2.15", "2.21")

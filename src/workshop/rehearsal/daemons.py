@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from coursekit.corrected_time import start_up
 from coursekit.errors import CourseKitError
 from coursekit.processes import plain_environment
-from coursekit.ranks.own_time import start_up
 from workshop.rehearsal.namespaces import Namespaces
 from workshop.rehearsal.shape import ClusterShape
 from workshop.rehearsal.slurm_files import (

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coursekit import corrected_time
 from coursekit.grading.isolation.watcher import Watcher, proportional_bytes, stored_in_memory
-from coursekit.ranks import own_time
 
 from .inside import say, start
 
@@ -180,7 +180,7 @@ def test_a_watch_that_fails_lets_nothing_run():
 
 def test_a_machine_without_time_is_a_fault(monkeypatch):
     """When the last resort in wall-clock time has passed, all is killed, and it is not what ran that used too much."""
-    monkeypatch.setattr(own_time, "longest_wall_s", lambda _: 1.0)
+    monkeypatch.setattr(corrected_time, "longest_wall_s", lambda _: 1.0)
     with Launcher("import time; time.sleep(3600)") as launcher:
         watcher, status = launcher.watch()
     assert (status, watcher.excess) == (-9, "")

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from coursekit import corrected_time
+from coursekit.corrected_time import threads_of
 from coursekit.grading.judge.grade_one import grade
-from coursekit.ranks import own_time
-from coursekit.ranks.own_time import threads_of
 
 CELL_S = 2.0
 CELLS = (
@@ -29,7 +29,7 @@ def near(slot, monkeypatch):
 
 def test_a_machine_without_time_gives_no_verdict(program, work, slot, monkeypatch):
     """When the last resort in wall-clock time has passed, nobody knows: another run is needed, and no point is lost."""
-    monkeypatch.setattr(own_time, "longest_wall_s", lambda _: 3.0)
+    monkeypatch.setattr(corrected_time, "longest_wall_s", lambda _: 3.0)
     verdict = grade(program, work(("loss", "import time\ntime.sleep(60)")), slot)
 
     assert verdict.scores == ()

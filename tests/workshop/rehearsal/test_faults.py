@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from coursekit.ranks.environ import rank_environ, torch_environ
+from coursekit.ranks.context import rank_environ, torch_environ
 from coursekit.slurm.jobs.slurm_cli import ENDED
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster

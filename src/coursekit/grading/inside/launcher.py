@@ -19,16 +19,17 @@ from typing import Any
 
 import cloudpickle
 
+from coursekit.corrected_time import TooSlowError
 from coursekit.drivers.places import Place, left_in, settle
+from coursekit.environ import HIDE_GPUS
 from coursekit.grading.inside import wire
 from coursekit.grading.inside.shell_process import ShellGoneError, ShellProcess, ShellReply, is_words
 from coursekit.grading.inside.wire import TimedCell
 from coursekit.grading.isolation.namespaces import OWN, Allowance, enter
 from coursekit.grading.isolation.sandbox import HIDDEN, SHARED
-from coursekit.ranks.environ import HIDE_GPUS, fill_nodes
+from coursekit.ranks.context import fill_nodes
 from coursekit.ranks.explain import TOO_SLOW
 from coursekit.ranks.forkserver import ForkedServer
-from coursekit.ranks.own_time import TooSlowError
 from coursekit.ranks.request import INPUT_VARIABLE, RunningRanks
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import Task, seed_all

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn
 
+from coursekit.corrected_time import TooSlowError, start_up
 from coursekit.grading.inside import shell, wire
 from coursekit.processes import signal_name
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.forkserver import ForkedServer
-from coursekit.ranks.own_time import TooSlowError, start_up
 from coursekit.ranks.watch import LENGTH, READ_SIZE, take_message
 
 MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests

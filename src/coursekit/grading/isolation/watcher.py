@@ -18,9 +18,9 @@ from pathlib import Path
 
 import psutil
 
+from coursekit.corrected_time import CorrectedClock, Deadline, TooSlowError, tree
 from coursekit.grading.isolation.sandbox import HIDDEN
 from coursekit.processes import kill_below
-from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 
 INTERVAL_S = 0.2
 MEASURE_AGAIN = 1.5  # proportional shares are slow to read: only when the resident memory has grown by this factor
@@ -40,7 +40,7 @@ class Watcher:
         memory_bytes: int,  # what they may use together, each page counted once, and their files in memory
         num_processes: int,  # at once
         num_files: int,  # files and folders in one folder in memory
-        own_s: float,  # seconds from the start of the watch, of their own time (`coursekit.ranks.own_time`)
+        own_s: float,  # seconds from the start of the watch, of their own time (`coursekit.corrected_time`)
     ) -> None:
         self.excess = ""  # which limit was exceeded, in one sentence
         self.fault = ""  # why the watch failed or the machine was too slow; what ran is killed then, and must run again
@@ -58,7 +58,7 @@ class Watcher:
 
     def __enter__(self) -> Watcher:  # noqa: PYI034  # `Self` comes with Python 3.11
         # With this process, since what runs waits for its questions: where it is held up, so are they.
-        self._clock = OwnTime(lambda: [os.getpid(), *self._pids])
+        self._clock = CorrectedClock(lambda: [os.getpid(), *self._pids])
         self._deadline = Deadline(self._limit_s, lambda: self.own_s)
         self._thread.start()
         return self

@@ -13,10 +13,10 @@ from typing import Any, cast
 import psutil
 
 from coursekit import processes
+from coursekit.corrected_time import Deadline, TooSlowError
 from coursekit.grading.inside import wire
 from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.verdict import Flag
-from coursekit.ranks.own_time import Deadline, TooSlowError
 from coursekit.text import CONTROL
 
 Reply = dict[str, Any]

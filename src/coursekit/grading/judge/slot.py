@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from coursekit import processes
+from coursekit.corrected_time import Deadline, TooSlowError, start_up
 from coursekit.errors import CourseKitError
 from coursekit.framework import HOROVOD, VARIABLE
 from coursekit.grading.inside import wire
@@ -26,7 +27,6 @@ from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
 from coursekit.ranks.launched import CONTROLLER_VARIABLE, JOINS_NOBODY
 from coursekit.ranks.mpi import mpirun
-from coursekit.ranks.own_time import Deadline, TooSlowError, start_up
 from coursekit.text import counted, printable
 
 LOGGER = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 # Of the kit only these are seen, beside the `__init__.py` of their packages. The contract "What a sandbox shows does
 # not know what is right" in pyproject.toml names the same.
 MODULES = (
-    *("drivers", "errors", "estimator", "files", "framework", "grading.inside", "grading.isolation", "imagenet"),
-    *("intervals", "paths", "pictures", "processes", "quiz", "ranks", "scaling", "text", "throughput", "toml_files"),
-    "way_out",
+    *("corrected_time", "drivers", "environ", "errors", "estimator", "files", "framework", "grading.inside"),
+    *("grading.isolation", "imagenet", "intervals", "paths", "pictures", "processes", "quiz", "ranks", "scaling"),
+    *("text", "throughput", "toml_files", "tracebacks", "way_out"),
 )
 DATA = "/data"
 # What the MPI of a module or a container needs to find itself, and whether ranks join by it.

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from coursekit.corrected_time import start_up
 from coursekit.errors import CourseKitError
 from coursekit.files import locked, write_file
 from coursekit.processes import end_with_parent, plain_environment
-from coursekit.ranks.own_time import start_up
 
 LOGGER = logging.getLogger(__name__)
 NUM_PORTS = 4

@@ -14,10 +14,10 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
+from coursekit.corrected_time import longest_wall_s
+from coursekit.environ import kernel_environment
 from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.paths import socket_folder
-from coursekit.ranks.environ import kernel_environment
-from coursekit.ranks.own_time import longest_wall_s
 
 ENGINE = "coursekit"
 START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows wall-clock time only

@@ -16,9 +16,9 @@ import psutil
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from coursekit.corrected_time import CorrectedClock, Deadline, TooSlowError, tree
 from coursekit.labs.cells import GOES_ON, cell_name
 from coursekit.ranks.explain import MachineTooSlowError
-from coursekit.ranks.own_time import Deadline, OwnTime, TooSlowError, tree
 
 KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
 # A cell that is interrupted may have ranks to end before its traceback appears.
@@ -135,7 +135,7 @@ class KernelWatch:
 
     def _keep_time(self, kernel: psutil.Process) -> None:
         # With this process, which sends the cells: where it is held up, the kernel waits for it.
-        clock = OwnTime(lambda: [os.getpid(), *tree(kernel.pid)])
+        clock = CorrectedClock(lambda: [os.getpid(), *tree(kernel.pid)])
         if self._is_over(Deadline(self.time_limit_s, clock.tick)):
             self.overdue = True
             # As Jupyter's stop button does, to the whole group: a cell may wait for a command it has started.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coursekit import toml_files
-from coursekit.ranks.environ import FOR_SBATCH
+from coursekit.environ import FOR_SBATCH
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, JobState
 from coursekit.slurm.sites.profile import Partition, Site, account, limits
 from coursekit.text import format_minutes

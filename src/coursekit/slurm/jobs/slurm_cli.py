@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coursekit.ranks.environ import FOR_SBATCH, slurm_environ
+from coursekit.environ import FOR_SBATCH, slurm_environ
 from coursekit.waiting import AwayError
 
 LOGGER = logging.getLogger(__name__)

@@ -1,8 +1,6 @@
 """Where a rank stands in the world, computed from the layout of nodes alone."""
 
-import pytest
-
-from coursekit.ranks.environ import rank_environ, scrubbed, torch_environ
+from coursekit.ranks.context import rank_environ, torch_environ
 
 NAMES = ("RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
 
@@ -43,25 +41,3 @@ def test_the_interface_is_named_only_when_asked_for():
     settings = {"rank": 0, "ranks_on_nodes": (1,), "rendezvous": ("127.0.0.1", 1234)}
     assert "HOROVOD_GLOO_IFACE" not in rank_environ(**settings)
     assert rank_environ(**settings, interface="lo")["HOROVOD_GLOO_IFACE"] == "lo"
-
-
-@pytest.mark.parametrize(
-    ("kept", "others"),
-    [
-        pytest.param(
-            {"PATH": "/bin", "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "1"},
-            dict.fromkeys(
-                ("HOROVOD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_FD", "PMIX_RANK", "HYDRA_X", "MPI_LOCALRANKID"), "0"
-            ),
-            id="launchers",
-        ),
-        pytest.param(
-            {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "CUDA_VISIBLE_DEVICES": "1"},
-            {"TF_CONFIG": "{}", "TF2_BEHAVIOR": "0", "KERAS_BACKEND": "torch"},
-            id="another TensorFlow",
-        ),
-    ],
-)
-def test_scrubbing_takes_out_launchers_and_what_makes_another_tensorflow(kept, others):
-    """Slurm's own variables, the rest of TensorFlow's and all others stay."""
-    assert scrubbed({**kept, **others}) == kept

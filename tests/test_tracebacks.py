@@ -7,8 +7,8 @@ import traceback
 import numpy as np
 import pytest
 
+from coursekit import tracebacks
 from coursekit.drivers.calls import call
-from coursekit.ranks import frames
 
 CELL = "/tmp/ipykernel_1/2.py"  # noqa: S108  # a name as IPython makes them, of no file
 SOURCE = """\
@@ -49,14 +49,14 @@ def test_the_innermost_line_of_the_student_is_told(cell):
     """Neither NumPy's lines nor the driver's: the line of the cell with its number and its code."""
     error = error_of(cell["alone"], np.zeros((2, 2)))
 
-    assert frames.place_below(error, 1) == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
-    assert frames.last_place(frames.students_traceback(error)) == frames.place_below(error, 1)
+    assert tracebacks.place_below(error, 1) == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
+    assert tracebacks.last_place(tracebacks.students_traceback(error)) == tracebacks.place_below(error, 1)
     assert len(traceback.extract_tb(error.__traceback__)) > 4
 
 
 def test_a_traceback_keeps_the_students_lines_of_all_its_parts(cell):
     """Also those of the exception that was caught before; no line of NumPy or of the kit is there."""
-    text = frames.students_traceback(error_of(cell["outer"], np.zeros((2, 2))))
+    text = tracebacks.students_traceback(error_of(cell["outer"], np.zeros((2, 2))))
 
     assert text.count(CELL) == 3
     assert sys.prefix not in text
@@ -67,12 +67,12 @@ def test_a_traceback_keeps_the_students_lines_of_all_its_parts(cell):
 
 def test_without_a_line_of_the_student_only_the_kits_are_left_out(monkeypatch):
     """An error in a library that nobody called from a cell still shows where it happened."""
-    monkeypatch.setattr(frames, "is_library", lambda _: True)
-    text = frames.students_traceback(error_of(np.linalg.inv, np.zeros((2, 2))))
+    monkeypatch.setattr(tracebacks, "is_library", lambda _: True)
+    text = tracebacks.students_traceback(error_of(np.linalg.inv, np.zeros((2, 2))))
 
     assert "calls.py" not in text
     assert "linalg.py" in text
-    assert frames.last_place(text) == ""
+    assert tracebacks.last_place(text) == ""
 
 
 SESSION = f"""Graph execution error:
@@ -132,7 +132,7 @@ CAUSES = {
 @pytest.mark.parametrize(("text", "cause"), CAUSES.items())
 def test_the_cause_is_what_informs(text, cause):
     """Whatever page TensorFlow or Keras writes, and its names for operations, what went wrong is told alone."""
-    assert frames.short_cause(text) == cause
+    assert tracebacks.short_cause(text) == cause
 
 
 @pytest.mark.usefixtures("cell")
@@ -145,7 +145,9 @@ def test_a_place_in_a_page_is_further_inside_than_the_traceback():
     error = error_of(fail)
 
     assert (
-        frames.place_below(error, 1) == frames.last_place(SESSION) == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
+        tracebacks.place_below(error, 1)
+        == tracebacks.last_place(SESSION)
+        == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
     )
 
 
@@ -165,15 +167,15 @@ def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
     def fail():
         raise ValueError(page)
 
-    text = frames.students_traceback(error_of(fail))
+    text = tracebacks.students_traceback(error_of(fail))
 
-    assert frames.cause_in(page) == "Cannot reshape."
+    assert tracebacks.cause_in(page) == "Cannot reshape."
     assert text.splitlines()[-3:] == [
         "ValueError: Cannot reshape.",
         f'    File "{CELL}", line 2, in None  **',
         "        lambda a: tf.reshape(a, [7])",
     ]
-    assert frames.last_place(text) == "2.py, line 2 in None: `lambda a: tf.reshape(a, [7])`"
+    assert tracebacks.last_place(text) == "2.py, line 2 in None: `lambda a: tf.reshape(a, [7])`"
 
 
 def test_a_place_is_quoted_from_the_text_alone(tmp_path):
@@ -181,4 +183,4 @@ def test_a_place_is_quoted_from_the_text_alone(tmp_path):
     secret = tmp_path / "secret.py"
     secret.write_text("password\n")
 
-    assert frames.last_place(f'  File "{secret}", line 1, in f\n') == "secret.py, line 1 in f"
+    assert tracebacks.last_place(f'  File "{secret}", line 1, in f\n') == "secret.py, line 1 in f"

@@ -85,7 +85,7 @@ def read_file(path: str) -> bytes:
         os.close(file)
 
 
-class OwnTime:
+class CorrectedClock:
     """Seconds that some processes had for themselves since the clock was made; `pids` returns these processes.
 
     A second in which a thread stood in the queue counts as much less as it stood there. It never counts less than the
@@ -153,7 +153,7 @@ class TooSlowError(CourseKitError):
 class Deadline:
     """A deadline that no busy machine brings nearer: `timeout_s` from now of the time that `own_s` returns.
 
-    That is own time, as from `OwnTime.tick`: slower than wall-clock time, never faster.
+    That is own time, as from `CorrectedClock.tick`: slower than wall-clock time, never faster.
     """
 
     def __init__(self, timeout_s: float, own_s: Callable[[], float]) -> None:
@@ -186,4 +186,4 @@ class Deadline:
 
 def start_up(timeout_s: float, pid: int | None = None) -> Deadline:
     """Return a deadline for what a process, by default this one, does: in the own time of it and of all below it."""
-    return Deadline(timeout_s, OwnTime(lambda: tree(pid or os.getpid())).tick)
+    return Deadline(timeout_s, CorrectedClock(lambda: tree(pid or os.getpid())).tick)

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import cloudpickle
 import pytest
 
-from coursekit import ranks
+from coursekit import corrected_time, ranks
+from coursekit.corrected_time import CorrectedClock, Thread, held_up_s, longest_wall_s, since_then, threads_of, tree
 from coursekit.files import write_text
-from coursekit.ranks import own_time
-from coursekit.ranks.own_time import OwnTime, Thread, held_up_s, longest_wall_s, since_then, threads_of, tree
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -64,7 +63,7 @@ class Span(NamedTuple):
 def watched(pid, wait=lambda: time.sleep(WATCHED_S)):
     """Return the own time of a process and all below it over a while, and what it is to be compared with."""
     before_s, before_ran_s = time.monotonic(), _ran_s(pid)
-    clock = OwnTime(lambda: tree(pid))
+    clock = CorrectedClock(lambda: tree(pid))
     begin_s, begin_ran_s = time.monotonic(), _ran_s(pid)
     wait()
     end_ran_s, end_s = _ran_s(pid), time.monotonic()
@@ -211,7 +210,7 @@ def test_a_tree_has_all_that_is_below(start, monkeypatch):
     """Children, more than the kernel lists at once, and one of theirs: the same as by a look at every process."""
     pid = start(f"import subprocess; subprocess.Popen(['sh', '-c', 'sleep 3600 & wait']); {FORK_MANY}; {SLEEP}")
     found = wait_for_tree(pid, NUM_CHILDREN + 3)
-    monkeypatch.setattr(own_time, "LISTS_CHILDREN", False)
+    monkeypatch.setattr(corrected_time, "LISTS_CHILDREN", False)
     by_all = tree(pid)
     for child in by_all[1:]:  # whatever is found: they would outlive their parent
         os.kill(child, signal.SIGKILL)

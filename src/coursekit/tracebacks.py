@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-_KIT = str(Path(__file__).parents[1])
+_KIT = str(Path(__file__).parent)
 _FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _FRAME = re.compile(
     r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*?)(?:  \*{1,2})?$(?:\n {4,8}(?P<code>\S.*)$)?',
