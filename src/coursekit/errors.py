@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from coursekit.text import wrapped
 
-CODE = re.compile(r"\[([a-z0-9-]+\.[a-z0-9-]+)\]")
+CODE = re.compile(r"\[([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*)\]")  # no list of one number, as [0.5]
 STUB = "your answer goes here"  # what NotImplementedError says where a student has not written an answer yet
 
 
