@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
+from coursekit.errors import CODE
+
 _KIT = str(Path(__file__).parent)
 _FILE = re.compile(r'File "(?P<file>[^"]*)"')
 _FRAME = re.compile(
@@ -30,6 +32,7 @@ _FIRST_OF_ERRORS = re.compile(r"\d+ root error\(s\) found\.\s*\(0\) \w+: (.*?)(?
 MAX_CAUSE = 200  # characters of an exception's text
 _NUMBERS = re.compile(r"(?:array\()?\[[\[\]\s\d.,+e-]{40,}(?:dtype=\w+)?\)?")  # an array, or as much as is there of one
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\bvs\.)\s+(?=[^a-z\s])|\s*;\s*NodeDef:")
+_CODE_AT_END = re.compile(rf" {CODE.pattern}$")  # of the kit's own messages
 # What TensorFlow says of well-known slips, and what they are.
 _SLIPS = {
     r"`generator` yielded an element that did not match the expected structure": (
@@ -176,11 +179,14 @@ def cause_in(text: str) -> str:
 def short_cause(text: str) -> str:
     """Return the first sentence of an exception's text, at most `MAX_CAUSE` characters, and what slip is known for it.
 
-    Arrays become `[…]`, and a traceback within the text is left out.
+    Arrays become `[…]`, a traceback within the text is left out, and a code at its end stays.
     """
-    cause = cause_in(text).partition("Traceback (most recent call last)")[0]
-    sentence = _SENTENCE_END.split(" ".join(_NUMBERS.sub("[…]", cause).split()), maxsplit=1)[0]
+    cause = cause_in(text).partition("Traceback (most recent call last)")[0].rstrip()
+    code = _CODE_AT_END.search(cause)
+    words = cause[: code.start()] if code else cause
+    sentence = _SENTENCE_END.split(" ".join(_NUMBERS.sub("[…]", words).split()), maxsplit=1)[0]
     if len(sentence) > MAX_CAUSE:
         sentence = sentence[: MAX_CAUSE - 1] + "…"
     slip = next((words for pattern, words in _SLIPS.items() if re.search(pattern, text)), "")
-    return f"{sentence.rstrip('.')}: {slip}" if slip else sentence
+    told = f"{sentence.rstrip('.')}: {slip}" if slip else sentence
+    return f"{told}{code[0]}" if code else told

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError
-from coursekit.checks.compare import as_dict, as_list, as_number, require_close, require_equal, told
+from coursekit.checks.compare import as_dict, as_list, as_number, brief, require_close, require_equal
 
 
 class NoText:
@@ -46,20 +46,20 @@ def test_sequences_and_dictionaries_are_copied_into_plain_ones():
 
 def test_long_values_are_told_shortly():
     """A message does not grow with what an answer returns."""
-    assert told(None) == "None"
-    assert len(told(list(range(10**5)))) < 100
-    assert "NoText" in told(NoText())
+    assert brief(None) == "None"
+    assert len(brief(list(range(10**5)))) < 100
+    assert "NoText" in brief(NoText())
 
 
 def test_numbers_are_told_rounded():
     """Nobody compares sixteen digits, in whatever holds them."""
     third = 1 / 3
 
-    assert told(third) == told(np.float32(third)) == "0.333333"
-    assert told([third, (2, third)]) == "[0.333333, (2, 0.333333)]"
-    assert told(np.array([[third, 1.0]])) == "array([[0.333333, 1]])"
+    assert brief(third) == brief(np.float32(third)) == "0.333333"
+    assert brief([third, (2, third)]) == "[0.333333, (2, 0.333333)]"
+    assert brief(np.array([[third, 1.0]])) == "array([[0.333333, 1]])"
     with pytest.raises(CheckError, match=r"^the rate: expected 0\.5, got 0\.333333, which is wrong$"):
-        require_equal(third, 0.5, "the rate", ", which is wrong")
+        require_equal(third, 0.5, "the rate", "", ", which is wrong")
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_of_many_numbers_the_worst_is_shown():
     with pytest.raises(
         CheckError, match=r"^the rows, the worst of 60 numbers: expected 59, got 118: it is twice that$"
     ):
-        require_close(2 * right, right, "the rows", {"it is twice that": 2 * right})
+        require_close(2 * right, right, "the rows", "", {"it is twice that": 2 * right})
 
 
 def test_a_slip_is_named_where_it_alone_leads_to_the_number():
     """As in the example of the module; where two slips give the same number, none is named."""
     with pytest.raises(CheckError, match=r"^the mean: expected 0\.3333, got 0\.6667: this is the sum$"):
-        require_close(2 / 3, 1 / 3, "the mean", {"this is the half": 1 / 6, "this is the sum": 2 / 3})
+        require_close(2 / 3, 1 / 3, "the mean", "", {"this is the half": 1 / 6, "this is the sum": 2 / 3})
     with pytest.raises(CheckError, match=r"^the step: expected \(1, 2\), got \(1, 2.00001\)$"):
         require_close((1, 2.00001), (1, 2), "the step")
     with pytest.raises(CheckError, match=r"got 2$"):
-        require_close(2.0, 4.0, "it", {"half": 2.0, "the root": 4**0.5}, otherwise="unknown")
+        require_close(2.0, 4.0, "it", "", {"half": 2.0, "the root": 4**0.5}, otherwise="unknown")
     with pytest.raises(CheckError, match=r"got 2: unknown$"):
-        require_close(2.0, 4.0, "it", {"a third": 4 / 3}, otherwise="unknown")
+        require_close(2.0, 4.0, "it", "", {"a third": 4 / 3}, otherwise="unknown")

@@ -50,7 +50,7 @@ def as_told(secrets, **how):
     return descend([secret["starts"][0] for secret in secrets], samples, **how)
 
 
-def told(num_ranks=2):
+def brief(num_ranks=2):
     """Return secrets of ranks, the same in every test."""
     with repeatable(7):
         return private_data.secrets(num_ranks, NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS * BATCH_SIZE)
@@ -217,7 +217,7 @@ def test_samples_are_told_by_their_place_in_the_files():
 @pytest.mark.parametrize("average", [True, False])
 def test_what_was_computed_follows(num_ranks, broadcast_before, average):
     """Whenever a start is broadcast, and whether gradients are averaged or not, the weights follow from the secrets."""
-    secrets = told(num_ranks)
+    secrets = brief(num_ranks)
     steps = as_told(secrets, broadcast_before=broadcast_before, average=average)
 
     private_data.check_follows(steps, secrets)
@@ -227,7 +227,7 @@ def test_what_was_computed_follows(num_ranks, broadcast_before, average):
 @pytest.mark.parametrize("first_forged", [1, 2])
 def test_weights_that_jump_are_refused(first_forged):
     """Ranks that report their own start, and then what they agreed on beforehand, are found out."""
-    secrets = told()
+    secrets = brief()
     chosen = [{**secret, "starts": np.full_like(secret["starts"], 0.1)} for secret in secrets]
     real, forged = as_told(secrets, broadcast_before=None, average=False), as_told(chosen)
     bias = np.concatenate([real.bias[:, :first_forged], forged.bias[:, first_forged:]], axis=1)
@@ -238,7 +238,7 @@ def test_weights_that_jump_are_refused(first_forged):
 
 def test_other_samples_than_those_sent_are_refused():
     """Samples that a rank did not get are named; fewer than sent are no fault of theirs, nor are they when repeated."""
-    secrets = told()
+    secrets = brief()
     steps = as_told(secrets)
     few = [of_rank[:2] for of_rank in steps.samples]
 

@@ -59,7 +59,7 @@ def test_student_works_through_the_start_of_lab_02(page):
     run_cell(page, "def rank_facts():")
     unanswered = run_cell(page, 'check("rank facts"')
 
-    assert "rank facts: not answered yet (rank_facts) → section 1" in unanswered
+    assert "rank facts: not answered yet (rank_facts) [answer.empty] → section 1" in unanswered
 
     cell(page, "def rank_facts():").locator(".cm-content").click()
     page.keyboard.press("Control+A")
@@ -87,6 +87,6 @@ def test_run_all_goes_on_past_failed_checks_to_the_report(page):
     page.wait_for_selector("text=0 of 17 checks passed.", timeout=600_000)
 
     report = cell(page, "hand_in_report({").locator(".jp-OutputArea").inner_text()
-    assert report.splitlines()[0] == "✗ rank facts (1 point): not answered yet (rank_facts)"
+    assert report.splitlines()[0] == "✗ rank facts (1 point): not answered yet (rank_facts) [answer.empty]"
     assert "not run" not in report
     assert "That is 0 of 20 points" in report

@@ -1,27 +1,29 @@
 """The frame around every check: its name, section and random inputs, what it says, and what was checked so far."""
 
+from __future__ import annotations
+
 import itertools
 import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from contextvars import ContextVar
+from typing import NamedTuple
 
 import numpy as np
 
 from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
-from coursekit.errors import STUB, Interrupted, ShownAsMessage
+from coursekit.errors import STUB, Cause, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
 from coursekit.text import counted, wrapped
 from coursekit.tracebacks import cause_in, fault_in_syntax, place_below, short_cause, text_of
 from coursekit.way_out import is_taken
 
-NOT_ANSWERED = "not answered yet"
+NOT_ANSWERED = "answer.empty"
 NOT_RUN = "not run"
-TAKEN = "this piece is taken from the solution, so it earns no points: replace that line with your own code"
 OWN_FRAMES = 2  # of a traceback that `check` sees: its own, and the cell that checks
 
 
@@ -68,7 +70,11 @@ def check(name: str, section: str) -> Iterator[None]:
     A `MachineTooSlowError` says nothing about the answer and passes; that the user stopped is told with the place.
     """
     try:
-        require(not (name in _taken or is_taken(name)), TAKEN)
+        require(
+            not (name in _taken or is_taken(name)),
+            "this piece is taken from the solution, so it earns no points: replace that line with your own code",
+            "answer.taken",
+        )
         # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
         with warnings.catch_warnings(), redirect_stderr(sys.stdout), _kept_environment():
             yield
@@ -103,34 +109,98 @@ def _kept_environment() -> Iterator[None]:
             print(f"The answer changed {names} in os.environ: later cells would see that, so it was undone.")
 
 
-def describe(error: Exception, place: str = "") -> str:
-    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it.
+class _Failure(NamedTuple):
+    """What is known of an exception that a check met."""
 
-    Without a line of the student's, the answer has not raised it: the check failed at what it was given.
-    """
-    if isinstance(error, CheckError):
-        return text_of(error)
+    error: Exception
+    kind: str  # the name of its type, on a rank of that there
+    place: str  # the student's own line that raised it, '' where none did: the check failed at what it was given
+    text: str
+
+    @property
+    def rank(self) -> int | None:
+        """The rank that failed, None where no launch did."""
+        return self.error.rank if isinstance(self.error, RankError) else None
+
+    @property
+    def cause(self) -> str:
+        return short_cause(self.text)
+
+    @property
+    def raised(self) -> str:
+        return ": ".join(filter(None, (self.kind, self.cause)))
+
+    @property
+    def where(self) -> str:
+        return f" ({self.place})" if self.place else ""
+
+    def is_stub(self) -> bool:
+        # TensorFlow raises the stub's type as well, with words of its own.
+        return self.kind == NotImplementedError.__name__ and cause_in(self.text).strip() in {STUB, ""}
+
+    @property
+    def function(self) -> str:
+        """The function of the stub, which may be another one than that which is checked."""
+        found = re.search(r" line \d+ in (\w+)", self.place)
+        return f" ({found[1]})" if found else ""
+
+    @property
+    def name(self) -> str:
+        """The name that the cell with the check uses and that is not there, else ''."""
+        return self.error.name or "" if isinstance(self.error, NameError) and not self.place else ""
+
+    @property
+    def syntax_fault(self) -> str:
+        return fault_in_syntax(self.name, _cells_run())
+
+    @property
+    def launch(self) -> str:
+        """What the launch says of its ranks, where it does not just quote an exception of the student's."""
+        if not isinstance(self.error, RankError):
+            return ""
+        head = str(self.error).split("\n\n", maxsplit=1)[0]
+        if self.raised and head.startswith(f"rank {self.rank} raised "):
+            return ""
+        details = "; ".join(filter(None, (self.raised, self.place)))
+        code = "" if not self.error.code or self.error.code in head else f" [{self.error.code}]"
+        return f"{head} ({details}){code}" if details else f"{head}{code}"
+
+    def is_elsewhere(self) -> bool:
+        return isinstance(self.error, AnswerError)
+
+
+# What is said of an exception: the first that holds. Without a code it has that of what it quotes.
+CAUSES: tuple[tuple[Callable[[_Failure], object], Cause | str], ...] = (
+    (lambda it: isinstance(it.error, CheckError), "{it.text}"),
+    (_Failure.is_stub, Cause("not answered yet{it.function}", NOT_ANSWERED)),
+    (lambda it: it.name and it.syntax_fault, Cause("{it.name} is not defined: {it.syntax_fault}", "name.not-compiled")),
+    (
+        lambda it: it.name,
+        Cause("{it.name} is not defined: first run the cell that defines it, above", "name.not-defined"),
+    ),
+    (lambda it: it.kind == WrongReturnError.__name__ and it.rank is not None, "on rank {it.rank} {it.cause}"),
+    (lambda it: it.kind == WrongReturnError.__name__, "{it.cause}"),
+    (lambda it: it.launch, "{it.launch}"),
+    (
+        lambda it: it.rank is not None and it.place,
+        Cause("rank {it.rank} raised {it.raised}{it.where}", "answer.raised"),
+    ),
+    (lambda it: it.rank is not None, Cause(f"on rank {{it.rank}} {UNUSABLE}: {{it.raised}}", "answer.unusable")),
+    (
+        lambda it: it.is_elsewhere() and it.kind == TimeoutError.__name__,
+        Cause("the answer did not finish in time: {it.text}", "answer.too-slow"),
+    ),
+    (lambda it: it.place or it.is_elsewhere(), Cause("the answer raised {it.raised}{it.where}", "answer.raised")),
+    (lambda it: True, Cause(f"{UNUSABLE}: {{it.raised}}", "answer.unusable")),  # noqa: ARG005  # of every other
+)
+
+
+def describe(error: Exception, place: str = "") -> str:
+    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it."""
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
     place, text = (error.place, error.error_text) if isinstance(error, RankError) else (place, text_of(error))
-    # TensorFlow raises the stub's type as well, with words of its own.
-    if kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}:
-        function = re.search(r" line \d+ in (\w+)", place)  # it may be another one than that which is checked
-        return f"{NOT_ANSWERED} ({function[1]})" if function else NOT_ANSWERED
-    if isinstance(error, NameError) and not place:  # it is the cell that checks which uses the name
-        fault = fault_in_syntax(error.name or "", _cells_run())
-        return f"{error.name} is not defined: {fault or 'first run the cell that defines it, above'}"
-    cause = short_cause(text)
-    raised = ": ".join(filter(None, (kind, cause)))
-    if isinstance(error, RankError):
-        return f"on rank {error.rank} {cause}" if kind == WrongReturnError.__name__ else _describe_rank(error, raised)
-    if kind == WrongReturnError.__name__:
-        return cause
-    told = f"{UNUSABLE}: {raised}"
-    if isinstance(error, AnswerError) and kind == TimeoutError.__name__:
-        told = f"the answer did not finish in time: {error}"
-    elif place or isinstance(error, AnswerError):
-        told = f"the answer raised {raised}"
-    return f"{told} ({place})" if place else told
+    failure = _Failure(error, kind, place, text)
+    return next(str(cause) for holds, cause in CAUSES if holds(failure)).format(it=failure)
 
 
 def _cells_run() -> dict[str, str]:
@@ -138,16 +208,6 @@ def _cells_run() -> dict[str, str]:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return {f"Cell In[{number}]": text for number, text in enumerate(shell.user_ns.get("In", ()) if shell else ())}
-
-
-def _describe_rank(error: RankError, raised: str) -> str:
-    head = str(error).split("\n\n", maxsplit=1)[0]
-    if not (raised and head.startswith(f"rank {error.rank} raised ")):
-        details = "; ".join(filter(None, (raised, error.place)))
-        return f"{head} ({details})" if details else head
-    if not error.place:
-        return f"on rank {error.rank} {UNUSABLE}: {raised}"
-    return f"rank {error.rank} raised {raised} ({error.place})"
 
 
 def require(condition: object, message: str, code: str = "") -> None:

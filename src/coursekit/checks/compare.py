@@ -1,37 +1,38 @@
-"""Expected, got, and the slip that leads there: what checks say of a value, whatever kind of value an answer returns.
+"""Expected, got, and the mistake that leads there: what checks say of a value, of whatever kind an answer returns it.
 
 Example: a mean of 0.3333 is expected, and 0.6667 is what the sum of the two numbers gives. Then
-`require_close(2 / 3, 1 / 3, "the mean", {"this is the sum": 2 / 3})` raises
-"the mean: expected 0.3333, got 0.6667: this is the sum".
+`require_close(2 / 3, 1 / 3, "the mean", "mean.wrong", {Cause("this is the sum", "mean.not-divided"): 2 / 3})` raises
+"the mean: expected 0.3333, got 0.6667: this is the sum [mean.not-divided]".
 """
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from inspect import isroutine
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from coursekit.checks.check import CheckError
+from coursekit.errors import Cause
 from coursekit.tracebacks import text_of
 
 Array = np.ndarray[Any, Any]
 
 TOLERANCE = 1e-6  # double precision leaves far less; a wrong formula is off by far more
 NUM_DIGITS = (4, 9, 17)  # of numbers in a message; the more where they would look the same
-NUM_DIGITS_TOLD = 6  # of a number that nothing is held against
+NUM_DIGITS_ALONE = 6  # of a number that nothing is held against
 MOST_SHOWN = 12  # numbers of an array in a message; of more, the worst
 LONGEST = 40  # of sequences in a message where short texts would look the same
 # By the factor between two units, what is said of a number that is so many times too large or too small.
 UNITS = {
-    8: "bits for bytes, or bytes for bits?",
-    60: "seconds for minutes, or minutes for hours?",
-    100: "is it in per cent?",
-    1e3: "thousands or thousandths, as milliseconds or kilobytes are?",
-    3600: "seconds for hours, or hours for seconds?",
-    1e6: "millions or millionths, as microseconds or megabytes are?",
-    1e9: "billions or billionths, as nanoseconds or gigabytes are?",
+    8: Cause("bits for bytes, or bytes for bits?", "units.bits"),
+    60: Cause("seconds for minutes, or minutes for hours?", "units.sixty"),
+    100: Cause("is it in per cent?", "units.per-cent"),
+    1e3: Cause("thousands or thousandths, as milliseconds or kilobytes are?", "units.thousand"),
+    3600: Cause("seconds for hours, or hours for seconds?", "units.hours"),
+    1e6: Cause("millions or millionths, as microseconds or megabytes are?", "units.million"),
+    1e9: Cause("billions or billionths, as nanoseconds or gigabytes are?", "units.billion"),
 }
 
 
@@ -45,28 +46,34 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
     got: Any,
     expected: Any,
     what: str,  # what the numbers are; the message begins with it
-    slips: Mapping[str, Any] | None = None,  # by what one says of a common slip, the numbers that it leads to
-    tolerance: float = TOLERANCE,
+    code: str = "",  # of numbers that nothing below explains
+    mistakes: Mapping[Any, Any] | None = None,  # by `Cause`, the numbers that a common mistake leads to
     *,
+    tolerance: float = TOLERANCE,
     is_relative: bool = False,  # as for `close`, of quantities that may be tiny
-    otherwise: str = "",  # what is said where no slip explains them
+    otherwise: Cause | str | None = None,  # what is said where no mistake explains them
 ) -> None:
     """Require numbers to be those expected, in arrays of one shape.
 
-    The message names the slip that explains them, or none where two do; wrong units are known here. Of many numbers
+    The message names the mistake that explains them, or none where two do; wrong units are known here. Of many numbers
     it shows the two that are farthest apart.
     """
     if close(got, expected, tolerance, is_relative=is_relative):
         return
-    alike = [words for words, one in (slips or {}).items() if close(got, one, tolerance, is_relative=is_relative)]
-    for factor, words in UNITS.items() if np.any(expected) else ():
+    alike = [cause for cause, one in (mistakes or {}).items() if close(got, one, tolerance, is_relative=is_relative)]
+    for factor, (words, unit) in UNITS.items() if np.any(expected) else ():
         for number, side in ((factor, "large"), (1 / factor, "small")):
             if close(got, np.multiply(expected, number), max(tolerance, TOLERANCE), is_relative=True):
-                alike.append(f"{factor:g} times too {side}: {words}")
-    words = (alike or [otherwise])[0]
-    hint = f": {words}" if words and len(alike) <= 1 else ""
+                alike.append(Cause(f"{factor:g} times too {side}: {words}", unit))
     place, got, expected = _worst(got, expected)
-    raise CheckError(f"{what}{place}: {told_apart(got, expected, shown)}{hint}")
+    _refuse(f"{what}{place}: {expected_and_got(got, expected, shown)}", code, alike or [otherwise])
+
+
+def _refuse(message: str, code: str, causes: Sequence[Any]) -> NoReturn:
+    """Raise a `CheckError` that names the cause, if there is one; of several, any might be it."""
+    [cause] = causes if len(causes) == 1 else [None]
+    words, code = cause if isinstance(cause, Cause) else (cause, code)
+    raise CheckError(f"{message}: {words}" if words else message, code)
 
 
 def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
@@ -78,15 +85,25 @@ def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
     return f", the worst of {right.size} numbers", numbers[place], right[place]
 
 
-def require_equal(got: Any, expected: Any, what: str, hint: str = "") -> None:
-    """Require two plain values to be equal; otherwise the message shows both."""
-    if not bool(got == expected):
-        raise CheckError(f"{what}: {told_apart(got, expected, told)}{hint}")
+def require_equal(  # noqa: PLR0913  # a value, what to say of another, and why
+    got: Any,
+    expected: Any,
+    what: str,
+    code: str = "",
+    advice: str = "",  # added to the message where no mistake explains the value
+    *,
+    mistakes: Mapping[Cause, Any] | None = None,  # the value that a common mistake leads to
+) -> None:
+    """Require two plain values to be equal; a message shows both, and the mistake that leads to the wrong one."""
+    if bool(got == expected):
+        return
+    alike = [cause for cause, one in (mistakes or {}).items() if bool(got == one)]
+    _refuse(f"{what}: {expected_and_got(got, expected, brief)}{'' if alike else advice}", code, alike)
 
 
-def told_apart(got: Any, expected: Any, tell: Callable[[Any, int], str]) -> str:
+def expected_and_got(got: Any, expected: Any, show: Callable[[Any, int], str]) -> str:
     """Return "expected 2, got 3", with so many digits that the two differ."""
-    both = [(tell(expected, digits), tell(got, digits)) for digits in NUM_DIGITS]
+    both = [(show(expected, digits), show(got, digits)) for digits in NUM_DIGITS]
     right, wrong = next((pair for pair in both if len(set(pair)) > 1), both[-1])
     return f"expected {right}, got {wrong}"
 
@@ -98,7 +115,7 @@ def shown(numbers: Any, num_digits: int = NUM_DIGITS[0]) -> str:
     return f"{float(numbers) + 0.0:.{num_digits}g}"  # never "-0"
 
 
-def told(value: Any, num_digits: int = NUM_DIGITS_TOLD) -> str:
+def brief(value: Any, num_digits: int = NUM_DIGITS_ALONE) -> str:
     """Return a short text that shows a value, whatever it is, with rounded numbers; a longer one for more digits."""
     if value is None:
         return "None"
@@ -110,8 +127,8 @@ class _Rounded(reprlib.Repr):
 
     def __init__(self, num_digits: int) -> None:
         super().__init__()
-        self.num_digits = max(num_digits, NUM_DIGITS_TOLD)
-        if num_digits > NUM_DIGITS_TOLD:
+        self.num_digits = max(num_digits, NUM_DIGITS_ALONE)
+        if num_digits > NUM_DIGITS_ALONE:
             self.maxlist = self.maxtuple = self.maxdict = LONGEST
 
     def repr_float(self, value: float, _level: int) -> str:
@@ -124,14 +141,14 @@ class _Rounded(reprlib.Repr):
 
 
 @contextmanager
-def explained(hints: Mapping[str, str]) -> Iterator[None]:
-    """Raise a `CheckError` with a sentence of its own for an exception whose text has the words of one of `hints`."""
+def explained(causes: Mapping[str, Cause | str]) -> Iterator[None]:
+    """Raise a `CheckError` with the cause for an exception whose text has the words that `causes` gives it by."""
     try:
         yield
     except Exception as error:
-        for words, hint in hints.items():
+        for words, cause in causes.items():
             if words in text_of(error):
-                raise CheckError(hint) from None
+                raise CheckError(str(cause)) from None
         raise
 
 
@@ -140,14 +157,14 @@ def as_array(value: Any, what: str) -> Array:
     with suppress(TypeError, ValueError):
         if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
             return np.array(np.asarray(value, dtype=float))
-    raise CheckError(f"{what}: expected numbers, got {told(value)}")
+    raise CheckError(f"{what}: expected numbers, got {brief(value)}", "answer.wrong-type")
 
 
 def as_number(value: Any, what: str) -> float:
     """Return a number, or an array or tensor that holds one, as a float, or raise a `CheckError`."""
     numbers = as_array(value, what)
     if numbers.size != 1:
-        raise CheckError(f"{what}: expected one number, got {told(value)}")
+        raise CheckError(f"{what}: expected one number, got {brief(value)}", "answer.wrong-type")
     return float(numbers.ravel()[0])
 
 
@@ -155,7 +172,7 @@ def as_list(value: Any, what: str) -> list[Any]:
     """Return a sequence, not a single value or text, as a list, or raise a `CheckError`."""
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
         return list(value)
-    raise CheckError(f"{what}: expected a sequence, got {told(value)}")
+    raise CheckError(f"{what}: expected a sequence, got {brief(value)}", "answer.wrong-type")
 
 
 def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
@@ -163,7 +180,7 @@ def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:
-            raise CheckError(f"{what} on rank {rank}: expected {length} replies, got {len(of_rank)}")
+            raise CheckError(f"{what} on rank {rank}: expected {length} replies, got {len(of_rank)}", "answer.too-few")
     return lists
 
 
@@ -171,4 +188,4 @@ def as_dict(value: Any, what: str) -> dict[str, Any]:
     """Return a dictionary, or raise a `CheckError`."""
     if isinstance(value, dict):
         return dict(value)
-    raise CheckError(f"{what}: expected a dictionary, got {told(value)}")
+    raise CheckError(f"{what}: expected a dictionary, got {brief(value)}", "answer.wrong-type")

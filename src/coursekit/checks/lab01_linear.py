@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import as_array, as_list, as_number, close, explained, require_close, require_equal, told
+from coursekit.checks.compare import as_array, as_list, as_number, brief, close, explained, require_close, require_equal
 from coursekit.checks.on_ranks import call_here
 from coursekit.drivers import lab01 as drivers
 from coursekit.drivers.calls import Answer, Array
@@ -65,7 +65,7 @@ def random_case(rng: np.random.Generator, num_samples: int = 40) -> Case:
 
 def _two_numbers(value: Any, what: str) -> Point:
     numbers = as_array(value, what).ravel()
-    require(len(numbers) == 2, f"{what} must be two numbers, (slope, offset), not {told(value)}")  # noqa: PLR2004
+    require(len(numbers) == 2, f"{what} must be two numbers, (slope, offset), not {brief(value)}")  # noqa: PLR2004
     return float(numbers[0]), float(numbers[1])
 
 
@@ -85,7 +85,7 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
             "this is the root of the mean squared error": np.sqrt(expected),
             "it is divided by num_samples of the notebook, take len(x)": expected * num_samples / 1000,
         }
-        require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", slips)
+        require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", "", slips)
 
 
 def check_gradient(gradient: Answer, seed: int | None = None) -> None:
@@ -107,7 +107,7 @@ def check_gradient(gradient: Answer, seed: int | None = None) -> None:
                 "it is summed, take the mean over the samples": other * num_samples,
                 "it lacks the inner derivative, x": expected[1],
             }
-            require_close(one, other, f"the derivative of the loss along the {name}", slips)
+            require_close(one, other, f"the derivative of the loss along the {name}", "", slips)
 
 
 def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[str, Any]]:
@@ -146,7 +146,9 @@ def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
         if depends_on_data and _follows(as_array(result, "the result of step"), own, case[:2], learning_rate):
             continue
         got, (expected, slips) = _two_numbers(result, "the result of step"), _step_of(case, learning_rate)
-        require_close(got, expected, f"with learning rate {learning_rate:g} the step leads to (slope, offset)", slips)
+        require_close(
+            got, expected, f"with learning rate {learning_rate:g} the step leads to (slope, offset)", "", slips
+        )
 
 
 def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool:
@@ -213,7 +215,7 @@ def _epochs(batches: Answer, data: Batch, batch_size: int, seed: int, num_epochs
 
 def _pair(batch: Any) -> Batch:
     parts = as_list(batch, "a batch")
-    require(len(parts) == 2, f"a batch must be a pair of arrays, (x, y), not {told(batch)}")  # noqa: PLR2004
+    require(len(parts) == 2, f"a batch must be a pair of arrays, (x, y), not {brief(batch)}")  # noqa: PLR2004
     x, y = (np.atleast_1d(as_array(part, "a batch")).ravel() for part in parts)
     return x, y
 
@@ -244,7 +246,9 @@ def check_tape_step(tape_step: Answer, seed: int | None = None) -> None:
         expected, slips = _step_of((slope, offset, x, y), learning_rate)
         got = _two_numbers(step["variables"], "the variables")
         slips["they did not change: assign the new values to them (assign_sub, or an optimiser)"] = (slope, offset)
-        require_close(got, expected, f"the variables with learning rate {learning_rate}", slips, TOLERANCE_FLOAT32)
+        require_close(
+            got, expected, f"the variables with learning rate {learning_rate}", "", slips, tolerance=TOLERANCE_FLOAT32
+        )
         require(step["loss"] is not None, "tape_step must return the loss")
         loss, before = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
         require_close(loss, before, "tape_step must return the loss before the update", tolerance=TOLERANCE_FLOAT32)

@@ -90,7 +90,7 @@ def check_hessian(hessian: Answer, seed: int | None = None) -> None:
             "it lacks the mixed derivatives": np.diag(np.diag(expected)),
             "its order is offset, slope": expected[::-1, ::-1],
         }
-        require_close(got, expected, "the Hessian", slips)
+        require_close(got, expected, "the Hessian", "", slips)
 
 
 def _limit_of(hessian: Array) -> float:
@@ -122,4 +122,4 @@ def check_largest_stable_rate(largest_stable_rate: Answer, hessian: Answer, seed
             "this is the eigenvalue, the limit is two over it": 2 / expected,
             "this holds for x around zero only, take the eigenvalues": 2 / np.max(np.diag(matrix)),
         }
-        require_close(got, expected, f"for x between {low:g} and {high:g} the limit", slips)
+        require_close(got, expected, f"for x between {low:g} and {high:g} the limit", "", slips)

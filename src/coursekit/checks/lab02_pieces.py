@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, fresh_rng, require
-from coursekit.checks.compare import Array, as_array, as_dict, as_number, explained, require_close, require_equal, told
+from coursekit.checks.compare import Array, as_array, as_dict, as_number, brief, explained, require_close, require_equal
 from coursekit.checks.findings import check_owners, check_writers, owners
 from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
@@ -30,7 +30,9 @@ def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) ->
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
-            require_equal(as_number(facts[name], f"on rank {rank}, {name!r}"), value, f"{name!r} on rank {rank}", hint)
+            require_equal(
+                as_number(facts[name], f"on rank {rank}, {name!r}"), value, f"{name!r} on rank {rank}", "", hint
+            )
 
 
 def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) -> None:
@@ -73,9 +75,9 @@ def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
     check_owners(owners(shards, len(partner)), len(pairs))
     sizes = [len(samples) for samples in shards]
     twice = [len(samples) - len(set(samples.tolist())) for samples in shards]
-    require(not any(twice), f"the shards are not disjoint: {told(twice)} samples of the ranks are there twice")
+    require(not any(twice), f"the shards are not disjoint: {brief(twice)} samples of the ranks are there twice")
     is_even = np.ptp(sizes) <= 1
-    require(is_even, f"of {len(partner)} samples expected shards of equal size, or with one more, got {told(sizes)}")
+    require(is_even, f"of {len(partner)} samples expected shards of equal size, or with one more, got {brief(sizes)}")
 
 
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
@@ -87,7 +89,7 @@ def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
     gap = float(np.max(np.abs(np.subtract(after, after[0]))))
     require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}")
     known = any(np.array_equal(after[0], start) for start in before)
-    require(known, f"the ranks agree on {told(after[0])}, but no rank started there: send one rank's values to all")
+    require(known, f"the ranks agree on {brief(after[0])}, but no rank started there: send one rank's values to all")
 
 
 def check_average(average: Answer, num_ranks: int) -> None:
@@ -135,14 +137,14 @@ def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) ->
     """
     base = float(fresh_rng().uniform(0.01, 0.25))
     got = run_here(drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    require(len(set(got)) == 1, f"the ranks use different learning rates: {told(got)}")
+    require(len(set(got)) == 1, f"the ranks use different learning rates: {brief(got)}")
     slips = {
         "it is not scaled": base,
         "it counts the ranks of one node only": base * ranks_per_node,
         "it grows with the square root of the number of ranks": base * num_ranks**0.5,
         "it is scaled twice": base * num_ranks**2,
     }
-    require_close(got[0], base * num_ranks, f"the rate {base:g} on {num_ranks} ranks", slips, is_relative=True)
+    require_close(got[0], base * num_ranks, f"the rate {base:g} on {num_ranks} ranks", "", slips, is_relative=True)
 
 
 def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
@@ -172,7 +174,7 @@ def check_save_history(save_history: Answer, num_ranks: int) -> None:
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
     _, written = run_and_look(drivers.save, save_history, num_ranks=num_ranks, private=histories)
     check_writers(written)
-    require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {told(sorted(written[0]))}")
+    require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {brief(sorted(written[0]))}")
     try:
         saved = np.load(io.BytesIO(written[0]["history.npy"] or b""), allow_pickle=False)
     except (ValueError, EOFError, MemoryError):  # the size that it claims may be any

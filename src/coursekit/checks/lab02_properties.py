@@ -133,7 +133,7 @@ def check_rate(trial: TrainingTrial) -> None:
     if reading.later_rates is not None:
         got = ", ".join(f"{factor:.4g}" for factor in reading.later_rates[0] / RATE)
         raise CheckError(f"{what}: expected {expected}, got {got}: it changes from step to step")
-    require_close(factors, expected, what, slips, SAME_FACTOR, is_relative=True, otherwise=uneven)
+    require_close(factors, expected, what, "", slips, tolerance=SAME_FACTOR, is_relative=True, otherwise=uneven)
 
 
 def check_epochs(trial: TrainingTrial) -> None:

@@ -18,7 +18,7 @@ from operator import itemgetter
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import Array, shown, told_apart
+from coursekit.checks.compare import Array, expected_and_got, shown
 from coursekit.checks.lab02_readings import FINE_RATE, MEAN, gradients, read_updates
 from coursekit.checks.lab02_trial import (
     NUM_EPOCHS,
@@ -52,7 +52,7 @@ def check_long(trial: TrainingTrial, shares: Array) -> None:
         in_16_bits = is_near & (_is_short(got, rounding) | _is_short(got * num_ranks, rounding * num_ranks))
         is_right = (np.abs(got - downhill) <= rounding) | in_16_bits
         for rank in np.flatnonzero(~is_right.all(axis=1))[:1]:
-            told = told_apart(after[rank], places[rank] - rate * downhill[rank], shown)
+            told = expected_and_got(after[rank], places[rank] - rate * downhill[rank], shown)
             which = f"step {step + 1} of {history.shape[1] - 1} on rank {rank} in a training with a larger rate"
             raise CheckError(f"{which} differs from plain SGD on the mean squared error: {told}")
 
@@ -77,7 +77,7 @@ def check_real(trial: TrainingTrial) -> None:
         tolerance = _tolerance(trial, step.places, rate, 0.0 if is_fine else ROUNDING_16)
         got = (step.places - step.after) / rate
         for rank in np.flatnonzero((np.abs(got - step.downhill) > tolerance).any(axis=1))[:1]:
-            told = told_apart(step.after[rank], step.places[rank] - rate * step.downhill, shown)
+            told = expected_and_got(step.after[rank], step.places[rank] - rate * step.downhill, shown)
             which = f"rank {rank} after step {step.number}"
             raise CheckError(f"{which}, as one process with the batches of all ranks: {told}")
 

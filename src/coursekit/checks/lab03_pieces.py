@@ -166,7 +166,7 @@ def check_metrics(trial: Trial) -> None:
     for rank, result in enumerate(results):
         slips = {"these are those of its own batches: the metrics are not averaged": local[rank]}
         told = f"the mean losses of the epochs that rank {rank} reports"
-        require_close(result["losses"], local.mean(axis=0), told, slips, 1e-3)
+        require_close(result["losses"], local.mean(axis=0), told, "", slips, tolerance=1e-3)
     logged = results[0]["logged"]
     has_own = len(logged) == len(local[0]) and np.allclose(logged, local[0], rtol=1e-3)
     told = "the logs hold the losses of rank 0 alone, expected the mean over the ranks"

@@ -55,14 +55,14 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
         what = f"the completed epochs that resume returned on rank {rank}"
         require_equal(result["from_nothing"], 0, f"{what} without a checkpoint")
         hint = ": only rank 0 sees the checkpoint, and must send the number to the others" if rank else ""
-        require_equal(result["num_epochs"], last_epoch, f"{what}, of the newest checkpoint", hint)
+        require_equal(result["num_epochs"], last_epoch, f"{what}, of the newest checkpoint", "", hint)
     _check_goes_on(after, [before.bias[0, -1]] * num_ranks)
     expected = _next_weights(before, after.gradients()[:, 0])
     for rank, num_steps in enumerate(trial.of_ranks("num_steps")):
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
         require(gap < SMALL, f"rank {rank} continues without the momenta of the optimiser: restore them, too")
         what = f"the number of steps in the optimiser of rank {rank}"
-        require_equal(num_steps, 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER, what, ": restore it, too")
+        require_equal(num_steps, 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER, what, "", ": restore it, too")
 
 
 def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
@@ -106,7 +106,7 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
         for name, value in expected.items():
             require(name in result["result"], f"the result on rank {rank} has no entry {name!r}: {result['result']}")
             told = f"the {name} over the images of all ranks, on rank {rank}"
-            require_close(result["result"][name], value, told, slips if name == "accuracy" else {}, CLOSE)
+            require_close(result["result"][name], value, told, "", slips if name == "accuracy" else {}, tolerance=CLOSE)
 
 
 def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
@@ -148,7 +148,7 @@ def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
     told = f"the steps in 2 epochs with {NUM_SAMPLES} pictures and batches of {of_rank} on {trial.num_ranks} ranks"
     is_lengthened = 0 < steps.num_steps == 2 * settings["max_num_steps"]
     hint = ": max_num_steps is the most steps of an epoch, which may have fewer" if is_lengthened else ""
-    require_equal(steps.num_steps, 2 * num_steps, told, hint)
+    require_equal(steps.num_steps, 2 * num_steps, told, "", hint)
     check_same_weights(steps)
     check_samples(steps, trial.secrets, of_rank)
     check_rates(rates(steps), wanted[2:-1], trial.num_ranks)
@@ -193,7 +193,9 @@ def _check_validation(results: list[dict[str, Any]], sights: list[list[Sight]], 
     mean = loss_of_all(end, samples)  # used equally often, they may be used several times
     for rank, result in enumerate(results):
         slips = {f"that is of rank {rank}'s own images, not of all ranks'": loss_of_all(end, samples[rank : rank + 1])}
-        require_close(result["validation"]["loss"], mean, f"the loss of the validation on rank {rank}", slips, CLOSE)
+        require_close(
+            result["validation"]["loss"], mean, f"the loss of the validation on rank {rank}", "", slips, tolerance=CLOSE
+        )
 
 
 def check_continued(trial: Trial) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from coursekit.checks import findings
 from coursekit.checks.check import require
-from coursekit.checks.compare import as_list, as_lists, told
+from coursekit.checks.compare import as_list, as_lists, brief
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import batches_in_files, secrets
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
@@ -36,7 +36,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
         reply, after = call_here(lab04.split, split_files, list(files), num_held_out)
         parts = as_list(reply, "what split_files returns")
-        require(len(parts) == 2, f"split_files: expected two lists of files, got {told(reply)}")  # noqa: PLR2004
+        require(len(parts) == 2, f"split_files: expected two lists of files, got {brief(reply)}")  # noqa: PLR2004
         training, held_out = (as_list(part, "each part of the files") for part in parts)
         both = sorted(set(training) & set(held_out))
         neither = sorted(set(files) - set(training) - set(held_out))
@@ -46,7 +46,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
         require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}")
         is_last = set(held_out) == set(files[num_files - num_held_out :])
-        require(is_last, f"{where} expected the last files held out, got {told(held_out)}")
+        require(is_last, f"{where} expected the last files held out, got {brief(held_out)}")
         require(list(after) == files, f"the list that is given has {len(after)} files afterwards: make new lists")
         again = call_here(lab04.split, split_files, list(files), num_held_out)[0]
         same = [list(part) for part in again] == [training, held_out]

@@ -20,7 +20,7 @@ import numpy as np
 
 from coursekit import imagenet
 from coursekit.checks.check import require
-from coursekit.checks.compare import as_dict, require_equal, told
+from coursekit.checks.compare import as_dict, brief, require_equal
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import check_follows, check_sent, secrets
@@ -49,7 +49,9 @@ def check_modes(trial: Trial) -> None:
     check_sent([[sight.samples for sight in of_rank] for of_rank in trial.of_ranks("eval")], trial.secrets)
     for result in trial.of_ranks():
         hint = ": count each once, in `minimize` with that step"
-        require_equal(len(result["train"]), lab04.NUM_STEPS, f"the steps up to the global step {lab04.NUM_STEPS}", hint)
+        require_equal(
+            len(result["train"]), lab04.NUM_STEPS, f"the steps up to the global step {lab04.NUM_STEPS}", "", hint
+        )
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
             require(result[mode], f"in the mode {mode!r} the network is never called")
             found = {sight.training for sight in result[mode]}
@@ -124,17 +126,17 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
     for index in range(num_workers):
         text = call_here(call, tf_config, list(hosts), index)
-        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {told(text)}")
+        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {brief(text)}")
         found: Any = None
         with suppress(ValueError):
             found = json.loads(text)
         require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it")
         cluster, task = (as_dict(found.get(part), f"the part {part!r} of TF_CONFIG") for part in ("cluster", "task"))
         workers = cluster.get("worker")
-        require(workers == hosts, f"the cluster's workers: expected {hosts}, got {told(workers)}")
+        require(workers == hosts, f"the cluster's workers: expected {hosts}, got {brief(workers)}")
         require_equal(task.get("type"), "worker", "the type of the task")
         knows_itself = task.get("index") == index and type(task["index"]) is int
-        require(knows_itself, f"the index of worker {index}: expected {index}, got {told(task.get('index'))}")
+        require(knows_itself, f"the index of worker {index}: expected {index}, got {brief(task.get('index'))}")
 
 
 def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:

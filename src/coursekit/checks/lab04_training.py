@@ -98,7 +98,7 @@ def _check_divided(sights: Sequence[Sequence[Sight]], expected: int) -> Steps:
     found, total = _num_steps(sights), expected * len(sights)
     require(len(set(found)) == 1, f"the ranks made different numbers of steps: {found}")
     hint = ": the steps are not divided by the number of ranks" if found[0] == total else ""
-    require_equal(found[0], expected, f"of {total} steps of one process each of {len(sights)} ranks", hint)
+    require_equal(found[0], expected, f"of {total} steps of one process each of {len(sights)} ranks", "", hint)
     steps = steps_of(sights)
     check_batches(steps.batches, lab04.TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
     return steps
@@ -219,7 +219,9 @@ def check_accuracy(trial: Trial) -> None:
         alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
         counted = right[rank] if alone else np.concatenate(right)
         told = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
-        require_close(result.get("accuracy", np.nan), float(np.mean(counted)), told, slips, 1e-4, is_relative=True)
+        require_close(
+            result.get("accuracy", np.nan), float(np.mean(counted)), told, "", slips, tolerance=1e-4, is_relative=True
+        )
 
 
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:

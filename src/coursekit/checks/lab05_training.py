@@ -94,7 +94,7 @@ def _require_equal_steps(by_rank: Sequence[Sequence[Array]], shares: Sequence[Ar
     expected = -(-max(counts) // BATCH_SIZE)
     for rank, (batches, share) in enumerate(zip(by_rank, shares)):
         where = f"ranks hold {counts} samples; in batches of {BATCH_SIZE}, steps of rank {rank}"
-        require_equal(len(batches), expected, where, ": as many as the largest share needs, on every rank")
+        require_equal(len(batches), expected, where, "", ": as many as the largest share needs, on every rank")
         check_batches(batches, BATCH_SIZE, f"the samples in the batches of rank {rank}")
         uses = Counter(number for batch in batches for number in batch)
         require(set(uses) <= set(share.tolist()), f"rank {rank} uses samples that are not its own")
@@ -141,13 +141,17 @@ def check_logs(trial: Trial) -> None:
     require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}")
     found, expected = results[0], NUM_EPOCHS * STEPS_PER_EPOCH
     hint = ": update_freq=1 writes each down, on ranks that train as above"
-    require_equal(found["num_steps"], expected, "the steps in the logs", hint)
-    require_equal(found["num_histograms"], NUM_EPOCHS, "the histograms of a weight", ": histogram_freq=1 makes them")
+    require_equal(found["num_steps"], expected, "the steps in the logs", "", hint)
+    require_equal(
+        found["num_histograms"], NUM_EPOCHS, "the histograms of a weight", "", ": histogram_freq=1 makes them"
+    )
     # A loss without from_logits costs the points of the training alone.
     readings = [steps.epoch_losses(NUM_EPOCHS, of) for of in (loss, _loss_of_probabilities)]
     by_epoch = next((one for one in readings if close(found["losses"], one.mean(axis=0), 1e-3)), readings[0])
     slips = {"these are rank 0's alone: the callback that averages comes before the one that writes": by_epoch[0]}
-    require_close(found["losses"], by_epoch.mean(axis=0), "the losses of the epochs in the logs", slips, 1e-3)
+    require_close(
+        found["losses"], by_epoch.mean(axis=0), "the losses of the epochs in the logs", "", slips, tolerance=1e-3
+    )
 
 
 def _loss_of_probabilities(bias: Array, samples: Array) -> float:
@@ -170,7 +174,7 @@ def check_read_run(read_run: Answer) -> None:
 
     def check_entry(name: str, what: str, expected: float, slips: dict[str, float]) -> None:
         require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}")
-        require_close(as_number(got[name], what), expected, what, slips, FEW)
+        require_close(as_number(got[name], what), expected, what, "", slips, tolerance=FEW)
 
     slips = {
         "that is the lowest": min(training),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import Array, as_list, as_number, require_close, require_equal, told
+from coursekit.checks.compare import Array, as_list, as_number, brief, require_close, require_equal
 from coursekit.drivers.calls import Answer
 from coursekit.text import counted
 
@@ -64,7 +64,16 @@ def require_fit(  # noqa: PLR0913  # the case, by keyword
         otherwise = "do the largest messages dominate the fit? Divide each row by its seconds"
         otherwise = otherwise if name == "alpha" else ""
         what = f"{case}{name} in {'s' if name == 'alpha' else 's for each byte'}, about"
-        require_close(as_number(value, name), expected, what, slips, MAX_ERROR, is_relative=True, otherwise=otherwise)
+        require_close(
+            as_number(value, name),
+            expected,
+            what,
+            "",
+            slips,
+            tolerance=MAX_ERROR,
+            is_relative=True,
+            otherwise=otherwise,
+        )
 
 
 def check_crossover(crossover: Answer, num_ranks: Sequence[int]) -> None:
@@ -83,7 +92,9 @@ def check_crossover(crossover: Answer, num_ranks: Sequence[int]) -> None:
         told = f"there the ring takes {ring:.3g} s, recursive doubling {doubling:.3g} s"
         told = told if got >= 0 else "no message has so few bytes"
         slips = {"it is its inverse": 1 / expected}
-        require_close(got, expected, f"crossover on {number} ranks, in bytes", slips, is_relative=True, otherwise=told)
+        require_close(
+            got, expected, f"crossover on {number} ranks, in bytes", "", slips, is_relative=True, otherwise=told
+        )
 
 
 def check_same_sum(same_sum: Answer, max_num_ranks: int) -> None:
@@ -155,7 +166,7 @@ def _wrong_sums(total: Array, parts: Array) -> Iterator[tuple[str, Array]]:
 
 def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
     is_verdict = as_number(got, "what same_sum returns") in {0.0, 1.0}
-    require(is_verdict, f"what same_sum returns: expected True or False, got {told(got)}")
+    require(is_verdict, f"what same_sum returns: expected True or False, got {brief(got)}")
     right, wrong = ("the same", "not the same") if expected else ("not the same", "the same")
     require(bool(got) is expected, f"{what}: expected “{right}”, got “{wrong}”")
 
@@ -181,4 +192,4 @@ def check_num_on_wire(num_on_wire: Answer, max_num_operations: int) -> None:
         listed = f" {', '.join(map(str, intervals))}" if 0 < len(intervals) <= MAX_NUM_SHOWN else ""
         hint = ", the number of tensors" if got == len(intervals) else ""
         what = f"number of operations of {counted(len(intervals), 'interval')}{listed}"
-        require_equal(got, float(expected), what, hint)
+        require_equal(got, float(expected), what, "", hint)

@@ -55,7 +55,7 @@ def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
             "what becomes zero is missing": np.mean(np.isinf(halves[gradients != 0])),
         }
         expected = np.sum(gone) / np.sum(gradients != 0)
-        require_close(got, expected, f"{what} with a scale of {scale:g}", slips, 0.5 / num_gradients)
+        require_close(got, expected, f"{what} with a scale of {scale:g}", "", slips, tolerance=0.5 / num_gradients)
 
 
 def check_next_scale(next_scale: Answer, num_steps: int) -> None:
@@ -131,4 +131,4 @@ def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int, na
             otherwise = "its bits are lost: was the scale taken off in 16 bits?"
         slips = {"it still has the scale": scaled, "it is the sum over the ranks": scaled * len(gradients) / SCALE}
         what = f"gradient {number} on rank {rank}"
-        require_close(got, scaled / SCALE, what, slips, HALF_ERROR, is_relative=True, otherwise=otherwise)
+        require_close(got, scaled / SCALE, what, "", slips, tolerance=HALF_ERROR, is_relative=True, otherwise=otherwise)

@@ -56,7 +56,7 @@ def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
             "that is one half of the ring": (messages_s + bytes_s) / 2,
         }
         case = f"{counted(num_ranks, 'rank')}, {num_bytes:.0f} bytes, alpha {alpha:.3g} s, beta {beta:.3g} s per byte"
-        require_close(got, messages_s + bytes_s, f"{case}: seconds", hints, is_relative=True)
+        require_close(got, messages_s + bytes_s, f"{case}: seconds", "", hints, is_relative=True)
 
 
 def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
@@ -90,9 +90,9 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
             "it is the efficiency, which comes second": share,
             "each rank has a batch of its own, and computes as long as one alone": alone_s / num_ranks + travel_s,
         }
-        require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", hints, is_relative=True)
+        require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", "", hints, is_relative=True)
         hints = {"it is the speed-up": num_ranks * share, "it is the share of communication": 1 - share}
-        require_close(efficiency, share, f"{case}: efficiency", hints, is_relative=True)
+        require_close(efficiency, share, f"{case}: efficiency", "", hints, is_relative=True)
 
 
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
@@ -124,7 +124,7 @@ def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
             }
             hints |= {"it may be negative": 0.0} if right < 0 else {}
             case = f"alone {alone_s:.3f} s, together {together_s:.3f} s, averaging {averaging_s:.3f} s: {name}"
-            require_close(got, right, case, hints, is_relative=True)
+            require_close(got, right, case, "", hints, is_relative=True)
 
 
 def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
@@ -151,7 +151,7 @@ def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
             "a step cannot end before computing does": arrival_s,
         }
         case = f"{num_tensors} gradients that travel for {travel.sum() / compute_s:.0%} of computing: seconds"
-        require_close(got, max(compute_s, arrival_s), case, hints, is_relative=True)
+        require_close(got, max(compute_s, arrival_s), case, "", hints, is_relative=True)
 
 
 def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
@@ -175,7 +175,7 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
         listed = ", ".join(f"{after / before:.2f}" for before, after in zip(speeds, speeds[1:]))
         told = f"doubling from {num_gpus[0]} GPUs on brings {listed}, and has to bring {min_gain:.2f}"
         hint = "that is after the doubling that did not pay" if got > expected else "doubling still paid there"
-        require_equal(got, float(expected), told, f": {hint}" if got in num_gpus else "")
+        require_equal(got, float(expected), told, "", f": {hint}" if got in num_gpus else "")
 
 
 def check_request(request: Answer, num_cases: int) -> None:
@@ -214,7 +214,7 @@ def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | Non
     hint = ": the nodes come first" if pair == [*map(float, expected[::-1])] else ""
     num_nodes, hours = expected
     case += f", of which {num_nodes} take {hours} h"
-    require_equal(pair[0], float(num_nodes), f"{case}: nodes", hint)
+    require_equal(pair[0], float(num_nodes), f"{case}: nodes", "", hint)
     exact = num_images * num_epochs / speeds[nums_nodes.index(num_nodes)] / 3600
     hints = {
         "that is the limit, not what is needed": max_hours,
@@ -222,7 +222,7 @@ def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | Non
         "hours are rounded up at the end, with their margin": ceil(exact) * margin,
         "hours that come out whole are not rounded up": hours + 1,
     }
-    require_close(pair[1], hours, f"{case}: hours", hints)
+    require_close(pair[1], hours, f"{case}: hours", "", hints)
 
 
 def _link(rng: np.random.Generator) -> tuple[float, float, float]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import Array, explained, require_close, require_equal, told
+from coursekit.checks.compare import Array, brief, explained, require_close, require_equal
 from coursekit.checks.findings import check_last_batch, check_owners, check_writers, owners
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.private_data import secrets
@@ -126,7 +126,9 @@ def _check_collective(found: Any, expected: Array, own: Array, what: str, slips:
     got = np.asarray(found["returned"], dtype=float)
     require_equal(got.shape, expected.shape, f"the shape of what {what} returns")
     fitting = {words: one for words, one in slips.items() if one.shape == expected.shape}
-    require_close(got.ravel(), expected.ravel(), what, {words: one.ravel() for words, one in fitting.items()}, ALIKE)
+    require_close(
+        got.ravel(), expected.ravel(), what, "", {words: one.ravel() for words, one in fitting.items()}, tolerance=ALIKE
+    )
     require(np.array_equal(found["own"], own), f"{what} changes the tensor that it gets: work on a copy")
 
 
@@ -141,7 +143,7 @@ def check_save(save: Answer, num_ranks: int) -> None:
     ):
         results, written = run_and_look(*args, num_ranks=num_ranks, by=drivers.joined, private=private)
     check_writers(written)
-    require(CHECKPOINT in written[0], f"files of rank 0: expected {CHECKPOINT}, got {told(sorted(written[0]))}")
+    require(CHECKPOINT in written[0], f"files of rank 0: expected {CHECKPOINT}, got {brief(sorted(written[0]))}")
     found = results[0]["found"]
     names = sorted(found["names"])
     hint = ""
@@ -149,7 +151,7 @@ def check_save(save: Answer, num_ranks: int) -> None:
         hint = ": these are names of the wrapped model, take the state of wrapped.module"
     elif names == ["bias"]:
         hint = ": buffers, such as the running mean of a batch normalisation, are part of state_dict(), too"
-    require_equal(names, ["bias", drivers.BUFFER], "the names in the model's state in the file", hint)
+    require_equal(names, ["bias", drivers.BUFFER], "the names in the model's state in the file", "", hint)
     for name in names:
         require(name in found["weights"], f"{name!r} in the file is not a tensor")
         require_close(found["weights"][name], results[0][name], f"{name!r} in the file")

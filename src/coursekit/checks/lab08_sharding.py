@@ -40,7 +40,7 @@ def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
                 slips = _slips_of_bytes(kind, name, expected, num_ranks)
                 near = {words: got[name] if _with_steps(got[name], one) else one for words, one in slips.items()}
                 if not _with_steps(got[name], expected):
-                    require_close(got[name], expected, f"{kind}, bytes of {name} on rank {rank}", near)
+                    require_close(got[name], expected, f"{kind}, bytes of {name} on rank {rank}", "", near)
 
 
 def _with_steps(got: float, expected: float) -> bool:
@@ -72,7 +72,7 @@ def check_zero(make_zero: Answer, num_ranks: int) -> None:
     slips = {"this is Adam's own: pass the rate on": 0.001}
     slips["it is multiplied by the number of ranks, and is to be the one given"] = drivers.RATE * num_ranks
     for rank, one in enumerate(results):
-        require_close(one["rate"], drivers.RATE, f"the rate of the optimiser on rank {rank}", slips)
+        require_close(one["rate"], drivers.RATE, f"the rate of the optimiser on rank {rank}", "", slips)
     name = results[0]["name"]
     _check_weights(results, f": the shares are updated by {name}" if name != "Adam" else "")
     held = [one["held"]["optimizer"] for one in results]
@@ -88,11 +88,13 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
     for rank, one in enumerate(results):
         expected, got = BYTES * NUM_WEIGHTS // num_ranks, one["held"]["parameters"]
         hint = ": these are all of the model's, which fully_shard shares out" if got == BYTES * NUM_WEIGHTS else ""
-        require_equal(got, expected, f"bytes of weights on rank {rank}", hint)
+        require_equal(got, expected, f"bytes of weights on rank {rank}", "", hint)
         hint = ": call fully_shard for each of them"
         if not one["num_units"]:
             hint = ": with one unit for the whole model all weights are collected at once"
-        require_equal(one["num_units"], drivers.NUM_LAYERS, "the number of layers that are units of their own", hint)
+        require_equal(
+            one["num_units"], drivers.NUM_LAYERS, "the number of layers that are units of their own", "", hint
+        )
         cause = "reshard_after_forward is not to be False, and no unit is to have several layers"
         if not one["is_unit"]:
             cause = "make the model a unit, too, after its layers"
@@ -133,7 +135,7 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
         for name, expected, slips in (("held", held, of_held), ("sent", sent, of_sent)):
             require(name in found, f"predict_bytes returns no entry {name!r}")
             what = f"{kind}, {num_weights} weights, {counted(num_ranks, 'rank')}, bytes {name}"
-            require_close(as_number(found[name], what), expected, what, slips, is_relative=True)
+            require_close(as_number(found[name], what), expected, what, "", slips, is_relative=True)
 
 
 def check_fewest_gpus(fewest_gpus: Answer, num_cases: int) -> None:
@@ -152,7 +154,7 @@ def check_fewest_gpus(fewest_gpus: Answer, num_cases: int) -> None:
     fitting = [words for words in cases[0][-1] if all(got == slips[words] for got, _, _, slips in cases)]
     hint = f": {(fitting or ['does your predict_bytes pass its check?'])[0]}"
     for got, expected, case, _ in cases:
-        require_equal(got, expected, case, hint)
+        require_equal(got, expected, case, "", hint)
 
 
 def _slips_of_budget(needs: list[float], memory: float, other: float, expected: Any, got: Any) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def check_accumulated(trial: Trial) -> None:
             "it is the sum over all samples: is the loss of a batch their sum?": mean * BATCHES_PER_EPOCH * num_samples,
             "the losses of a batch are summed, and not their mean": mean * num_samples,
         }
-        require_close(got, mean, f"the gradient on rank {rank}", slips, ALIKE)
+        require_close(got, mean, f"the gradient on rank {rank}", "", slips, tolerance=ALIKE)
 
 
 def check_exchanges(trial: Trial) -> None:
@@ -100,7 +100,7 @@ def check_exchanges(trial: Trial) -> None:
         hint = ": is the model called inside of no_sync(), and not only backward()?"
         if not one["num_exchanges"]:
             hint = ": the last batch must be outside of no_sync()"
-        require_equal(one["num_exchanges"], 1, f"the number of exchanges on rank {rank}", hint)
+        require_equal(one["num_exchanges"], 1, f"the number of exchanges on rank {rank}", "", hint)
 
 
 def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:

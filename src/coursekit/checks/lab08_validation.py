@@ -63,7 +63,7 @@ def check_evaluate(trial: Trial) -> None:
             slips, got = _slips_of_means(values, batches, rank), as_number(found["result"][name], name)
             expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
             otherwise = "rank 0 has it" if rank else ""
-            require_close(got, expected, what, slips, ALIKE, otherwise=otherwise)
+            require_close(got, expected, what, "", slips, tolerance=ALIKE, otherwise=otherwise)
 
 
 def _slips_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[str, float]:

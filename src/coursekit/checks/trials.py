@@ -13,6 +13,7 @@ from coursekit.checks.on_ranks import Left, run_and_look
 from coursekit.checks.private_data import Secrets, check_sent
 from coursekit.checks.steps import Steps, steps_of
 from coursekit.drivers.spy import Array
+from coursekit.errors import codes_in
 from coursekit.ranks import RankError
 
 RANKS_PER_NODE = 2  # so three ranks are on two nodes: there the local rank is not the rank
@@ -39,9 +40,10 @@ class Trial:
         """
         are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
         changed, error = self.changed(), "" if are_there else self.error
-        require(not changed, f"{changed} has changed since its trial: run the cell of the trial again, then this one")
+        message = f"{changed} has changed since its trial: run the cell of the trial again, then this one"
+        require(not changed, message, "trial.outdated")
         what = f"the run ({part})" if self.results else "the run"  # where some results are there, `part` is not
-        require(not error, error if error.startswith(NOT_ANSWERED) else f"{what} failed: {error}")
+        require(not error, error if NOT_ANSWERED in codes_in(error) else f"{what} failed: {error}")
         return [result[part] if part else result for result in self.results]
 
     def steps(self, part: str = "sights", num_samples: int = 0) -> Steps:

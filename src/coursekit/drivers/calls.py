@@ -9,6 +9,8 @@ from unittest import mock
 
 import numpy as np
 
+from coursekit.errors import ShownAsMessage
+
 Array = np.ndarray[Any, Any]
 Answer = Callable[..., Any]  # a function of a student's
 
@@ -41,7 +43,7 @@ def eager_fit() -> Iterator[None]:
         yield
 
 
-class WrongReturnError(TypeError):
+class WrongReturnError(ShownAsMessage, TypeError):
     """An answer returned something of another kind than expected; the message says what, and what was expected."""
 
 
@@ -53,7 +55,8 @@ def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, p
     """
     if not fits:
         name, where = getattr(answer, "__name__", "the answer"), f" for {part}" if part else ""
-        raise WrongReturnError(f"{name} returned {_kind_of(value)}{where}; {expected} was expected")
+        message = f"{name} returned {_kind_of(value)}{where}; {expected} was expected"
+        raise WrongReturnError(message, "answer.wrong-type")
 
 
 def require_values(answer: Answer, value: Any, expected: str, number: int | None = None) -> None:

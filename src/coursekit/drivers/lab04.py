@@ -221,7 +221,8 @@ def end_endless(estimator: Any) -> None:
 
     def after_run(*_: Any) -> None:
         if next(num_steps) > MOST_STEPS_OF_EVALUATION:
-            raise WrongReturnError("evaluate gives the Estimator data without an end, as those for training are")
+            message = "evaluate gives the Estimator data without an end, as those for training are"
+            raise WrongReturnError(message, "data.endless")
 
     hook.after_run = after_run
     estimator.evaluate = lambda *args, hooks=(), **options: plain(*args, hooks=[*(hooks or ()), hook], **options)

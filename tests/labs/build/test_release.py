@@ -206,7 +206,7 @@ def test_run_all_goes_on_to_the_report(half_done):
         "NotImplementedError",
     ]
     assert outputs["report"][0].text.splitlines() == [
-        "✗ double (2 points): not answered yet (double)",
+        "✗ double (2 points): not answered yet (double) [answer.empty]",
         "✓ half (0.5 points)",
         "· third (1 point): not run",
         "",
@@ -226,7 +226,7 @@ def test_validate_and_papermill_see_the_failures(half_done, tmp_path, monkeypatc
     found = Validator(config=nbgrader_settings()).validate(half_done.name)
 
     assert [failed["error"].splitlines()[-1] for failed in found["failed"]] == [
-        "CheckError: double: not answered yet (double) → section 1"
+        "CheckError: double: not answered yet (double) [answer.empty] → section 1"
     ]
 
     with pytest.raises(PapermillExecutionError):

@@ -81,7 +81,7 @@ def test_a_notebook_is_executed_as_it_is_and_left_ready_to_hand_in(tmp_path):
     assert all(cell.outputs for cell in handed_in.cells if "picture" in cell.metadata.get("tags", []))
     assert (unsolved.returncode, json.loads((second / "result.json").read_text())["verdict"]) == (1, "failed")
     *_, test, _, last = unsolved.stdout.splitlines()
-    assert test.endswith("CheckError: largest stable rate: not answered yet (hessian) → section 7")
+    assert test.endswith("CheckError: largest stable rate: not answered yet (hessian) [answer.empty] → section 7")
     assert "0 / 20 points; not passed: loss-tests, " in last
     assert "; errors in cell 6 (surface), cell 11 (descent), " in last
     assert mine.read_bytes() == (ROOT / "labs" / "01-sgd" / "01-sgd.ipynb").read_bytes()

@@ -122,7 +122,8 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
         if isinstance(error, WrongReturnError) or place_below(error, 0):
             raise
         # No line of the student's is in the traceback, which stays here: the judge could not tell.
-        raise WrongReturnError(f"{UNUSABLE}: {type(error).__name__}: {text_of(error)[:MAX_TEXT]}") from None
+        message = f"{UNUSABLE}: {type(error).__name__}: {text_of(error)[:MAX_TEXT]}"
+        raise WrongReturnError(message, "answer.unusable") from None
 
 
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
