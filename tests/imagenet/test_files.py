@@ -36,10 +36,10 @@ def test_splits_may_have_folders_of_their_own(tmp_path):
 def test_an_incomplete_set_names_what_is_missing(tmp_path):
     """Training on a part of the data by accident would go unnoticed."""
     touch(tmp_path, "train", [0, 1, 3], 4)
-    with pytest.raises(CourseKitError, match=r"lacks 1 of 4 train files \(train-00002-of-00004\)"):
+    with pytest.raises(CourseKitError, match=r" 1 of 4 .*train-00002-of-00004.*data.files-missing"):
         list_files(tmp_path, "train")
     touch(tmp_path, "validation", [0], 9)
-    with pytest.raises(CourseKitError, match=r"lacks 8 of 9 .*-00001-of-00009, .*-00005-of-00009 and 3 more\)"):
+    with pytest.raises(CourseKitError, match=r" 8 of 9 .*-00001-of-00009, .*-00005-of-00009 and 3 more"):
         list_files(tmp_path, "validation")
 
 
@@ -47,17 +47,17 @@ def test_two_sets_in_one_folder_are_refused(tmp_path):
     """Which of them is meant cannot be told."""
     touch(tmp_path, "train", range(2), 2)
     touch(tmp_path, "train", range(4), 4)
-    with pytest.raises(CourseKitError, match="sets of 2 and 4"):
+    with pytest.raises(CourseKitError, match=r" 2 and 4.*data.mixed-sets"):
         list_files(tmp_path, "train")
 
 
 @pytest.mark.parametrize(
-    ("folder", "split", "sentence"),
-    [("", "train", "holds no files train-00000"), ("none", "train", "no data folder"), ("", "test", "no split 'test'")],
+    ("folder", "split", "code"),
+    [("", "train", "data.no-files"), ("none", "train", "data.no-folder"), ("", "test", "split.unknown")],
 )
-def test_what_is_not_there_is_one_sentence(tmp_path, folder, split, sentence):
+def test_what_is_not_there_is_one_sentence(tmp_path, folder, split, code):
     """An empty folder, a missing one and an unknown split say what to do."""
-    with pytest.raises(CourseKitError, match=sentence):
+    with pytest.raises(CourseKitError, match=code):
         list_files(tmp_path / folder, split)
 
 
@@ -66,12 +66,10 @@ def test_images_are_counted_from_the_headers(plain_file, records, flip):
     assert count_images([plain_file, plain_file]) == 2 * len(records)
     content = plain_file.read_bytes()
     flip(plain_file, 116)  # in the header of record 1
-    for damaged, words in ((plain_file.read_bytes(), "damaged from record 2"), (content[:50], "no whole record")):
+    found = ((plain_file.read_bytes(), " 2 .*records.cut"), (content[:50], "records.none"), (b"", "records.empty"))
+    for damaged, words in found:
         plain_file.write_bytes(damaged)
-        with pytest.raises(CourseKitError, match=f"{plain_file} .*{words}.*: copy it again"):
+        with pytest.raises(CourseKitError, match=f"{plain_file}.*{words}"):
             count_images([plain_file])
-    plain_file.write_bytes(b"")
-    with pytest.raises(CourseKitError, match=f"{plain_file} is empty: copy it again"):
-        count_images([plain_file])
-    with pytest.raises(CourseKitError, match="cannot be read: No such file"):
+    with pytest.raises(CourseKitError, match=r"No such file.*data.unreadable"):
         count_images([plain_file.with_name("none")])

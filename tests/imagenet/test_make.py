@@ -135,7 +135,7 @@ def test_only_what_is_missing_or_cut_is_made_again(made, tiny):
 
 def test_another_preset_in_the_folder_is_refused(tiny):
     """Data of one preset is not mixed with that of another."""
-    with pytest.raises(CourseKitError, match="holds data of another preset: name another folder for 'small'"):
+    with pytest.raises(CourseKitError, match=r"'small'.*data.other-preset"):
         make_data(tiny, "small")
 
 
@@ -143,7 +143,7 @@ def test_another_preset_in_the_folder_is_refused(tiny):
 def test_a_folder_with_other_things_is_refused(tmp_path, name):
     """Not even files that are called like ours are overwritten when nothing says that they are ours."""
     (tmp_path / name).write_text("precious")
-    with pytest.raises(CourseKitError, match=rf"holds other things \({name}\)"):
+    with pytest.raises(CourseKitError, match=rf"{name}.*data.folder-not-empty"):
         make_data(tmp_path, "tiny")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "precious")]
 
@@ -151,7 +151,7 @@ def test_a_folder_with_other_things_is_refused(tmp_path, name):
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
     """A file stands where the folder would be."""
     (tmp_path / "file").touch()
-    with pytest.raises(CourseKitError, match="file/data cannot be written: Not a directory"):
+    with pytest.raises(CourseKitError, match=r"Not a directory.*data.not-writable"):
         make_data(tmp_path / "file" / "data", "tiny")
 
 
@@ -160,7 +160,7 @@ def test_a_disk_that_fills_up_meanwhile_is_one_sentence(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
-        with pytest.raises(CourseKitError, match="cannot be written: File too large"):
+        with pytest.raises(CourseKitError, match=r"File too large.*data.not-writable"):
             make_data(tmp_path / "data", "tiny")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -217,7 +217,7 @@ def test_a_folder_that_is_given_must_hold_both_splits(tiny):
     assert find_data(str(tiny)) == Path(tiny)
     for path in tiny.glob("validation-*"):
         path.unlink()
-    with pytest.raises(CourseKitError, match="holds no files validation-00000-of-"):
+    with pytest.raises(CourseKitError, match=r"validation-00000-of-.*data.no-files"):
         find_data(str(tiny))
 
 
@@ -225,7 +225,7 @@ def test_a_place_that_cannot_be_written_names_the_variable(tmp_path, monkeypatch
     """A file stands where the cache would be."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path / "file"))
-    with pytest.raises(CourseKitError, match=r"cannot be made \(File exists\): set \$COURSEKIT_DATA to "):
+    with pytest.raises(CourseKitError, match=r"File exists.*COURSEKIT_DATA.*data.no-cache"):
         find_data()
 
 
@@ -234,5 +234,5 @@ def test_what_hinders_the_making_is_said(tmp_path, monkeypatch):
     (tmp_path / NAME).mkdir()
     (tmp_path / NAME / "thesis.tex").touch()
     monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path))
-    with pytest.raises(CourseKitError, match=r"holds other things \(thesis.tex\): name an empty"):
+    with pytest.raises(CourseKitError, match=r"thesis.tex.*data.folder-not-empty"):
         find_data()

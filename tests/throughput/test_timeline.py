@@ -89,23 +89,23 @@ def test_a_timeline_of_a_killed_rank_is_read_up_to_its_last_event(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "code"),
     [
-        ("", "is not a timeline of Horovod"),
-        ("rank 0 says hello", "is not a timeline of Horovod"),
-        ("[", "holds less than two training steps"),
-        (json.dumps(reduction(1, 1, ("GLOO_ALLREDUCE", 1, 2))), "holds less than two training steps"),
+        ("", "timeline.invalid"),
+        ("rank 0 says hello", "timeline.invalid"),
+        ("[", "timeline.too-few-steps"),
+        (json.dumps(reduction(1, 1, ("GLOO_ALLREDUCE", 1, 2))), "timeline.too-few-steps"),
     ],
 )
-def test_what_holds_no_two_steps_is_refused(write, text, words):
+def test_what_holds_no_two_steps_is_refused(write, text, code):
     """One sentence names the file."""
-    with pytest.raises(CourseKitError, match=rf"timeline\.json {words}"):
+    with pytest.raises(CourseKitError, match=rf"timeline\.json.*{code}"):
         communication_share(write(text))
 
 
 def test_a_missing_timeline_is_explained(tmp_path):
     """The sentence says how to get one."""
-    with pytest.raises(CourseKitError, match=r"there is no timeline .*a\.json \(No such file.*HOROVOD_TIMELINE"):
+    with pytest.raises(CourseKitError, match=r"a.json.*HOROVOD_TIMELINE.*timeline.missing"):
         communication_share(tmp_path / "a.json")
 
 
@@ -142,7 +142,7 @@ def test_phases_add_up_to_steps(write):
 
 def test_one_step_has_none_before_it(write):
     """One sentence says what is missing."""
-    with pytest.raises(CourseKitError, match="less than two training steps"):
+    with pytest.raises(CourseKitError, match=r"timeline.too-few-steps"):
         phases_of_steps(write(json.dumps(times_of(0, 1, 2, 3))))
 
 

@@ -83,13 +83,16 @@ def predict(  # noqa: PLR0913  # the options of the command
     chosen = select_labs(root, [lab])[0]
     name, is_torch = chosen.name, chosen.framework == TORCH
     if not is_torch and not {"model", "batch_size"} <= read_defaults(root / "labs" / name / f"{name}.ipynb").keys():
-        raise CourseKitError(f"{name} trains no network whose speed is known: predict lab 03 or 04.")
+        raise CourseKitError(
+            f"{name} trains no network whose speed is known: predict lab 03 or 04.", "forecast.no-network"
+        )
     profile = load_site(root, site)
     kind = profile.kind(partition)
     values = read_values(dict(given), TORCH_DEFAULTS if is_torch else DEFAULTS)
     if measured and not values["images_per_s"]:
         raise CourseKitError(
-            "--measured is compared with one GPU alone in the same training: give -p images_per_s, too."
+            "--measured is compared with one GPU alone in the same training: give -p images_per_s, too.",
+            "forecast.no-baseline",
         )
     plan = make_plan(profile, kind, values)
     rows = forecast(plan.training, plan.machine, _numbers(nodes), measured)
@@ -132,11 +135,16 @@ def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS
         CourseKitError: a parameter changes nothing about the speed, or its value is of another kind.
     """
     if unknown := texts.keys() - defaults.keys():
-        raise CourseKitError(f"-p: {min(unknown)} is not known to predictions: they know {', '.join(defaults)}.")
+        raise CourseKitError(
+            f"-p: {min(unknown)} is not known to predictions: they know {', '.join(defaults)}.",
+            "forecast.unknown-parameter",
+        )
     values = {**defaults, **given_values(texts, defaults)}
     for name, allowed in CHOICES.items():
         if name in values and values[name] not in allowed:
-            raise CourseKitError(f"-p: {name} must be one of {', '.join(allowed)}, not {values[name]!r}.")
+            raise CourseKitError(
+                f"-p: {name} must be one of {', '.join(allowed)}, not {values[name]!r}.", "forecast.bad-value"
+            )
     return values
 
 
@@ -147,12 +155,15 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
         CourseKitError: a speed, a link or the network is not known; the sentence says what to give instead.
     """
     if not partition.has_gpus:
-        raise CourseKitError(f"{site.name} has no GPUs in its profile: predictions are for nodes with GPUs.")
+        raise CourseKitError(
+            f"{site.name} has no GPUs in its profile: predictions are for nodes with GPUs.", "forecast.no-gpus"
+        )
     gpu = find_gpu(partition.gpu)
     if not partition.fabric_gbit_per_s:
         raise CourseKitError(
             f"how much a node of {site.name} sends is not known: "
-            f"give fabric_gbit_per_s in slurm/sites/{site.name}.toml."
+            f"give fabric_gbit_per_s in slurm/sites/{site.name}.toml.",
+            "forecast.no-fabric",
         )
     network = find_network(values["model"])
     speed = _find_speed(gpu, partition.gpu.partition(",")[0], values)
@@ -185,13 +196,16 @@ def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
     model, batch_size, precision = (values[name] for name in ("model", "batch_size", "precision"))
     if values["images_per_s"]:
         if not batch_size:
-            raise CourseKitError("images_per_s is the speed with a batch of some size: give batch_size, too.")
+            raise CourseKitError(
+                "images_per_s is the speed with a batch of some size: give batch_size, too.", "forecast.no-batch"
+            )
         return Speed(model, batch_size, values["images_per_s"], "as you gave it", source="")
     speed = find_speed(gpu, model, batch_size, precision)
     if not speed:
         raise CourseKitError(
             f"nobody published how fast one {gpu_name} trains {model} in {precision}, as far as this course knows: "
-            "run the lab there on one GPU and give its speed with -p images_per_s."
+            "run the lab there on one GPU and give its speed with -p images_per_s.",
+            "forecast.no-speed",
         )
     return speed
 
@@ -200,7 +214,9 @@ def _numbers(text: str) -> list[int]:
     """Return numbers of nodes from "1,2,4"."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) for part in parts):
-        raise CourseKitError(f"--nodes must be whole numbers above 0 with commas between them, not {text!r}.")
+        raise CourseKitError(
+            f"--nodes must be whole numbers above 0 with commas between them, not {text!r}.", "forecast.nodes"
+        )
     return sorted({int(part) for part in parts})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coursekit.errors import CourseKitError
+from coursekit.errors import Cause, CourseKitError
 from coursekit.imagenet.records import (
     FIRST_LABEL,
     LAST_LABEL,
@@ -43,9 +43,11 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
         CourseKitError: there are no files, some are missing, or the split is neither of the two.
     """
     if split not in SPLITS:
-        raise CourseKitError(f"There is no split {split!r}: it is one of {' and '.join(SPLITS)}.")
+        raise CourseKitError(f"There is no split {split!r}: it is one of {' and '.join(SPLITS)}.", "split.unknown")
     if not Path(folder).is_dir():
-        raise CourseKitError(f"There is no data folder {folder}: make one with `coursekit data make {folder}`.")
+        raise CourseKitError(
+            f"There is no data folder {folder}: make one with `coursekit data make {folder}`.", "data.no-folder"
+        )
     for place in (Path(folder), Path(folder, split)):
         found = {path.name for path in place.glob(f"{split}-*") if NAME.fullmatch(path.name)}
         if found:
@@ -53,18 +55,22 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
     else:
         raise CourseKitError(
             f"{folder} holds no files {file_name(split, 0, 16)} and so on, nor does a folder {split}/ in it: "
-            "name a folder with ImageNet's TFRecord files, or make one with `coursekit data make`."
+            "name a folder with ImageNet's TFRecord files, or make one with `coursekit data make`.",
+            "data.no-files",
         )
     totals = sorted({int(name.rpartition("-")[2]) for name in found})
     if len(totals) > 1:
         counts = " and ".join(map(str, totals))
-        raise CourseKitError(f"{place} holds {split} files of sets of {counts}: leave one set in the folder.")
+        raise CourseKitError(
+            f"{place} holds {split} files of sets of {counts}: leave one set in the folder.", "data.mixed-sets"
+        )
     wanted = [file_name(split, number, totals[0]) for number in range(totals[0])]
     missing = [name for name in wanted if name not in found]
     if missing:
         named = first_few(missing)
         raise CourseKitError(
-            f"{place} lacks {len(missing)} of {totals[0]} {split} files ({named}): copy or make them again."
+            f"{place} lacks {len(missing)} of {totals[0]} {split} files ({named}): copy or make them again.",
+            "data.files-missing",
         )
     return [str(place / name) for name in wanted]
 
@@ -80,9 +86,10 @@ def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
         try:
             num_records, is_whole = count_records(file)
         except OSError as error:
-            raise CourseKitError(f"{file} cannot be read: {error.strerror}.") from error
+            raise CourseKitError(f"{file} cannot be read: {error.strerror}.", "data.unreadable") from error
         if not is_whole:
-            raise CourseKitError(f"{file} {describe_damage(file, num_records)}.")
+            damage = describe_damage(file, num_records)
+            raise CourseKitError(f"{file} {damage.words}.", damage.code)
         num_images += num_records
     return num_images
 
@@ -134,10 +141,10 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
         for record in read_records(str(path), SKIP).take(num_looked_at).as_numpy_iterator():
             wrong = _fault(record, report.labels)
             if wrong and not fault:
-                fault, place = wrong, f"{path}, record {num_read}"
+                fault, place = str(wrong), f"{path}, record {num_read}"
             num_read, num_bad = num_read + 1, num_bad + bool(wrong)
     except OSError as error:
-        return f"cannot be read: {error.strerror}", str(path)
+        return str(Cause(f"cannot be read: {error.strerror}", "data.unreadable")), str(path)
     # Reading ends at the first damaged record; a quick check knows no more than the headers.
     num_whole = num_read if num_looked_at == ALL else num_records
     report.num_good += num_whole - num_bad
@@ -146,8 +153,8 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
     return fault, place
 
 
-def _fault(record: bytes, labels: set[int]) -> str:
-    """Return why no training can use a record, or ''; a good record's label is added to the others."""
+def _fault(record: bytes, labels: set[int]) -> Cause | None:
+    """Return why no training can use a record, or None; a good record's label is added to the others."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
     from google.protobuf.message import DecodeError  # as above
 
@@ -159,15 +166,16 @@ def _fault(record: bytes, labels: set[int]) -> str:
         except DecodeError:
             features = []
         named = first_few(features) or "no features at all"
-        return (
-            f"it is not an example with one image/encoded (bytes) and one image/class/label (number), but has {named}"
+        return Cause(
+            f"it is not an example with one image/encoded (bytes) and one image/class/label (number), but has {named}",
+            "example.wrong-features",
         )
     if not FIRST_LABEL <= label <= LAST_LABEL:
         hint = ": where labels begin at 0, add 1 to all and write them again" if label == 0 else ""
-        return f"its label is {label}, not {FIRST_LABEL} to {LAST_LABEL}{hint}"
+        return Cause(f"its label is {label}, not {FIRST_LABEL} to {LAST_LABEL}{hint}", "example.label-range")
     try:
         tf.io.extract_jpeg_shape(encoded)
     except tf.errors.InvalidArgumentError:
-        return "its image is not a JPEG"
+        return Cause("its image is not a JPEG", "example.no-jpeg")
     labels.add(int(label))
-    return ""
+    return None

@@ -124,7 +124,7 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
             if progress:
                 progress(file.name, num_done, wanted.num_images)
     except OSError as error:
-        raise CourseKitError(f"{place} cannot be written: {error.strerror or error}.") from error
+        raise CourseKitError(f"{place} cannot be written: {error.strerror or error}.", "data.not-writable") from error
     return place
 
 
@@ -177,12 +177,16 @@ def _claim(place: Path, preset: Preset) -> None:
     # A centre's files may have the names of ours: without the mark none may be there.
     ours = {MARK, *(file.name for file in plan(preset))} if mark.exists() else set()
     if ours and mark.read_text(encoding="utf-8").strip() != preset.name:
-        raise CourseKitError(f"{place} holds data of another preset: name another folder for {preset.name!r}.")
+        raise CourseKitError(
+            f"{place} holds data of another preset: name another folder for {preset.name!r}.", "data.other-preset"
+        )
     present = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
     parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in ours]
     others = [name for name in present if name not in {*ours, *parts}]
     if others:
-        raise CourseKitError(f"{place} holds other things ({first_few(others)}): name an empty or a new folder.")
+        raise CourseKitError(
+            f"{place} holds other things ({first_few(others)}): name an empty or a new folder.", "data.folder-not-empty"
+        )
     for name in parts:
         (place / name).unlink()
     write_text(mark, f"{preset.name}\n")
@@ -215,7 +219,8 @@ def find_data(folder: str = "") -> Path:
                     _make_in_other_process(place, wanted)
         except OSError as error:
             raise CourseKitError(
-                f"{place} cannot be made ({error.strerror or error}): set ${CACHE_VARIABLE} to one of your folders."
+                f"{place} cannot be made ({error.strerror or error}): set ${CACHE_VARIABLE} to one of your folders.",
+                "data.no-cache",
             ) from error
     return place
 

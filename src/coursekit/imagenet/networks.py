@@ -31,12 +31,16 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
     make = getattr(tf.keras.applications, name, None)
     if not callable(make):
         known = sorted(name for name, value in vars(tf.keras.applications).items() if callable(value))
-        raise CourseKitError(f"there is no network {name!r}; the names are {SMALL}, {', '.join(known)}.")
+        raise CourseKitError(
+            f"there is no network {name!r}; the names are {SMALL}, {', '.join(known)}.", "network.unknown"
+        )
     shape = (image_size, image_size, 3)
     try:
         network = make(weights=None, input_shape=shape, classes=num_classes, classifier_activation=None)
     except ValueError as error:
-        raise CourseKitError(f"{name} cannot be built for images of {image_size} pixels: {error}") from None
+        raise CourseKitError(
+            f"{name} cannot be built for images of {image_size} pixels: {error}", "network.image-size"
+        ) from None
     for layer in network.layers:
         if isinstance(layer, tf.keras.layers.BatchNormalization):
             layer.momentum = BATCH_NORM_MOMENTUM

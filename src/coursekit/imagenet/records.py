@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coursekit.errors import CourseKitError
+from coursekit.errors import Cause, CourseKitError
 
 Array = np.ndarray[Any, Any]
 
@@ -115,7 +115,10 @@ def read_records(file: Any, damaged: str = STOP) -> Any:
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     if damaged not in {STOP, SKIP}:
-        raise CourseKitError(f'damaged={damaged!r} is neither "stop" nor "skip": choose what a damaged record does.')
+        raise CourseKitError(
+            f'damaged={damaged!r} is neither "stop" nor "skip": choose what a damaged record does.',
+            "records.unknown-mode",
+        )
     if damaged == STOP:
         return tf.data.TFRecordDataset(file)
     # Of a file that is not there, ignore_errors would ask for ever.
@@ -150,10 +153,12 @@ def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
     return num_records, 0 < begin == num_bytes
 
 
-def describe_damage(file: str | os.PathLike[str], num_whole: int) -> str:
+def describe_damage(file: str | os.PathLike[str], num_whole: int) -> Cause:
     """Return what is wrong with a file that holds no more than so many records from its begin on, and what to do."""
     if not Path(file).stat().st_size:
-        return "is empty: copy it again"
+        return Cause("is empty: copy it again", "records.empty")
     if not num_whole:
-        return "holds no whole record, it is cut, compressed or no TFRecord file: copy it again, unpacked"
-    return f"is cut or damaged from record {num_whole} on (the first is 0): copy it again"
+        return Cause(
+            "holds no whole record, it is cut, compressed or no TFRecord file: copy it again, unpacked", "records.none"
+        )
+    return Cause(f"is cut or damaged from record {num_whole} on (the first is 0): copy it again", "records.cut")

@@ -40,7 +40,8 @@ def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Pa
     if found != network:
         raise CourseKitError(
             f"{folder} holds an interrupted training with {_in_words(found)}, not with {_in_words(network)}: "
-            "choose another folder, or remove this one."
+            "choose another folder, or remove this one.",
+            "training.other-network",
         )
     write_json(made_from, network)
     return folder

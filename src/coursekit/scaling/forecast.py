@@ -32,18 +32,22 @@ class Training:
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
                 f"{num_ranks} ranks cannot share {self.global_batch_size} images of a step: "
-                "give fewer nodes or a larger global_batch_size."
+                "give fewer nodes or a larger global_batch_size.",
+                "batch.fewer-than-ranks",
             )
         images = self.global_batch_size // num_ranks if self.global_batch_size else self.batch_size
         if self.largest_batch is not None and images > self.largest_batch:
             raise CourseKitError(
                 f"{images} images of {self.network.name} do not fit into the memory of a GPU: at most about "
-                f"{self.largest_batch} do. Give a smaller batch, more nodes to share it, or -p precision mixed_float16."
+                f"{self.largest_batch} do. Give a smaller batch, more nodes to share it, "
+                "or -p precision mixed_float16.",
+                "batch.exceeds-memory",
             )
         if images * num_ranks > NUM_IMAGES:
             raise CourseKitError(
                 f"a step of {num_ranks} ranks would have {images * num_ranks} images, and ImageNet has {NUM_IMAGES}: "
-                "give a smaller batch or fewer nodes."
+                "give a smaller batch or fewer nodes.",
+                "batch.exceeds-data",
             )
         return images
 

@@ -157,7 +157,9 @@ def find_gpu(words: str) -> Gpu:
     known = _read().gpus
     name = words.partition(",")[0]
     if name not in known:
-        raise CourseKitError(f"the links of {name!r} are not known; {GPUS.name} has {', '.join(known)}: add it there.")
+        raise CourseKitError(
+            f"the links of {name!r} are not known; {GPUS.name} has {', '.join(known)}: add it there.", "gpu.unknown"
+        )
     return known[name]
 
 

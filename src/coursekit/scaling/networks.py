@@ -43,7 +43,10 @@ def find_network(name: str, image_size: int = 0) -> Network:
             return network
     known = ", ".join(dict.fromkeys(network.name for network in recorded()))
     shown = f"{name} for {image_size} pixels" if image_size else name
-    raise CourseKitError(f"{shown} is not among the recorded networks ({known}): tools/count_networks.py adds some.")
+    raise CourseKitError(
+        f"{shown} is not among the recorded networks ({known}): tools/count_networks.py adds some.",
+        "network.not-recorded",
+    )
 
 
 @cache

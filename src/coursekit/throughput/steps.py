@@ -45,7 +45,8 @@ class StepTimes:
         if len(self.seconds) < 2:  # noqa: PLR2004  # the first one is mostly tracing
             raise CourseKitError(
                 f"the speed of training needs 2 steps or more, there were {len(self.seconds)}: "
-                "hand step_times to model.fit as a callback, and train for more steps."
+                "hand step_times to model.fit as a callback, and train for more steps.",
+                "speed.too-few-steps",
             )
         return self.batch_size / float(np.median(self.seconds[1:]))
 

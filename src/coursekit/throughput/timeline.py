@@ -132,7 +132,10 @@ def phases_of_steps(path: Path | str) -> list[Phases]:
 
 def _require_two_steps(steps: Sequence[object], path: Path | str) -> None:
     if len(steps) < 2:  # noqa: PLR2004  # a step lies between two marks
-        raise CourseKitError(f"{path} holds less than two training steps with an allreduce: train for more steps.")
+        raise CourseKitError(
+            f"{path} holds less than two training steps with an allreduce: train for more steps.",
+            "timeline.too-few-steps",
+        )
 
 
 def _num_bytes(args: Mapping[str, str]) -> int:
@@ -148,10 +151,13 @@ def _events(path: Path) -> Iterator[dict[str, Any]]:
     except OSError as error:
         raise CourseKitError(
             f"there is no timeline {path} ({error.strerror}): "
-            'have one written with ranks.run(…, environ={"HOROVOD_TIMELINE": "timeline.json"}).'
+            'have one written with ranks.run(…, environ={"HOROVOD_TIMELINE": "timeline.json"}).',
+            "timeline.missing",
         ) from None
     if not text.startswith("["):
-        raise CourseKitError(f"{path} is not a timeline of Horovod: it does not begin with a list of events.")
+        raise CourseKitError(
+            f"{path} is not a timeline of Horovod: it does not begin with a list of events.", "timeline.invalid"
+        )
     decoder = json.JSONDecoder()
     position = 0
     while True:

@@ -39,7 +39,9 @@ def make_book(
     slides, mathjax = build / "slides", root / MATHJAX
     missing = [deck.path.stem for deck in find_decks(root) if not (slides / f"{deck.path.stem}.html").is_file()]
     if missing or not mathjax.is_file():
-        raise CourseKitError(f"{slides} has not all decks ({', '.join(missing) or MATHJAX}): `make slides` first.")
+        raise CourseKitError(
+            f"{slides} has not all decks ({', '.join(missing) or MATHJAX}): `make slides` first.", "book.no-decks"
+        )
     progress("Sphinx")
     python = sphinx_python(root)
     progress("pages")
@@ -66,7 +68,9 @@ def sphinx_python(root: Path) -> Path:
     # `make env` installs uv beside this Python where the PATH has none.
     uv = shutil.which("uv", path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]))
     if uv is None:
-        raise CourseKitError("the book's own environment is made by uv, which is not there: run `make env` again.")
+        raise CourseKitError(
+            "the book's own environment is made by uv, which is not there: run `make env` again.", "book.no-uv"
+        )
     _call([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], root)
     _call([uv, "pip", "install", "--quiet", "--python", str(python), "--require-hashes", "-r", str(pins)], root)
     shutil.copyfile(pins, stamp)
@@ -79,4 +83,4 @@ def _call(command: list[str], folder: Path) -> None:
     )
     if ended.returncode:
         told = (ended.stderr or ended.stdout).strip().splitlines()
-        raise CourseKitError("the book was not made: " + "; ".join(told[:8]))
+        raise CourseKitError("the book was not made: " + "; ".join(told[:8]), "book.failed")

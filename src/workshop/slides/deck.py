@@ -64,11 +64,13 @@ def load_deck(path: Path) -> Deck:
     text = path.read_text(encoding="utf-8")
     header = HEADER.match(text)
     if not header:
-        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, ---.")
+        raise CourseKitError(f"{where} has no header: begin it with ---, title, minutes, ---.", "deck.no-header")
     try:
         table = yaml.safe_load(header[1])
     except yaml.YAMLError as error:
-        raise CourseKitError(f"{where}: the header is not valid YAML: {' '.join(str(error).split())}.") from None
+        raise CourseKitError(
+            f"{where}: the header is not valid YAML: {' '.join(str(error).split())}.", "deck.invalid-header"
+        ) from None
     given = {"name": path.stem, "path": path, "body": text[header.end() :]}
     return toml_files.read(Deck, table, where, **given)
 

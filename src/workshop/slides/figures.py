@@ -100,7 +100,10 @@ def draw(root: Path, name: str, folder: Path) -> Drawn:
     alts = _as_list(script["words"](*given))
     if len(alts) != len(files) or not all(alts):
         texts = counted(sum(map(bool, alts)), "text")
-        raise CourseKitError(f"{FIGURES}/{name}.py: draw() returns {counted(len(files), 'figure')}, words() {texts}.")
+        raise CourseKitError(
+            f"{FIGURES}/{name}.py: draw() returns {counted(len(files), 'figure')}, words() {texts}.",
+            "figure.alternatives",
+        )
     origins: dict[str, str] = {} if loaded else {"model": MODEL}
     for source, (_, origin) in zip(script["DATA"], loaded):
         kind = source.partition("/")[0]
@@ -111,11 +114,13 @@ def draw(root: Path, name: str, folder: Path) -> Drawn:
 def _load(root: Path, name: str) -> dict[str, Any]:
     path = root / FIGURES / f"{name}.py"
     if not path.is_file():
-        raise CourseKitError(f"there is no {FIGURES}/{name}.py: write it, or see {FIGURES}/ for those there are.")
+        raise CourseKitError(
+            f"there is no {FIGURES}/{name}.py: write it, or see {FIGURES}/ for those there are.", "figure.missing"
+        )
     script = runpy.run_path(str(path), run_name="figure")
     missing = [needed for needed in NEEDED if needed not in script]
     if missing:
-        raise CourseKitError(f"{FIGURES}/{name}.py does not define {', '.join(missing)}.")
+        raise CourseKitError(f"{FIGURES}/{name}.py does not define {', '.join(missing)}.", "figure.incomplete")
     return script
 
 
@@ -130,7 +135,9 @@ def _load_data(root: Path, source: str) -> tuple[Any, str]:
         return published, published.words
     if source == "sites":
         return {site.name: site for site in load_sites(root)}, "From the files of slurm/sites/."
-    raise CourseKitError(f"{source!r} is not the data of a figure: write results/NAME, published/NAME or sites.")
+    raise CourseKitError(
+        f"{source!r} is not the data of a figure: write results/NAME, published/NAME or sites.", "figure.unknown-data"
+    )
 
 
 def _as_list(value: Any) -> list[Any]:

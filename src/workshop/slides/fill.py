@@ -58,17 +58,20 @@ class Filler:
         try:
             filled = environment.from_string(deck.body).render(deck=deck)
         except jinja2.TemplateSyntaxError as error:
-            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error.message}.") from None
-        except (jinja2.UndefinedError, KeyError, CourseKitError) as error:
-            dot = "" if isinstance(error, CourseKitError) else "."
-            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}{dot}") from None
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error.message}.", "deck.syntax") from None
+        except (jinja2.UndefinedError, KeyError) as error:
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}.", "deck.undefined") from None
+        except CourseKitError as error:
+            raise CourseKitError(f"{where}, line {self._line(deck, error)}: {error}") from None
         return _with_origins(list(split(filled)))
 
     def figure(self, name: str, step: int = 1) -> str:
         """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
         drawn = self._draw(name)
         if not 1 <= step <= len(drawn.files):
-            raise CourseKitError(f"the figure {name} has no step {step}: its last one is {len(drawn.files)}.")
+            raise CourseKitError(
+                f"the figure {name} has no step {step}: its last one is {len(drawn.files)}.", "figure.no-step"
+            )
         return drawn.html(step)
 
     def motion(self, name: str) -> str:
@@ -141,7 +144,7 @@ class _Lazy:
 def _fact(facts: Mapping[str, sources.Fact], quoted: list[str], name: str) -> str:
     """Return a fact's value, and add its source to `quoted`."""
     if name not in facts:
-        raise CourseKitError(f"{sources.FACTS}/ has no fact {name!r}.")
+        raise CourseKitError(f"{sources.FACTS}/ has no fact {name!r}.", "fact.unknown")
     quoted.append(facts[name].source)
     return facts[name].value
 
@@ -174,10 +177,10 @@ def quoted_lines(root: Path, name: str, *starts: str, comments: bool = True) -> 
     """
     path = root / name
     if not path.is_file() or ".." in path.parts or not path.is_relative_to(root):
-        raise CourseKitError(f"there is no file {name} to quote.")
+        raise CourseKitError(f"there is no file {name} to quote.", "quotation.no-file")
     lines = path.read_text(encoding="utf-8").splitlines()
     for start in starts:
         if not any(line.startswith(start) for line in lines):
-            raise CourseKitError(f"{name} has no line that begins with {start!r}.")
+            raise CourseKitError(f"{name} has no line that begins with {start!r}.", "quotation.no-line")
     picked = [line for line in lines if line.startswith(starts or ("",))]
     return "\n".join(picked if comments else [COMMENT.sub("", line) for line in picked])

@@ -33,10 +33,12 @@ def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
     """
     decks = find_decks(root)
     if not decks:
-        raise CourseKitError("slides/ has no deck here: the lecture is made in the instructors' checkout.")
+        raise CourseKitError("slides/ has no deck here: the lecture is made in the instructors' checkout.", "deck.none")
     for name in names:
         if not matching([deck.name for deck in decks], name):
-            raise CourseKitError(f"there is no deck {name!r}: slides/ has {', '.join(deck.name for deck in decks)}.")
+            raise CourseKitError(
+                f"there is no deck {name!r}: slides/ has {', '.join(deck.name for deck in decks)}.", "deck.unknown"
+            )
     chosen = {one for name in names for one in matching([deck.name for deck in decks], name)}
     return tuple(deck for deck in decks if not names or deck.name in chosen)
 
@@ -87,7 +89,7 @@ def make_slides(
         progress("printing")
         made += marp.to_pdf(root, files)
     if faults:
-        raise CourseKitError("\n".join([f"{len(faults)} thing(s) to fix on the slides:", *faults]))
+        raise CourseKitError("\n".join([f"{len(faults)} thing(s) to fix on the slides:", *faults]), "slides.faults")
     return sorted(made)
 
 

@@ -60,7 +60,9 @@ def chromium() -> str:
     """
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not found:
-        raise CourseKitError("slides are measured and printed by Chromium, which is missing: apt install chromium.")
+        raise CourseKitError(
+            "slides are measured and printed by Chromium, which is missing: apt install chromium.", "chromium.missing"
+        )
     return found
 
 
@@ -76,7 +78,9 @@ def _convert(root: Path, files: Sequence[Path], end: str, options: Sequence[str]
     returncode, word = _run(command, root)
     missing = [path.name for path in made if not path.is_file()]
     if returncode or missing:
-        raise CourseKitError(f"Marp could not make {', '.join(missing) or 'the decks'}: {word or 'no word why'}")
+        raise CourseKitError(
+            f"Marp could not make {', '.join(missing) or 'the decks'}: {word or 'no word why'}", "marp.failed"
+        )
     return made
 
 
@@ -106,4 +110,4 @@ def _run(command: list[str], root: Path) -> tuple[int, str]:
 def _refuse_missing(path: Path, root: Path) -> None:
     if not path.is_file():
         shown = path.relative_to(root).as_posix()
-        raise CourseKitError(f"{shown} is missing: `make slides` installs it (npm ci in slides/).")
+        raise CourseKitError(f"{shown} is missing: `make slides` installs it (npm ci in slides/).", "marp.missing")

@@ -48,15 +48,19 @@ def load(root: Path, name: str) -> RecordedResult:
     """
     path = root / RESULTS / f"{name}.json"
     if name not in recorder_names(root):
-        raise CourseKitError(f"there is no {RECORDERS}/{name}.py: it is what records the result {name!r}.")
+        raise CourseKitError(
+            f"there is no {RECORDERS}/{name}.py: it is what records the result {name!r}.", "recorder.missing"
+        )
     if not path.is_file():
-        raise CourseKitError(f"{RESULTS}/{name}.json is missing: run `workshop record {name}`.")
+        raise CourseKitError(f"{RESULTS}/{name}.json is missing: run `workshop record {name}`.", "result.missing")
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
         recorded, data = table["recorded"], table["data"]
         pictures = {key: path.with_name(file) for key, file in table["pictures"].items()}
     except (ValueError, KeyError, TypeError) as error:
-        raise CourseKitError(f"{RESULTS}/{name}.json is damaged ({error}): run `workshop record {name}`.") from error
+        raise CourseKitError(
+            f"{RESULTS}/{name}.json is damaged ({error}): run `workshop record {name}`.", "result.damaged"
+        ) from error
     return RecordedResult(name, recorded, {**data, "pictures": pictures} if pictures else data)
 
 

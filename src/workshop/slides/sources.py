@@ -57,7 +57,9 @@ def load_facts(root: Path) -> Mapping[str, Fact]:
         where = f"{FACTS}/{path.name}"
         read = toml_files.load(_Facts, path, where).facts
         if set(read) & set(facts):
-            raise CourseKitError(f"{where}: {sorted(set(read) & set(facts))} stand in another file of {FACTS}/, too.")
+            raise CourseKitError(
+                f"{where}: {sorted(set(read) & set(facts))} stand in another file of {FACTS}/, too.", "fact.twice"
+            )
         facts.update(read)
     return facts
 
@@ -71,7 +73,9 @@ def load_published(root: Path, name: str) -> Published:
     where = f"{PUBLISHED}/{name}.toml"
     if not (root / where).is_file():
         names = sorted(path.stem for path in (root / PUBLISHED).glob("*.toml"))
-        raise CourseKitError(f"there is no {where}: {PUBLISHED}/ has {', '.join(names) or 'none'}.")
+        raise CourseKitError(
+            f"there is no {where}: {PUBLISHED}/ has {', '.join(names) or 'none'}.", "published.missing"
+        )
     return toml_files.load(Published, root / where, where)
 
 
@@ -89,5 +93,5 @@ def glossary(root: Path, *terms: str) -> str:
     meanings = load_glossary(root)
     for term in terms:
         if term not in meanings:
-            raise CourseKitError(f"{GLOSSARY} has no term {term!r}.")
+            raise CourseKitError(f"{GLOSSARY} has no term {term!r}.", "glossary.no-term")
     return markdown_table(("term", "meaning"), ((f"**{term}**", meanings[term]) for term in terms))

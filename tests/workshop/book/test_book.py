@@ -174,5 +174,5 @@ def test_a_reader_searches_turns_pages_and_reads_on_a_phone(book):
 
 def test_what_is_missing_is_said(tmp_path):
     """Without decks one sentence names the command."""
-    with pytest.raises(CourseKitError, match=r"has not all decks .*01-gradient-descent.*: `make slides` first"):
+    with pytest.raises(CourseKitError, match=r"01-gradient-descent.*book.no-decks"):
         make_book(ROOT, tmp_path, tmp_path / "book")

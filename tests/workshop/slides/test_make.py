@@ -97,10 +97,10 @@ def test_slides_that_cannot_be_read_are_refused(lecture):
 
 def test_an_unknown_deck_is_refused(lecture):
     """The sentence lists those there are; a students' copy has no lecture."""
-    with pytest.raises(CourseKitError, match=r"slides/ has no deck here"):
+    with pytest.raises(CourseKitError, match=r"deck.none"):
         select_decks(lecture.root, [])
     lecture.deck("# One")
-    with pytest.raises(CourseKitError, match="there is no deck '9': slides/ has 01-try"):
+    with pytest.raises(CourseKitError, match=r"'9'.*01-try.*deck.unknown"):
         select_decks(lecture.root, ["9"])
 
 
@@ -180,9 +180,9 @@ def test_printing_leaves_a_pdf_and_nothing_else(pytestconfig, deck, temporary, m
         (pdf,) = marp.to_pdf(pytestconfig.rootpath, [deck])
         assert pdf.read_bytes().startswith(b"%PDF-")
     except CourseKitError as error:
-        told = str(error)
+        codes = [error.code]
     else:
-        told = ""
+        codes = []
 
-    assert told == ("" if timeout_s > 1 else "Marp could not make deck.pdf: it was not done after 0.7 s")
+    assert codes == ([] if timeout_s > 1 else ["marp.failed"])
     assert list(temporary.iterdir()) == []
