@@ -16,15 +16,13 @@ from coursekit.labs.cells import INJECTED
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
 from coursekit.labs.run.execute import execute_lab
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT, new_folder
 from coursekit.labs.run.plan import plan_runs
 from coursekit.labs.run.results import LabResult, collect, format_points, format_time
-from coursekit.labs.run.session import RunProgress, new_folder
+from coursekit.labs.run.session import RunProgress
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
 from coursekit.text import first_few
-
-JOBS = "jobs"
-RESULT = "result.json"
 
 
 @click.command(epilog="Example: coursekit execute 02 --ranks 4")
@@ -44,7 +42,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     chosen = replace(asked, small_run={})
     notebook = root / "labs" / chosen.name / f"{chosen.name}.ipynb"
     run = replace(plan_runs([chosen], {chosen.name: notebook}, num_ranks, dict(given))[0], goes_on=True)
-    folder = new_folder(root / JOBS, f"{chosen.name}-")
+    folder = new_folder(root / JOBS_FOLDER, f"{chosen.name}-")
     stop, progress = StopSignals(), RunProgress(Console())
     with stop.handled(), progress.line:
         progress.lab_started(run, 1, 1)

@@ -10,9 +10,10 @@ from coursekit.cli.shared import LABS, PARAMETERS, RANKS
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
+from coursekit.labs.run.jobs_folder import new_folder
 from coursekit.labs.run.plan import plan_runs
 from coursekit.labs.run.results import PASSED, collect
-from coursekit.labs.run.session import RUNS, RunProgress, new_folder, point_latest, run_labs, show_report
+from coursekit.labs.run.session import RUNS, RunProgress, point_latest, run_labs, show_report
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 

@@ -1,17 +1,13 @@
 """`coursekit submit`."""
 
-from datetime import datetime
-
 import click
 
 from coursekit.cli.jobs import exit_after
 from coursekit.cli.shared import PARAMETERS, PARTITION, SITE
-from coursekit.labs.lab import select_labs
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER, time_stamp
 from coursekit.log import log_to
 from coursekit.paths import find_root
-from coursekit.slurm.jobs.remembered import FOLDER
-from coursekit.slurm.jobs.submit import check_answers
-from coursekit.slurm.jobs.submit import submit as submit_job
+from coursekit.slurm.jobs.submit import submit as submit_labs
 
 
 @click.command(epilog="Example: coursekit submit 02 --site karolina --nodes 2 --ranks-per-node 1 --follow")
@@ -48,20 +44,14 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
     """
     if len(labs) > 1 and (follow or given):
         raise click.UsageError("-p and --follow need a single LAB; `coursekit jobs` shows how all jobs go.")
-    root = find_root()
-    log = root / FOLDER / f"submit-{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}.log"
-    with log_to(log):
-        chosen = [lab.name for lab in select_labs(root, labs)]
-        for lab in chosen:
-            check_answers(root, lab, only_script=train)
-        for lab in chosen:
-            job = submit_job(
-                *(lab, site),
-                nodes=num_nodes,
-                ranks_per_node=ranks_per_node,
-                partition=partition,
-                train=train,
-                values=dict(given),
-            )
+    with log_to(find_root() / JOBS_FOLDER / f"submit-{time_stamp()}.log"):
+        *_, last = submit_labs(
+            *(labs, site),
+            nodes=num_nodes,
+            ranks_per_node=ranks_per_node,
+            partition=partition,
+            train=train,
+            values=dict(given),
+        )
     if follow:
-        exit_after(job.job_id)
+        exit_after(last.job_id)

@@ -18,8 +18,8 @@ from coursekit.cli.shared import JSON_FILE, SITE
 from coursekit.files import write_json
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
-from coursekit.slurm.jobs.render import JOBS
 from coursekit.slurm.sites.load import load_site
+from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from coursekit.text import counted
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
@@ -107,7 +107,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
 def _submit(
     cluster: Cluster, course: Path, names: Sequence[str], progress: RehearsalProgress, *, only_forms: bool
 ) -> list[RehearsedJob]:
-    folder = course / "slurm" / "jobs" / cluster.site.name
+    folder = course / JOB_SCRIPTS / cluster.site.name
     environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
     if names:
@@ -152,7 +152,7 @@ def _invite(console: Console, cluster: Cluster, course: Path) -> None:
     del variables[TRAIN_OPTIONS]  # each training takes options of its own
     lines += [f"  export {name}={shlex.quote(value)}" for name, value in variables.items()]
     lines += [f"  cd {course}", "and then sinfo, sbatch, squeue, sacct. Small runs of labs:"]
-    for script in sorted((course / JOBS / cluster.site.name).glob("*.sbatch")):
+    for script in sorted((course / JOB_SCRIPTS / cluster.site.name).glob("*.sbatch")):
         options, values = small_words(script, course)
         given = f"{TRAIN_OPTIONS}={shlex.quote(options)} " if options else ""
         if options or values:

@@ -20,7 +20,7 @@ from coursekit.labs.build.script import SCRIPT_NAME
 from coursekit.labs.lab import matching
 from coursekit.labs.run.plan import read_defaults
 from coursekit.processes import plain_environment
-from coursekit.slurm.jobs.render import JOBS
+from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.slurm_files import LOOPBACK
 
@@ -88,17 +88,17 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
     Raises:
         CourseKitError: the site has no job scripts, or no script fits a name.
     """
-    scripts = sorted((root / JOBS / site).glob("*.sbatch"), key=lambda path: path.stem)
+    scripts = sorted((root / JOB_SCRIPTS / site).glob("*.sbatch"), key=lambda path: path.stem)
     scripts = [path for path in scripts if path.stem != GRADE]
     if not scripts:
-        raise CourseKitError(f"{JOBS}/{site}/ has no job scripts: make them with coursekit build.")
+        raise CourseKitError(f"{JOB_SCRIPTS}/{site}/ has no job scripts: make them with coursekit build.")
     chosen: dict[Path, None] = {}
     for name in names:
         stem = name.rpartition("/")[2].removesuffix(".sbatch")
         fitting = [path for path in scripts if path.stem in matching([one.stem for one in scripts], stem)]
         if not fitting:
             known = ", ".join(path.stem for path in scripts)
-            raise CourseKitError(f"{JOBS}/{site}/ has no script {name!r}: there are {known}.")
+            raise CourseKitError(f"{JOB_SCRIPTS}/{site}/ has no script {name!r}: there are {known}.")
         chosen.update(dict.fromkeys(fitting))
     return tuple(chosen) or tuple(scripts)
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from coursekit.labs.run.session import new_folder, point_latest
+from coursekit.labs.run.jobs_folder import new_folder
+from coursekit.labs.run.session import point_latest
 
 QUICK = """\
 # %% tags=["parameters"]

@@ -251,7 +251,7 @@ def test_a_refusal_is_explained(course, monkeypatch, variable, value, expected):
     before = list_jobs(course)
     monkeypatch.setenv(variable, value)
     with pytest.raises(CourseKitError) as refused:
-        submit("01", SITE)
+        submit(["01"], SITE)
     assert str(refused.value).startswith(f"karolina refused the job: {expected}")
     assert " Slurm says: " in str(refused.value)
     assert list_jobs(course) == before
@@ -271,7 +271,8 @@ def test_variables_of_slurms_commands_steer_none_of_them(course, monkeypatch, st
     """A job is submitted, listed as it waits, and cancelled, whatever the caller's shell says of Slurm's commands."""
     for name, value in steering.items():
         monkeypatch.setenv(name, value)
-    job_id = submit("01", SITE, nodes=1).job_id
+    (job,) = submit(["01"], SITE, nodes=1)
+    job_id = job.job_id
     (row,) = [row for row in list_jobs(course) if row.job.job_id == job_id]
     assert row.state.state in {"PENDING", "RUNNING"}
     state = look([job_id])[job_id]
@@ -283,13 +284,13 @@ def test_variables_of_slurms_commands_steer_none_of_them(course, monkeypatch, st
 
 def test_a_rendered_script(course, capsys):
     """Another partition and number of nodes make a script of their own, with the same name of the job."""
-    job = submit("01", SITE, partition="qgpu_exp", values={"seed": 7})
+    (job,) = submit(["01"], SITE, partition="qgpu_exp", values={"seed": "7"})
     assert f"Job {job.job_id} (jobs/01-sgd.sbatch) is submitted" in capsys.readouterr().out
     subprocess.run(["scancel", job.job_id], check=True)
     text = (course / "jobs" / "01-sgd.sbatch").read_text()
     assert {"--partition=qgpu_exp", "--job-name=01-sgd"} <= set(text.split())
     with pytest.raises(CourseKitError, match="karolina, partition qgpu: 99999 nodes"):
-        submit("01", SITE, nodes=99999)
+        submit(["01"], SITE, nodes=99999)
 
 
 def test_interrupted_and_cancelled(course):

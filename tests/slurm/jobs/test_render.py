@@ -28,7 +28,7 @@ def directives_of(script):
 @every_site
 def test_committed_scripts_are_what_the_sources_make(name):
     """Whole texts: a change of a site, a lab or a template shows as a change of the scripts that it makes."""
-    committed = {path.name: path.read_text() for path in SCRIPTS if path.parent.name == name}
+    committed = {path.stem: path.read_text() for path in SCRIPTS if path.parent.name == name}
 
     assert committed == render_all(ROOT, load_site(ROOT, name))
 

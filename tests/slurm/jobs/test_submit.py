@@ -15,7 +15,7 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.slurm.jobs.remembered import recall_all
-from coursekit.slurm.jobs.submit import check_answers, notebook_options, submit, train_options
+from coursekit.slurm.jobs.submit import arguments_of, submit
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,55 +32,50 @@ def course(tmp_path_factory):
     return root
 
 
-def notebook(course, name):
-    """Return a lab's notebook."""
-    return course / "labs" / name / f"{name}.ipynb"
-
-
-def test_parameters_of_a_notebook(course):
-    """Each parameter becomes an option of the command in the job, of the type of its default."""
-    path = notebook(course, "03-keras-cnn")
-    assert notebook_options(path, {}) == []
-    assert notebook_options(path, {"num_epochs": "3", "data": "a folder/with spaces"}) == [
-        *("-p", "data", "a folder/with spaces"),
-        *("-p", "num_epochs", "3"),
-    ]
-    with pytest.raises(CourseKitError, match=r"^-p: num_epochs must be a whole number"):
-        notebook_options(path, {"num_epochs": "many"})
-    with pytest.raises(CourseKitError, match=r"^-p: 03-keras-cnn\.ipynb has no parameter epochs; it has .*num_epochs"):
-        notebook_options(path, {"epochs": "3"})
-
-
-def test_parameters_of_a_script(course):
-    """The script's options are written as it has them; others are refused, as is what is no script."""
-    path = notebook(course, "03-keras-cnn")
-    assert train_options(path, {"model": "ResNet50", "num_epochs": "90"}) == ["--model=ResNet50", "--num-epochs=90"]
-    with pytest.raises(CourseKitError, match=r"^-p: the script of 03-keras-cnn does not use num_ranks: "):
-        train_options(path, {"num_ranks": "4"})
-    with pytest.raises(CourseKitError, match=r"01-sgd.* has no script"):
-        train_options(notebook(course, "01-sgd"), {})
+@pytest.mark.parametrize(
+    ("lab", "train", "given", "words"),
+    [
+        ("03-keras-cnn", False, {}, []),
+        (
+            *("03-keras-cnn", False, {"num_epochs": "3", "data": "a folder/with spaces"}),
+            ["-p", "data", "a folder/with spaces", "-p", "num_epochs", "3"],
+        ),
+        ("03-keras-cnn", False, {"num_epochs": "many"}, "num_epochs"),
+        ("03-keras-cnn", False, {"epochs": "3"}, "[parameter.unknown]"),
+        ("03-keras-cnn", True, {"model": "ResNet50", "num_epochs": "90"}, ["--model=ResNet50", "--num-epochs=90"]),
+        ("03-keras-cnn", True, {"num_ranks": "4"}, "[parameter.not-in-script]"),
+        ("01-sgd", True, {}, "01-sgd"),
+    ],
+)
+def test_parameters_stand_behind_the_script(course, lab, train, given, words):
+    """In a job of the notebook as options of `coursekit execute`, in a training as those of train.py."""
+    if isinstance(words, list):
+        assert arguments_of(course, lab, given, train=train) == words
+        return
+    with pytest.raises(CourseKitError) as refused:
+        arguments_of(course, lab, given, train=train)
+    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fault"),
     [
-        ({"lab": "99"}, "there is no lab '99'; the labs are 01-sgd, 02-"),
-        ({"lab": "02", "site": "nowhere"}, "labs/02-horovod-sgd/02-horovod-sgd.ipynb has no answer yet in "),
-        ({"site": "nowhere"}, "there is no site 'nowhere': slurm/sites/ has barbora, "),
-        ({"partition": "gold"}, "karolina has no partition 'gold': slurm/sites/karolina.toml has "),
-        ({"nodes": 9999}, "karolina, partition qgpu: 9999 nodes; a job has from 1 to "),
-        ({"train": True}, "the lab 01-sgd has no script: submit it without --train."),
-        ({"nodes": 2}, "there is no sbatch here: submit on a login node of Karolina, "),
-        ({}, "there is no sbatch here: submit on a login node of Karolina, "),
+        ({"labs": ["99"]}, "'99'"),
+        ({"labs": ["01", "02"], "site": "nowhere"}, "[answer.missing]"),
+        ({"site": "nowhere"}, "[site.unknown]"),
+        ({"partition": "gold"}, "[partition.unknown]"),
+        ({"nodes": 9999}, "[job.nodes]"),
+        ({"nodes": 2}, "[slurm.no-sbatch]"),
+        ({}, "[slurm.no-sbatch]"),
     ],
 )
-def test_what_is_missing_is_said_in_order(course, monkeypatch, tmp_path, options, message):
+def test_what_is_missing_is_said_in_order(course, monkeypatch, tmp_path, options, fault):
     """Lab, answers, site, partition, nodes, and at last sbatch: the first that is missing is named; nothing is left."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(course)
     with pytest.raises(CourseKitError) as refused:
-        submit(**{"lab": "01", "site": "karolina", **options})
-    assert str(refused.value).startswith(message)
+        submit(**{"labs": ["01"], "site": "karolina", **options})
+    assert fault in str(refused.value)
     assert not list(course.glob("jobs/*"))
 
 
@@ -88,7 +83,7 @@ def test_a_command_that_is_refused_leaves_no_file(course, monkeypatch):
     """The log is made with its first line, which is sbatch's."""
     monkeypatch.chdir(course)
     refused = CliRunner().invoke(submit_command, ["01", "--site", "nowhere"]).exception
-    assert str(refused).startswith("there is no site 'nowhere': ")
+    assert refused.code == "site.unknown"
     assert not list(course.glob("jobs/*"))
 
 
@@ -115,7 +110,7 @@ def test_several_labs_are_jobs_of_their_own_or_none(course, monkeypatch, tmp_pat
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.chdir(course)
     refused = CliRunner().invoke(submit_command, ["01", "02", "03", "--site", "karolina"])
-    assert "02-horovod-sgd.ipynb has no answer yet in " in str(refused.exception)
+    assert refused.exception.code == "answer.missing"
     assert not (tmp_path / "asked").exists()
 
     done = CliRunner().invoke(submit_command, ["3", "01", "--site", "karolina"], catch_exceptions=False)
@@ -134,16 +129,8 @@ def test_a_site_without_scripts(course, monkeypatch, tmp_path):
     script = tmp_path / "course" / "slurm" / "jobs" / "karolina" / "01-sgd.sbatch"
     script.unlink()
     monkeypatch.chdir(tmp_path / "course")
-    with pytest.raises(CourseKitError, match=r"^slurm/jobs/karolina/01-sgd\.sbatch is missing: .*coursekit build"):
-        submit("01", "karolina")
-
-
-@pytest.fixture
-def released(tmp_path):
-    """Return a checkout with the released notebooks of labs 01 and 03."""
-    for name in ("01-sgd", "03-keras-cnn"):
-        shutil.copytree(ROOT / "labs" / name, tmp_path / "labs" / name)
-    return tmp_path
+    with pytest.raises(CourseKitError, match=r"slurm/jobs/karolina/01-sgd\.sbatch .*\[job-script\.missing\]"):
+        submit(["01"], "karolina")
 
 
 def answers(lab):
@@ -153,12 +140,12 @@ def answers(lab):
     return [(line.partition('id="')[2].partition('"')[0], '"script"' in line) for line in cells]
 
 
-def test_missing_answers_are_named(released):
+def test_missing_answers_are_named(tmp_path):
     """The released notebook is refused with the name of every answer; a script minds only those it is made of."""
+    shutil.copytree(ROOT / "labs" / "03-keras-cnn", tmp_path / "labs" / "03-keras-cnn")
     everything = ", ".join(name for name, _ in answers("03-keras-cnn"))
     script = ", ".join(name for name, is_script in answers("03-keras-cnn") if is_script)
     assert script != everything
-    for only_script, names in ((False, everything), (True, script)):
-        with pytest.raises(CourseKitError) as refused:
-            check_answers(released, "03-keras-cnn", only_script=only_script)
-        assert f"03-keras-cnn.ipynb has no answer yet in {names}: " in str(refused.value)
+    for train, names in ((False, everything), (True, script)):
+        with pytest.raises(CourseKitError, match=rf"03-keras-cnn\.ipynb .* {names}: "):
+            arguments_of(tmp_path, "03-keras-cnn", {}, train=train)

@@ -31,7 +31,7 @@ def test_a_new_site_gets_job_scripts(course):
     scripts = render_all(course, load_site(course, "nautilus"))
 
     assert set(scripts) == set(render_all(course, load_site(course, "karolina")))
-    lines = scripts["02-horovod-sgd.sbatch"].splitlines()
+    lines = scripts["02-horovod-sgd"].splitlines()
     options = {line.split()[1] for line in lines if line.startswith("#SBATCH ")}
     assert {"--partition=abyss", "--constraint=cold&dark", "--qos=dive", "--nodes=1", "--gres=gpu:2"} <= options
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.labs.students_notebook import RELEASED
 
 BY_PRODUCTS = (".ipynb_checkpoints", "__pycache__", ".git")
-OTHERS = ("jobs", RELEASED)  # what jobs that started here have left, and the released notebook
+OTHERS = (JOBS_FOLDER, RELEASED)  # what jobs that started here have left, and the released notebook
 MAX_BYTES = 1_000_000_000  # of a file or a folder: what is bigger is a data set, or a former training's checkpoints
 BYTES_PER_GB = 1e9
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # for a copy of anything

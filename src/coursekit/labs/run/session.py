@@ -5,13 +5,10 @@ The report is JSON for programs, and one self-contained HTML file for people; a 
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -38,21 +35,6 @@ MARKS = {
     results.INTERRUPTED: "[yellow]interrupted[/]",
     results.NOT_RUN: "[yellow]not run[/]",
 }
-
-
-def new_folder(parent: Path, prefix: str = "") -> Path:
-    """Make a folder that nothing was kept in before, named after this Slurm job's number or the local time.
-
-    A job that Slurm starts again has the same number, and a folder of its own.
-    """
-    number = os.environ.get("SLURM_JOB_ID")
-    stem = prefix + (number or datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S"))
-    for attempt in count(1):
-        folder = parent / (stem if attempt == 1 else f"{stem}-attempt-{attempt}")
-        with suppress(FileExistsError):
-            folder.mkdir(parents=True)
-            break
-    return folder
 
 
 def point_latest(folder: Path) -> None:

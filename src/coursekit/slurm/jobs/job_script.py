@@ -125,10 +125,10 @@ class JobScript:
         """
         where, most = f"{self.site.name}, partition {kind.slurm_name}", most_nodes(kind) or self.num_nodes
         if not 0 <= self.num_nodes <= most:
-            raise CourseKitError(f"{where}: {self.num_nodes} nodes; a job has from 1 to {most}.")
+            raise CourseKitError(f"{where}: {self.num_nodes} nodes; a job has from 1 to {most}.", "job.nodes")
         num_tasks, most = self.num_tasks_per_node, kind.num_gpus_per_node
         if not 0 <= num_tasks <= most:
-            raise CourseKitError(f"{where}: {num_tasks} ranks on each node; a node has from 1 to {most}.")
+            raise CourseKitError(f"{where}: {num_tasks} ranks on each node; a node has from 1 to {most}.", "job.ranks")
         if self.num_ranks == 1:
             usual = JobShape(1, 1)
         elif self.num_nodes or not self.num_ranks:

@@ -12,20 +12,19 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_json
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT, last_attempt
 from coursekit.labs.run.results import LabResult, format_points
 from coursekit.slurm.jobs.explain import explain_pending, read_tail
 from coursekit.slurm.jobs.job_script import LAUNCH_PATTERNS
-from coursekit.slurm.jobs.render import JOBS
 from coursekit.slurm.jobs.slurm_cli import PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
+from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from coursekit.text import first_few
 
-FOLDER = "jobs"
 NUMBER = re.compile(r"\d+")
 JOB_ID = re.compile(r"\d+(?:[_+]\d+)?")  # 7, the task 7_1 of an array, the part 7+1 of a job with two kinds of nodes
 
@@ -60,7 +59,7 @@ class SubmittedJob:
     @property
     def folder(self) -> str:
         """The folder of the executed notebook and its result; a second start adds `-attempt-2`."""
-        return f"{FOLDER}/{self.name}-{self.number or self.job_id}"
+        return f"{JOBS_FOLDER}/{self.name}-{self.number or self.job_id}"
 
 
 class ListedJob(NamedTuple):
@@ -73,15 +72,15 @@ class ListedJob(NamedTuple):
 
 def remember(root: Path, job: SubmittedJob) -> None:
     """Write a job down, whole or not at all."""
-    (root / FOLDER).mkdir(exist_ok=True)
-    write_json(root / FOLDER / f"{job.job_id}.json", asdict(job))
+    (root / JOBS_FOLDER).mkdir(exist_ok=True)
+    write_json(root / JOBS_FOLDER / f"{job.job_id}.json", asdict(job))
 
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
     """Return the job with this id, or None when it was not submitted from here."""
     # A file of another version or a broken disk tells nothing.
     with suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
-        fields = json.loads((root / FOLDER / f"{job_id}.json").read_text(encoding="utf-8"))
+        fields = json.loads((root / JOBS_FOLDER / f"{job_id}.json").read_text(encoding="utf-8"))
         ending = fields.pop("ending")
         return SubmittedJob(**fields, ending=ending and JobState(**ending))
     return None
@@ -89,7 +88,7 @@ def recall(root: Path, job_id: str) -> SubmittedJob | None:
 
 def recall_all(root: Path) -> list[SubmittedJob]:
     """Return all jobs that were submitted from this checkout, the oldest first."""
-    ids = [path.stem for path in (root / FOLDER).glob("*.json") if JOB_ID.fullmatch(path.stem)]
+    ids = [path.stem for path in (root / JOBS_FOLDER).glob("*.json") if JOB_ID.fullmatch(path.stem)]
     found = [recall(root, job_id) for job_id in ids]
     return sorted(
         (job for job in found if job), key=lambda job: (job.submitted, [*map(int, NUMBER.findall(job.job_id))])
@@ -103,12 +102,14 @@ def find_jobs(root: Path, job_id: str) -> list[SubmittedJob]:
         CourseKitError: no job has this number.
     """
     if not JOB_ID.fullmatch(job_id):
-        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.")
+        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.", "job.no-number")
     with suppress(SlurmError):
         adopt(root, read_queue())
     found = [job for job in recall_all(root) if job_id in {job.job_id, NUMBER.findall(job.job_id)[0]}]
     if not found:
-        raise CourseKitError(f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.")
+        raise CourseKitError(
+            f"no job {job_id} was submitted from {root}: `coursekit jobs` lists those that were.", "job.unknown"
+        )
     return found
 
 
@@ -121,7 +122,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     job, *others = find_jobs(root, job_id)
     if others:
         tasks = first_few([one.job_id for one in (job, *others)])
-        raise CourseKitError(f"{job_id} is more than one job: give one of {tasks}.")
+        raise CourseKitError(f"{job_id} is more than one job: give one of {tasks}.", "job.ambiguous")
     return job
 
 
@@ -158,7 +159,7 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
         if JOB_ID.fullmatch(job_id) and is_here and not was_refused and not recall(root, job_id):
             # Slurm joins a script's path and words by spaces; there may be some in the checkout's path, but not in it.
             script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split(" ")[0])
-            site = script.parent.name if script.parts[:-2] == Path(JOBS).parts else ""
+            site = script.parent.name if script.parts[:-2] == Path(JOB_SCRIPTS).parts else ""
             lab = state.name.removesuffix(LAUNCH_PATTERNS["train"].suffix)
             submitted = datetime.fromisoformat(state.submitted).astimezone().isoformat()
             remember(root, SubmittedJob(job_id, state.name, lab, site, str(script), submitted))
@@ -167,23 +168,14 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
 def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
     """Return the result that a job left, or None if it has left none yet."""
     with suppress(OSError, ValueError, TypeError, LookupError):
-        return LabResult.from_json(json.loads((_last_start(root, job) / "result.json").read_text(encoding="utf-8")))
+        return LabResult.from_json(json.loads((last_attempt(root / job.folder) / RESULT).read_text(encoding="utf-8")))
     return None
 
 
 def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
     """Return where the executed notebook is, or None before it is written."""
-    path = _last_start(root, job) / f"{job.lab}.ipynb"
+    path = last_attempt(root / job.folder) / f"{job.lab}.ipynb"
     return path if path.is_file() else None
-
-
-def _last_start(root: Path, job: SubmittedJob) -> Path:
-    """Return the folder of a job's last start; earlier ones, before it was started again, had ends of their own."""
-    first = root / job.folder
-    starts = {
-        int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{escape(first.name)}-attempt-*[0-9]")
-    }
-    return starts[max(starts)] if starts else first
 
 
 def _listed(root: Path, job: SubmittedJob, state: JobState) -> ListedJob:

@@ -28,7 +28,7 @@ def load_site(root: Path, name: str) -> Site:
     """
     names = site_names(root)
     if name not in names:
-        raise CourseKitError(f"there is no site {name!r}: {FOLDER}/ has {', '.join(names) or 'none'}.")
+        raise CourseKitError(f"there is no site {name!r}: {FOLDER}/ has {', '.join(names) or 'none'}.", "site.unknown")
     where = f"{FOLDER}/{name}.toml"
     site = toml_files.load(Site, root / where, where, name=name)
     for fault in _faults(site):

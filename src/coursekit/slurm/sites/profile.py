@@ -20,6 +20,7 @@ STATUSES = ("current", "retired")
 # How GPUs of a node are asked for, and the option for that many of them.
 GPU_REQUESTS = {"none": "", "gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}
 NO_GPU = "none"
+JOB_SCRIPTS, SUFFIX = "slurm/jobs", ".sbatch"  # with a folder for each site
 
 Count = Annotated[int, AtLeast(1)]
 MaybeLines = Annotated[tuple[str, ...], MAY_BE_EMPTY]
@@ -165,6 +166,10 @@ class Site:
     qos: Annotated[Mapping[str, Qos], MAY_BE_EMPTY] = field(default_factory=dict)
     confirm: Annotated[tuple[ToConfirm, ...], MAY_BE_EMPTY] = ()
 
+    def script(self, job: str) -> str:
+        """Return the path of a job's committed script in the checkout."""
+        return f"{JOB_SCRIPTS}/{self.name}/{job}{SUFFIX}"
+
     def kind(self, name: str | None = None) -> Partition:
         """Return a partition by the name that `--partition` takes, the default without one.
 
@@ -174,7 +179,9 @@ class Site:
         key = name or self.default_partition
         if key not in self.partitions:
             names = ", ".join(sorted(self.partitions))
-            raise CourseKitError(f"{self.name} has no partition {key!r}: slurm/sites/{self.name}.toml has {names}.")
+            raise CourseKitError(
+                f"{self.name} has no partition {key!r}: slurm/sites/{self.name}.toml has {names}.", "partition.unknown"
+            )
         return self.partitions[key]
 
 

@@ -32,7 +32,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     console.print(f"[bold]{escape(site.title)}[/] ({site.name}, {site.status})", highlight=False)
     _print(console, [site.summary, f"Charged: {site.billing_unit}."], indent=0)
     own = f"export SBATCH_ACCOUNT={account(site, site.kind())} # yours in its place"
-    commands = [*site.access.login, own, f"sbatch slurm/jobs/{site.name}/LAB.sbatch"]
+    commands = [*site.access.login, own, f"sbatch {site.script('LAB')}"]
     _section(console, "Access", commands, site.access.notes)
     _section(console, "Cost")
     _print(console, costs)
