@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
 
-from coursekit.course.hand_in.packed import JOBS, RESULT, SUFFIX, HandInManifest
+from coursekit.course.hand_in.packed import SUFFIX, HandInManifest
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.job_records import JobRecord, read_records
@@ -25,6 +25,7 @@ from coursekit.grading.submission.students_files import (
 from coursekit.labs import students_notebook
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.lab import NAME, matching
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT
 from coursekit.paths import ROOT_VARIABLE
 from coursekit.way_out import checks_of_pieces
 
@@ -73,7 +74,7 @@ def find_work(named: str, start: Path) -> StudentWork:
             f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it."
         ) from None
     jobs = _newest_jobs(lab, path, start)
-    contents |= {f"{JOBS}/{folder.name}/{RESULT}": read_file(folder, RESULT) for _, folder in jobs}
+    contents |= {f"{JOBS_FOLDER}/{folder.name}/{RESULT}": read_file(folder, RESULT) for _, folder in jobs}
     return StudentWork(lab, path, len(answers), missing, taken, [record for record, _ in jobs], contents)
 
 
@@ -177,9 +178,9 @@ def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord,
     found = [
         (record, file.parent)
         for place in places
-        for file in (place / JOBS).glob(f"*/{RESULT}")
+        for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}")
         if is_plain(file.parent.name)
-        for record in read_records(place, [f"{JOBS}/{file.parent.name}/{RESULT}"], lab)
+        for record in read_records(place, [f"{JOBS_FOLDER}/{file.parent.name}/{RESULT}"], lab)
     ]
     found.sort(key=lambda pair: (pair[0].started, (pair[1] / RESULT).stat().st_mtime), reverse=True)
     newest: dict[str, tuple[JobRecord, Path]] = {}

@@ -17,14 +17,13 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import ID, MANIFEST, NOTEBOOK
 from coursekit.grading.submission.students_files import MAX_FOLDER_BYTES, is_plain
 from coursekit.labs.lab import NAME
+from coursekit.labs.run.jobs_folder import RECORD
 
 SCHEMA = 1
 SUFFIX = ".zip"
 MAX_NUM_FILES = 100
 ASK = "ask the student for a new one, made by `coursekit hand-in`"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others one byte may ask for gigabytes
-JOBS, RESULT = "jobs", "result.json"
-RECORD = re.compile(rf"{JOBS}/(?P<folder>[^/]+)/{RESULT}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00")
 
 
@@ -70,8 +69,8 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
     if manifest is None:
         raise NotTakenError(f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}")
     for name in contents.keys() - {MANIFEST}:
-        record = RECORD.fullmatch(name)
-        if name != f"{manifest.lab}{NOTEBOOK}" and not (record and is_plain(record["folder"])):
+        record = re.fullmatch(RECORD, name)
+        if name != f"{manifest.lab}{NOTEBOOK}" and not (record and is_plain(record["job"])):
             odd = ascii(name)[1:-1][:100]
             raise NotTakenError(f"it holds {odd}, which `coursekit hand-in` does not pack: {ASK}")
     return manifest, contents

@@ -23,7 +23,7 @@ from coursekit.course.hand_in.packed import (
 )
 from coursekit.course.settings import to_utc
 from coursekit.grading.submission.cells import find_answers
-from coursekit.grading.submission.student_folder import JOBS, MANIFEST, NOTEBOOK, utc
+from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, utc
 from coursekit.grading.submission.students_files import (
     MAX_FOLDER_BYTES,
     MAX_NOTEBOOK_BYTES,
@@ -31,6 +31,7 @@ from coursekit.grading.submission.students_files import (
     parse_notebook,
     read_file,
 )
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 
 MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grows a little
 # Of the zip of a class, and of a zip in there, or of one student's.
@@ -93,7 +94,7 @@ def read_from(folder: Path, name: str, written: datetime) -> SentFile:
 
 
 def _is_litter(path: PurePath, released: Collection[str]) -> bool:
-    of_a_job = JOBS.strip("/") in path.parts[:-1] and path.suffix != NOTEBOOK
+    of_a_job = JOBS_FOLDER in path.parts[:-1] and path.suffix != NOTEBOOK
     return of_a_job or path.name in released or any(part.startswith(".") or part in LITTER for part in path.parts)
 
 

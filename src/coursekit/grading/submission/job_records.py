@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
+from coursekit.labs.run.jobs_folder import RECORD
 from coursekit.text import counted
 
-RECORD = re.compile(r"(?:.*/)?jobs/(?P<job>[^/]+)/result\.json")
 MAX_RECORD_BYTES = 1_000_000
 MAX_NUM_RECORDS = 20
 MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
@@ -39,7 +39,7 @@ class JobRecord:
 
 def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
     """Read every record of this lab among the files of a hand-in; skips files that hold none."""
-    found = [(name, match["job"]) for name in names if (match := RECORD.fullmatch(name))]
+    found = [(name, match["job"]) for name in names if (match := re.fullmatch(f"(?:.*/)?{RECORD}", name))]
     records = (_read(folder, name, job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
     return tuple(record for record in records if record)
 

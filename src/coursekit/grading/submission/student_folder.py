@@ -22,6 +22,7 @@ from coursekit.grading.submission.students_files import (
 )
 from coursekit.grading.verdict import Flag
 from coursekit.labs.cells import cell_name, is_solution
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.text import NUM_FEW, counted, first_few
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 ID = re.compile(r"\w[\w.@-]{0,127}")  # of a student in the course
 MANIFEST = "hand-in.json"  # of a packed hand-in
 NOTEBOOK, TIMESTAMP, SECRET = FIRST
-JOBS = "jobs/"
+JOBS = f"{JOBS_FOLDER}/"
 NUM_CANDIDATES = 20
 # What Python, IPython or their tools would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
