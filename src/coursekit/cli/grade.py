@@ -32,7 +32,7 @@ SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script 
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
 # Options of all that grades, in `workshop` too.
-JOBS = click.option(
+AT_A_TIME = click.option(
     "--jobs",
     "num_slots",
     metavar="N",
@@ -56,7 +56,7 @@ TIMEOUT = click.option(
 @click.option("--dry-run", is_flag=True, help="Record nothing; say whose points would move.")
 @click.option("--watch", is_flag=True, help="Collect and grade what comes in, until Ctrl-C.")
 @click.option("--feedback", is_flag=True, help="With --watch: release the feedback of what was graded at once.")
-@JOBS
+@AT_A_TIME
 @TIMEOUT
 @click.option(
     "--memory-gb",

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import TimeElapsedColumn
 from rich.table import Table
 
-from coursekit.cli.grade import JOBS, TIMEOUT
+from coursekit.cli.grade import AT_A_TIME, TIMEOUT
 from coursekit.cli.shared import LAB, counting_bar
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
@@ -29,7 +29,7 @@ AS_EXPECTED = "as expected"
 @click.command(epilog="Example: workshop answers 02 my-bank/ -k shard")
 @LAB
 @BANK
-@JOBS
+@AT_A_TIME
 @TEXT
 @TIMEOUT
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
