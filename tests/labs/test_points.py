@@ -74,7 +74,7 @@ def test_a_test_of_no_points_can_fail():
 
 def test_more_than_the_points_is_the_authors_mistake():
     """A value above the points of the cell is refused with the name of the cell."""
-    with pytest.raises(CourseKitError, match="test cell 'the-tests' ends in a value"):
+    with pytest.raises(CourseKitError, match=r"'the-tests'.*\[points\.too-many\]"):
         score_of(executed_test(result(3)))
 
 

@@ -66,13 +66,18 @@ def load_lab(folder: Path) -> Lab:
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise CourseKitError(
-            f"{shown} is not a name for a lab: use two digits and words in lower case, such as 02-horovod-sgd."
+            f"{shown} is not a name for a lab: use two digits and words in lower case, such as 02-horovod-sgd.",
+            "lab.name",
         )
     lab = toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
     if lab.framework not in MODULES:
-        raise CourseKitError(f"{shown}/lab.toml: framework must be one of {', '.join(MODULES)}, not {lab.framework!r}.")
+        raise CourseKitError(
+            f"{shown}/lab.toml: framework must be one of {', '.join(MODULES)}, not {lab.framework!r}.", "lab.framework"
+        )
     if folder.parent.name == SOLUTIONS and not lab.source.is_file():
-        raise CourseKitError(f"{shown}/{lab.source.name} is missing: a lab's notebook is named as its folder.")
+        raise CourseKitError(
+            f"{shown}/{lab.source.name} is missing: a lab's notebook is named as its folder.", "lab.no-source"
+        )
     return lab
 
 
@@ -99,9 +104,11 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
     for name in names:
         matches = matching(known, name)
         if not matches:
-            raise CourseKitError(f"there is no lab {name!r}; the labs are {', '.join(known) or '(none)'}.")
+            raise CourseKitError(
+                f"there is no lab {name!r}; the labs are {', '.join(known) or '(none)'}.", "lab.unknown"
+            )
         if len(matches) > 1:
-            raise CourseKitError(f"{name!r} fits several labs: {', '.join(matches)}.")
+            raise CourseKitError(f"{name!r} fits several labs: {', '.join(matches)}.", "lab.ambiguous")
         chosen.add(matches[0])
     return tuple(lab for lab in labs if not names or lab.name in chosen)
 

@@ -15,7 +15,7 @@ def lacking(lab: Lab) -> str:
     if lab.framework not in OTHERS or find_spec(lab.framework):
         return ""
     called, remedy = OTHERS[lab.framework]
-    return f"{lab.name} needs {called}, which is not installed here: {remedy}."
+    return f"{lab.name} needs {called}, which is not installed here: {remedy}. [framework.missing]"
 
 
 def runnable(labs: Sequence[Lab], names: Sequence[str], tell: Callable[[str], object]) -> tuple[Lab, ...]:

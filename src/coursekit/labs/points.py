@@ -61,7 +61,8 @@ def _score_cell(cell: NotebookNode) -> CellScore:
     except ValueError as error:
         raise CourseKitError(
             f"test cell {grade_id!r} ends in a value that nbgrader cannot take as points ({error}): "
-            "end the cell with an assertion instead."
+            "end the cell with an assertion instead.",
+            "points.too-many",
         ) from error
     message = error_in(cell)
     # nbgrader executes before it grades, so its rule has no word for a cell that never ran: it would get full points.

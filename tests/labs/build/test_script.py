@@ -160,23 +160,26 @@ MAIN = '# %% tags=["script"]\ndef main():\n    return 1\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "word"),
+    ("text", "line", "word", "code"),
     [
-        (f'# %% [markdown] tags=["script"]\n# Hello\n\n{HOROVOD}{MAIN}', 1, "script"),
-        (HOROVOD, 1, "`main`"),
-        (MAIN, 1, "`hvd`"),
+        (f'# %% [markdown] tags=["script"]\n# Hello\n\n{HOROVOD}{MAIN}', 1, "script", "script.text-cell"),
+        (HOROVOD, 1, "`main`", "script.not-defined"),
+        (MAIN, 1, "`hvd`", "script.not-defined"),
         (
             f'{HOROVOD}{MAIN}# %%\nhelper = 1\n\n# %% tags=["script"]\nprint([helper for _ in range(2)])\n',
             9,
             "`helper`",
+            "script.unknown-name",
         ),
-        (f'{HOROVOD}{MAIN}# %% tags=["script"]\nx = (1,\n', 6, r"'\(' was never closed"),
+        (f'{HOROVOD}{MAIN}# %% tags=["script"]\nx = (1,\n', 6, r"'\(' was never closed", "script.no-python"),
     ],
 )
-def test_cells_that_make_no_program_are_refused(course, text, line, word):
+def test_cells_that_make_no_program_are_refused(course, text, line, word, code):
     """With the file and the line of the cell to blame."""
-    with pytest.raises(CourseKitError, match=rf"solutions/05-a/05-a\.py:{line}: .*{word}"):
+    with pytest.raises(CourseKitError, match=rf"solutions/05-a/05-a\.py:{line}: .*{word}") as caught:
         source_notebook(course.add_lab("05-a", text))
+
+    assert caught.value.code == code
 
 
 def test_lines_that_only_look_like_magics_stay(course):
@@ -257,7 +260,7 @@ def test_missing_answers_are_named(folder):
     """One sentence, and the script that is there stays."""
     answer(folder / "05-sums.ipynb", {"own-sum": ANSWERS["own-sum"]})
     before = (folder / "train.py").read_bytes()
-    with pytest.raises(CourseKitError, match=r"05-sums\.ipynb has no answer yet in all-sums: write them first"):
+    with pytest.raises(CourseKitError, match=r"05-sums\.ipynb .* all-sums.*\[script\.no-answer\]$"):
         script("05")
     assert (folder / "train.py").read_bytes() == before
 
@@ -287,7 +290,7 @@ def test_a_script_that_was_edited_is_not_replaced(folder, edit):
     target = folder / "train.py"
     target.write_text(edit(target.read_text(encoding="utf-8")), encoding="utf-8")
     before = target.read_bytes()
-    with pytest.raises(CourseKitError, match="somebody edited it: move it away"):
+    with pytest.raises(CourseKitError, match=r"\[script\.edited\]$"):
         script("05")
     assert target.read_bytes() == before
 
@@ -300,7 +303,7 @@ def test_a_name_that_only_the_notebook_knows_is_named(folder):
     own = {"cell_type": "code", "id": "own", "metadata": {}, "source": ["def helper(rank):\n", "    return 1.0\n"]}
     notebook["cells"].insert(3, own)
     path.write_text(json.dumps(notebook), encoding="utf-8")
-    with pytest.raises(CourseKitError, match=r"05-sums\.ipynb, cell own-sum: .*`helper`"):
+    with pytest.raises(CourseKitError, match=r"05-sums\.ipynb, cell own-sum: .*`helper`.*\[script\.unknown-name\]"):
         script("05")
 
     own["metadata"] = {"tags": ["script"]}
@@ -311,7 +314,7 @@ def test_a_name_that_only_the_notebook_knows_is_named(folder):
 def test_broken_code_is_named(folder):
     """With the cell, the line in it, and Python's own words."""
     answer(folder / "05-sums.ipynb", {**ANSWERS, "all-sums": "def all_sums(numbers):\n    return (1,\n"})
-    with pytest.raises(CourseKitError, match=r"cell all-sums: .* line 2\."):
+    with pytest.raises(CourseKitError, match=r"cell all-sums: .* line 2 \[script\.no-python\]"):
         script("05")
 
 

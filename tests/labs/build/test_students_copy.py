@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from coursekit.cli import GROUPS
-from coursekit.errors import CourseKitError
+from coursekit.errors import CourseKitError, codes_in
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.students_copy import MANIFEST, NOT_FOR_STUDENTS, PARTS, students_files, write_copy
 from coursekit.labs.lab import find_labs, select_labs
@@ -214,10 +214,8 @@ def test_every_target_of_its_makefile_has_what_it_calls(copy):
 
 def test_instructors_commands_of_a_checkout_say_what_is_missing(copy):
     """What needs the answers ends in a sentence when it is called in a copy."""
-    assert coursekit(copy, "build")[::2] == (
-        1,
-        "coursekit: labs/01-sgd/01-sgd.py is not there: a students' copy of the course has no answers to build from.\n",
-    )
+    status, _, errors = coursekit(copy, "build")
+    assert (status, codes_in(errors)) == (1, ["lab.no-source"])
 
 
 def test_page_on_commands_has_those_of_students(copy):
@@ -254,14 +252,14 @@ def test_other_folders_are_left_alone(checkout, tmp_path):
     """A folder with something else in it, or a part of the checkout, is refused and stays as it is."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").touch()
-    for folder, words in (
-        (tmp_path / "mine", "holds something that is not a students' copy: name a new or empty folder."),
-        (checkout, "holds something that is not a students' copy: name a new or empty folder."),
-        (checkout / "labs" / "x", "is in a folder of the checkout: name one of its own."),
+    for folder, code in (
+        (tmp_path / "mine", "copy.other-files"),
+        (checkout, "copy.other-files"),
+        (checkout / "labs" / "x", "copy.in-checkout"),
     ):
         with pytest.raises(CourseKitError) as caught:
             write_copy(checkout, {"README.md": b""}, folder)
-        assert str(caught.value) == f"{folder} {words}"
+        assert caught.value.code == code
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
     assert not (checkout / "labs" / "x").exists()
 
@@ -273,7 +271,7 @@ def test_notebook_that_somebody_answered_is_not_published(checkout, tmp_path):
     write_copy(checkout, students_files(checkout), tmp_path / "copy")
 
     notebook.write_bytes(clean.replace(b"raise NotImplementedError", b"return 1"))
-    with pytest.raises(CourseKitError, match=r"01-sgd\.ipynb was edited since it was built"):
+    with pytest.raises(CourseKitError, match=r"01-sgd\.ipynb .*\[notebook\.edited\]"):
         students_files(checkout)
 
     content = nbformat.reads(clean.decode(), as_version=4)
@@ -281,11 +279,11 @@ def test_notebook_that_somebody_answered_is_not_published(checkout, tmp_path):
     answer = min(lines_of("SOLUTION", "01-sgd"))
     code.outputs = [nbformat.v4.new_output("stream", text=answer)]
     notebook.write_text(nbformat.writes(content))
-    with pytest.raises(CourseKitError, match=r"^01-sgd: cell .* would show students "):
+    with pytest.raises(CourseKitError, match=r"^01-sgd: cell .*\[release\.leak\]"):
         students_files(checkout)
 
     notebook.write_bytes(clean)
     answered = tmp_path / "copy" / "labs" / "01-sgd" / "01-sgd.ipynb"
     answered.write_bytes(clean.replace(b"raise NotImplementedError", b"return 1"))
-    with pytest.raises(CourseKitError, match=r"01-sgd\.ipynb was edited since it was built"):
+    with pytest.raises(CourseKitError, match=r"01-sgd\.ipynb .*\[notebook\.edited\]"):
         write_copy(checkout, students_files(checkout), tmp_path / "copy")

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.regions import without_markers
-from coursekit.labs.build.text_notebook import LINE, fault
+from coursekit.labs.build.text_notebook import LINE, CellError
 from coursekit.labs.cells import QUIZ, is_solution, is_test
 from coursekit.labs.lab import Lab
 from coursekit.quiz import LETTERS, fold, listed
@@ -53,6 +53,10 @@ REPORT = "hand_in_report()"
 CHECK = re.compile(r'^with check\("([^"]+)"', re.MULTILINE)
 
 
+class QuizError(CourseKitError):
+    """A quiz has not the form of one."""
+
+
 class Choice(NamedTuple):
     """One choice of a quiz: its text, and why it is or is not right."""
 
@@ -68,18 +72,24 @@ def ask_quizzes(notebook: NotebookNode) -> None:
 
 
 def parse_quiz(source: str) -> tuple[str, list[Choice]]:
-    """Return a quiz's question and choices, of which one is right; a `ValueError` says what is missing or too much."""
+    """Return a quiz's question and choices, of which one is right; a `QuizError` says what is missing or too much."""
     question, *parts = CHOICE.split(source)
     choices = []
     for mark, text in zip(parts[::2], parts[1::2]):
         first, *others = text.rstrip().splitlines()
         if not others or any(not line.startswith("  ") for line in others):
-            raise ValueError(f"the choice {first!r} has no explanation, or one that is not indented: {FORM}")
+            raise QuizError(
+                f"the choice {first!r} has no explanation, or one that is not indented: {FORM}", "quiz.no-explanation"
+            )
         choices.append(Choice(mark == "x", first, " ".join(line.strip() for line in others)))
     if not question.strip() or len(choices) not in NUM_CHOICES:
-        raise ValueError(f"a quiz is a question and below it its choices, here {len(choices)}: {FORM}")
+        raise QuizError(
+            f"a quiz is a question and below it its choices, here {len(choices)}: {FORM}", "quiz.num-choices"
+        )
     if sum(choice.is_right for choice in choices) != 1:
-        raise ValueError("exactly one choice of a quiz is right: mark that one, and no other, with `[x]`")
+        raise QuizError(
+            "exactly one choice of a quiz is right: mark that one, and no other, with `[x]`", "quiz.not-one-right"
+        )
     return question.strip(), choices
 
 
@@ -99,7 +109,8 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
         if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
             raise CourseKitError(
                 f"solutions/{lab.name}/lab.toml: ways_out names {answer!r}, which is no answer of one function; "
-                f"the answers are {', '.join(answers)}."
+                f"the answers are {', '.join(answers)}.",
+                "lab.no-such-answer",
             )
         place = answers[answer]
         end = min((i for i in answers.values() if i > place), default=len(cells))
@@ -125,8 +136,8 @@ def list_checks(notebook: NotebookNode) -> None:
 def _asked(notebook: NotebookNode, cell: NotebookNode) -> list[NotebookNode]:
     try:
         question, choices = parse_quiz(cell.source)
-    except ValueError as error:
-        raise fault(notebook, cell, str(error)) from None
+    except QuizError as error:
+        raise CellError(notebook, cell, str(error)) from None
     right = next(letter for letter, choice in zip(LETTERS, choices) if choice.is_right)
     lines = (f"- **{letter}.** {choice.text}" for letter, choice in zip(LETTERS, choices))
     folded = fold(right, [choice.explanation for choice in choices])

@@ -117,9 +117,13 @@ def refuse_edited(path: Path) -> None:
             if notebook["metadata"]["coursekit"]["checksum"] != checksum(sources):
                 edited.append(path)
         except (ValueError, KeyError, TypeError):
-            raise CourseKitError(f"{path} is not a notebook made by the builder: {remedy}.") from None
+            raise CourseKitError(
+                f"{path} is not a notebook made by the builder: {remedy}.", "notebook.not-built"
+            ) from None
     if edited:
-        raise CourseKitError(f"{edited[0]} was edited since it was built and may hold a student's answers: {remedy}.")
+        raise CourseKitError(
+            f"{edited[0]} was edited since it was built and may hold a student's answers: {remedy}.", "notebook.edited"
+        )
 
 
 def build_tables(root: Path, report: Report = no_report) -> None:

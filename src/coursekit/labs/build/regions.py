@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from coursekit.errors import STUB
+from coursekit.errors import STUB, CourseKitError
 
 SOLUTION = "SOLUTION"
 HIDDEN_TESTS = "HIDDEN TESTS"
@@ -21,7 +21,7 @@ EXACT = re.compile(r"(?P<indent>\s*)### (?P<edge>BEGIN|END) (?P<name>SOLUTION|HI
 NEARLY = re.compile(r"\s*#+\s*(begin|end)\s+(solutions?|hidden\s+tests?|mark\s+scheme)\s*:?\s*", re.IGNORECASE)
 
 
-class RegionError(ValueError):
+class RegionError(CourseKitError):
     """A malformed region."""
 
 
@@ -48,24 +48,28 @@ def find_regions(source: str) -> tuple[Region, ...]:
         marker = EXACT.fullmatch(line)
         if marker is None:
             if NEARLY.fullmatch(line) or any(word in line for word in MARKER_WORDS):
-                raise RegionError("a marker of a region is a line of its own, such as `### BEGIN SOLUTION`")
+                raise RegionError(
+                    "a marker of a region is a line of its own, such as `### BEGIN SOLUTION`", "region.marker"
+                )
         elif marker["edge"] == "BEGIN":
             if name:
-                raise RegionError(f"BEGIN {marker['name']} stands inside another region: end that first")
+                raise RegionError(
+                    f"BEGIN {marker['name']} stands inside another region: end that first", "region.nested"
+                )
             begin, name = i, marker["name"]
         elif marker["name"] != name:
-            raise RegionError(f"END {marker['name']} has no BEGIN {marker['name']} before it")
+            raise RegionError(f"END {marker['name']} has no BEGIN {marker['name']} before it", "region.no-begin")
         else:
             inside = tuple(lines[begin + 1 : i])
             first = next((line for line in inside if line.strip()), None)
             if first is None:
-                raise RegionError(f"the region BEGIN {name} is empty: write the text it hides")
+                raise RegionError(f"the region BEGIN {name} is empty: write the text it hides", "region.empty")
             if name == SOLUTION and _indent(first) != _indent(lines[begin]):
-                raise RegionError("BEGIN SOLUTION is not indented as the line after it: align the two")
+                raise RegionError("BEGIN SOLUTION is not indented as the line after it: align the two", "region.indent")
             regions.append(Region(name, begin, i, inside))
             name = ""
     if name:
-        raise RegionError(f"BEGIN {name} has no END {name} after it in this cell")
+        raise RegionError(f"BEGIN {name} has no END {name} after it in this cell", "region.no-end")
     return tuple(regions)
 
 

@@ -35,7 +35,7 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
             try:
                 release, _ = step(config=config).preprocess(release, {})
             except (RuntimeError, ValidationError) as error:
-                raise CourseKitError(f"nbgrader could not release {name}: {error}") from None
+                raise CourseKitError(f"nbgrader could not release {name}: {error}", "release.refused") from None
     return release
 
 
@@ -64,7 +64,8 @@ def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]
         if leaked is not None:
             raise CourseKitError(
                 f"{lab_name}: {place} would show students {leaked!r}, which belongs to an answer or a hidden test: "
-                "nothing was released; take it out of there."
+                "nothing was released; take it out of there.",
+                "release.leak",
             )
 
 

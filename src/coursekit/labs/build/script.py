@@ -31,11 +31,11 @@ _KNOWN_NAMES = {*dir(builtins), "__file__", "__name__", "__doc__"}
 _MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}})\n\Z")
 
 
-class ScriptError(ValueError):
+class ScriptError(CourseKitError):
     """Script cells that make no program; `cell` is the one to blame."""
 
-    def __init__(self, cell: Mapping[str, Any], sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, cell: Mapping[str, Any], sentence: str, code: str) -> None:
+        super().__init__(sentence, code)
         self.cell = cell
 
 
@@ -68,10 +68,16 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     parameters = {name for name, *_ in parameters_of(notebook)}
     for cell, code in codes:
         for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
-            raise ScriptError(cell, f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`")
+            raise ScriptError(
+                cell,
+                f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`",
+                "script.unknown-name",
+            )
     for name in ("main", frame_of(notebook).module):
         if name not in names.bound:
-            raise ScriptError(codes[-1][0], f"no script cell defines `{name}`, which the script uses: write it")
+            raise ScriptError(
+                codes[-1][0], f"no script cell defines `{name}`, which the script uses: write it", "script.not-defined"
+            )
     return sorted(names.used & parameters)
 
 
@@ -96,10 +102,12 @@ def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
         CourseKitError: the lab has no script, answers are missing, or the cells make no program.
     """
     if not any(map(is_script, notebook["cells"])):
-        raise CourseKitError(f"the lab of {path.name} has no script: its notebook is all there is to run.")
+        raise CourseKitError(
+            f"the lab of {path.name} has no script: its notebook is all there is to run.", "script.none"
+        )
     missing = missing_answers(filter(is_script, notebook["cells"]))
     if missing:
-        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write them first.")
+        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write them first.", "script.no-answer")
     try:
         check_script(notebook)
         return script_text(notebook, made, "answers")
@@ -181,5 +189,7 @@ def _code(cell: Mapping[str, Any]) -> str:
     try:
         ast.parse(code)
     except SyntaxError as error:
-        raise ScriptError(cell, f"this script cell is not Python: {error.msg} in its line {error.lineno}") from None
+        raise ScriptError(
+            cell, f"this script cell is not Python: {error.msg} in its line {error.lineno}", "script.no-python"
+        ) from None
     return code.strip("\n")

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import nbformat
 from nbformat import NotebookNode
 
+from coursekit.errors import Cause
 from coursekit.labs.build.additions import ask_quizzes, list_checks
 from coursekit.labs.build.regions import HIDDEN_TESTS, SOLUTION, Region, RegionError, find_regions
 from coursekit.labs.build.script import SCRIPT, ScriptError, check_script, is_script
-from coursekit.labs.build.text_notebook import LINE, fault
+from coursekit.labs.build.text_notebook import LINE, CellError
 from coursekit.labs.cells import QUIZ
 
 ATTRIBUTES = ("tags", "role", "id", "points")
@@ -47,8 +48,8 @@ def check_attributes(notebook: NotebookNode) -> None:
     """Refuse attributes of a marker that are misspelt, ill-formed or out of place."""
     for cell in notebook.cells:
         written = {name: value for name, value in cell.metadata.items() if name not in NOTES}
-        if sentence := _attribute_fault(cell.cell_type, written):
-            raise fault(notebook, cell, sentence)
+        if cause := _attribute_fault(cell.cell_type, written):
+            raise CellError(notebook, cell, *cause)
 
 
 def check_ids(notebook: NotebookNode) -> None:
@@ -59,9 +60,14 @@ def check_ids(notebook: NotebookNode) -> None:
         if name is None:
             continue
         if not (isinstance(name, str) and CELL_ID.fullmatch(name)):
-            raise fault(notebook, cell, f"the id {name!r} is not 1 to 64 letters, digits, `-` or `_`")
+            raise CellError(notebook, cell, f"the id {name!r} is not 1 to 64 letters, digits, `-` or `_`", "cell.id")
         if name in seen:
-            raise fault(notebook, cell, f"the id {name!r} is taken by the cell at line {seen[name]}: choose another")
+            raise CellError(
+                notebook,
+                cell,
+                f"the id {name!r} is taken by the cell at line {seen[name]}: choose another",
+                "cell.id-twice",
+            )
         seen[name] = cell.metadata[LINE]
 
 
@@ -73,18 +79,18 @@ def check_regions(notebook: NotebookNode) -> None:
         try:
             regions = find_regions(cell.source)
         except RegionError as error:
-            raise fault(notebook, cell, str(error)) from None
+            raise CellError(notebook, cell, str(error)) from None
         for region in regions:
             if role is None or region.name != role.may_hold:
                 where = f"a cell with the role {name}" if role else "a cell without a role"
-                raise fault(notebook, cell, f"BEGIN {region.name} is not allowed in {where}")
+                raise CellError(notebook, cell, f"BEGIN {region.name} is not allowed in {where}", "region.not-allowed")
         if role and role.must_hold and not regions:
-            raise fault(notebook, cell, f"a cell with the role {name} needs a solution region")
-        if sentence := _hint_fault(cell.source.splitlines(), regions):
-            raise fault(notebook, cell, sentence)
+            raise CellError(notebook, cell, f"a cell with the role {name} needs a solution region", "region.missing")
+        if cause := _hint_fault(cell.source.splitlines(), regions):
+            raise CellError(notebook, cell, *cause)
 
 
-def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> str:
+def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> Cause | None:
     """Return what is wrong with a hint such as `# about 2 lines`: it is off by more than one line of the region's code.
 
     Each hint speaks of the region after it.
@@ -93,20 +99,20 @@ def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> str:
         size = sum(1 for code in region.lines if code.strip() and not code.strip().startswith("#"))
         for hint in filter(None, map(SIZE_HINT.fullmatch, lines[after : region.begin])):
             if abs(size - int(hint[1])) > 1:
-                return f"the hint says about {hint[1]} lines, the solution has {size}: correct it"
-    return ""
+                return Cause(f"the hint says about {hint[1]} lines, the solution has {size}: correct it", "hint.size")
+    return None
 
 
 def check_script_cells(notebook: NotebookNode) -> None:
     """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
-            raise fault(notebook, cell, f"the tag {SCRIPT} is for code cells, this is a text")
+            raise CellError(notebook, cell, f"the tag {SCRIPT} is for code cells, this is a text", "script.text-cell")
     if any(is_script(cell) for cell in notebook.cells):
         try:
             notebook.metadata.coursekit.script_parameters = check_script(notebook)
         except ScriptError as error:
-            raise fault(notebook, error.cell, str(error)) from None
+            raise CellError(notebook, error.cell, str(error)) from None
 
 
 def expand_roles(notebook: NotebookNode) -> None:
@@ -157,28 +163,37 @@ STEPS: tuple[Callable[[NotebookNode], None], ...] = (
 )
 
 
-def _attribute_fault(cell_type: str, written: dict[str, object]) -> str | None:
+def _attribute_fault(cell_type: str, written: dict[str, object]) -> Cause | None:
     if "incorrectly_encoded_metadata" in written:
-        return f'this marker cannot be read; write it as `# %% role="answer" id="name"`, with {", ".join(ATTRIBUTES)}'
+        return Cause(
+            f'this marker cannot be read; write it as `# %% role="answer" id="name"`, with {", ".join(ATTRIBUTES)}',
+            "cell.marker",
+        )
     unknown = sorted(set(written) - set(ATTRIBUTES))
     if unknown:
-        return f"unknown attribute(s) {unknown} in this marker; allowed are {', '.join(ATTRIBUTES)}"
+        return Cause(
+            f"unknown attribute(s) {unknown} in this marker; allowed are {', '.join(ATTRIBUTES)}",
+            "cell.unknown-attribute",
+        )
     if "role" not in written:
-        return "points need the role tests or manual" if "points" in written else None
+        return Cause("points need the role tests or manual", "cell.points") if "points" in written else None
     return _role_fault(cell_type, written)
 
 
-def _role_fault(cell_type: str, written: dict[str, object]) -> str | None:
+def _role_fault(cell_type: str, written: dict[str, object]) -> Cause | None:
     name, points = written["role"], written.get("points")
     if not isinstance(name, str) or name not in ROLES:
-        return f"unknown role {name!r}; the roles are {', '.join(ROLES)}"
+        return Cause(f"unknown role {name!r}; the roles are {', '.join(ROLES)}", "role.unknown")
     role = ROLES[name]
     if cell_type not in role.cell_types:
-        return f"the role {name} is for {' and '.join(role.cell_types)} cells, this is a {cell_type} cell"
+        return Cause(
+            f"the role {name} is for {' and '.join(role.cell_types)} cells, this is a {cell_type} cell",
+            "role.cell-type",
+        )
     if "id" not in written:
-        return f'a cell with the role {name} needs an id, such as id="broadcast"'
+        return Cause(f'a cell with the role {name} needs an id, such as id="broadcast"', "role.no-id")
     if not role.grade and "points" in written:
-        return f"a cell with the role {name} earns no points: drop them"
+        return Cause(f"a cell with the role {name} earns no points: drop them", "cell.points")
     if role.grade and not (type(points) in {int, float} and points > 0):  # type: ignore[operator]  # a number by then
-        return f"a cell with the role {name} needs points above 0, such as points=2"
+        return Cause(f"a cell with the role {name} needs points above 0, such as points=2", "role.no-points")
     return None

@@ -88,12 +88,14 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
     """
     target = folder.resolve()
     if root in target.parents and target.parent != root:
-        raise CourseKitError(f"{folder} is in a folder of the checkout: name one of its own.")
+        raise CourseKitError(f"{folder} is in a folder of the checkout: name one of its own.", "copy.in-checkout")
     manifest = target / MANIFEST
     former = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else []
     is_new = not target.exists() or (target.is_dir() and all(path.name == ".git" for path in target.iterdir()))
     if not (manifest.is_file() or is_new):
-        raise CourseKitError(f"{folder} holds something that is not a students' copy: name a new or empty folder.")
+        raise CourseKitError(
+            f"{folder} holds something that is not a students' copy: name a new or empty folder.", "copy.other-files"
+        )
     for name in files:
         if name.endswith(".ipynb"):
             refuse_edited(folder / name)
@@ -135,5 +137,7 @@ def _is_for_students(path: Path) -> bool:
 
 def _read(root: Path, name: str) -> bytes:
     if not (root / name).is_file():
-        raise CourseKitError(f"{name} is missing in the checkout: run `coursekit build`, or take it back from git.")
+        raise CourseKitError(
+            f"{name} is missing in the checkout: run `coursekit build`, or take it back from git.", "copy.missing-file"
+        )
     return (root / name).read_bytes()

@@ -20,6 +20,15 @@ MAGIC = re.compile(r"^(\s*)# (%{1,2}[a-z]|![a-z])", re.MULTILINE)
 LINE = "marker_line"
 
 
+class CellError(CourseKitError):
+    """Something is wrong in a cell; the message begins with the file and the line of the cell."""
+
+    def __init__(
+        self, notebook: nbformat.NotebookNode, cell: nbformat.NotebookNode, sentence: str, code: str = ""
+    ) -> None:
+        super().__init__(f"{notebook.metadata.coursekit.generated_from}:{cell.metadata[LINE]}: {sentence}.", code)
+
+
 def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     """Read a lab's source.
 
@@ -35,7 +44,9 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     """
     shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
     if not lab.source.is_file():
-        raise CourseKitError(f"{shown} is not there: a students' copy of the course has no answers to build from.")
+        raise CourseKitError(
+            f"{shown} is not there: a students' copy of the course has no answers to build from.", "lab.no-source"
+        )
     lines = lab.source.read_text(encoding="utf-8").splitlines()
     numbers = [i for i, line in enumerate(lines, 1) if MARKER.match(line)]
     marked = [f"{line} {LINE}={i}" if i in numbers else line for i, line in enumerate(lines, 1)]
@@ -44,15 +55,18 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     except nbformat.ValidationError as error:
         reason = str(error).partition("\n")[0]
         raise CourseKitError(
-            f'{shown}: tags are a list of different words, such as tags=["parameters"], but {reason}.'
+            f'{shown}: tags are a list of different words, such as tags=["parameters"], but {reason}.', "cell.tags"
         ) from None
     found = [cell.metadata.get(LINE) for cell in notebook.cells]
     if not numbers or None in found:
-        raise CourseKitError(f"{shown}:1: start each cell, also the first, with `# %%` or `# %% [markdown]`.")
+        raise CourseKitError(
+            f"{shown}:1: start each cell, also the first, with `# %%` or `# %% [markdown]`.", "cell.no-marker"
+        )
     for i in numbers:
         if i not in found:
             raise CourseKitError(
-                f"{shown}:{i}: this cell marker stands inside a text or a fenced block: write it apart."
+                f"{shown}:{i}: this cell marker stands inside a text or a fenced block: write it apart.",
+                "cell.marker-inside",
             )
     for cell in notebook.cells:
         cell.source = cell.source.strip("\n")  # a cell magic must stand in the first line
@@ -61,8 +75,3 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     framework = {} if lab.framework == HOROVOD else {"framework": lab.framework}
     notebook.metadata = nbformat.from_dict({"coursekit": {"generated_from": shown, **framework}})
     return notebook
-
-
-def fault(notebook: nbformat.NotebookNode, cell: nbformat.NotebookNode, sentence: str) -> CourseKitError:
-    """Return the error that names the file, the line of the cell, and what is wrong there."""
-    return CourseKitError(f"{notebook.metadata.coursekit.generated_from}:{cell.metadata[LINE]}: {sentence}.")

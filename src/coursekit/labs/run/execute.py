@@ -131,8 +131,8 @@ def _images_per_s(notebook: NotebookNode) -> float:
 def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
     """Return why the machine, not the lab, is to blame for how it ended; '' when it is not."""
     errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
-    told = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
-    return told or (watch.too_slow if watch.stopped_early else problem if NO_ANSWER in problem else "")
+    message = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
+    return message or (watch.too_slow if watch.stopped_early else problem if NO_ANSWER in problem else "")
 
 
 def _verdict(  # noqa: PLR0913  # all that is known
@@ -141,21 +141,23 @@ def _verdict(  # noqa: PLR0913  # all that is known
     """Return the verdict and one sentence on why the lab did not pass."""
     where = f"in cell {watch.number} ({cell_name(watch.current)})" if watch.current else "at its start"
     if interrupted or too_slow:
-        why = "stopped by a signal" if interrupted else f"needs another run: {too_slow}; stopped"
-        return results.INTERRUPTED, f"{why} {where}"
+        slow = f"needs another run: {too_slow}; stopped {where} [lab.machine-too-slow]"
+        return results.INTERRUPTED, f"stopped by a signal {where} [lab.interrupted]" if interrupted else slow
     if watch.overdue and watch.stopped_early:
         limit = format_time(run.time_limit_s)
-        return results.FAILED, f"took longer than its {limit} (time_limit_min in lab.toml), stopped {where}"
+        words = f"took longer than its {limit} (time_limit_min in lab.toml), stopped {where} [lab.overtime]"
+        return results.FAILED, words
     if problem:
-        return results.FAILED, f"{problem} {where}"
+        return results.FAILED, f"{problem} {where} [lab.kernel-died]"
     if watch.stopped_early:
-        return results.FAILED, f"stopped by an error {where}"
+        return results.FAILED, f"stopped by an error {where} [lab.error]"
     faults = [f"raised errors in {first_few(result.broken)}"] if result.broken else []
     if result.lost:
         points = sum(one.max_points - one.points for one in result.lost)
         tests = "; ".join(f"{one.grade_id} ({one.message})" for one in result.lost)
         faults.append(f"lost {points:g} points: {tests}")
-    return (results.FAILED, f"ran to the end but {' and '.join(faults)}") if faults else (results.PASSED, "")
+    words = f"ran to the end but {' and '.join(faults)} [lab.points-lost]"
+    return (results.FAILED, words) if faults else (results.PASSED, "")
 
 
 def _raised(number: int, cell: NotebookNode) -> FailedCell:

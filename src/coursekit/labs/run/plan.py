@@ -48,7 +48,8 @@ def plan_runs(
     unknown = given.keys() - known.keys()
     if unknown:
         raise CourseKitError(
-            f"-p: no chosen lab has a parameter {', '.join(sorted(unknown))}; known are {list_names(known)}."
+            f"-p: no chosen lab has a parameter {', '.join(sorted(unknown))}; known are {list_names(known)}.",
+            "parameter.unknown",
         )
     return tuple(_plan(lab, notebooks[lab.name], defaults[lab.name], num_ranks, given) for lab in labs)
 
@@ -60,7 +61,9 @@ def _plan(
     unknown = lab.small_run.keys() - defaults.keys()
     if unknown:
         names = ", ".join(sorted(unknown))
-        raise CourseKitError(f"{origin}: the notebook has no parameter {names}; it has {list_names(defaults)}.")
+        raise CourseKitError(
+            f"{origin}: the notebook has no parameter {names}; it has {list_names(defaults)}.", "parameter.unknown"
+        )
     values = {name: check(name, value, defaults[name], origin) for name, value in lab.small_run.items()}
     if num_ranks is not None and NUM_RANKS in defaults:
         values[NUM_RANKS] = num_ranks
@@ -86,7 +89,8 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
         if not isinstance(value, (bool, int, float, str)):
             raise CourseKitError(
                 f"{notebook.name}: the default of parameter {name!r} is {default!r}; "
-                "write one true or false value, number or text there, so that values given for it can be checked."
+                "write one true or false value, number or text there, so that values given for it can be checked.",
+                "parameter.default",
             )
         defaults[name] = value
     return defaults
@@ -120,7 +124,7 @@ def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
     if type(value) is not type(default) or (isinstance(value, float) and not math.isfinite(value)):
         raise _wrong_type(name, value, default, origin)
     if name == NUM_RANKS and not 1 <= int(value) <= MAX_RANKS:
-        raise CourseKitError(f"{origin}: {name} is {value}, but must be from 1 to {MAX_RANKS}.")
+        raise CourseKitError(f"{origin}: {name} is {value}, but must be from 1 to {MAX_RANKS}.", "ranks.out-of-range")
     return value
 
 
@@ -131,5 +135,6 @@ def list_names(names: Mapping[str, object]) -> str:
 
 def _wrong_type(name: str, value: object, default: Scalar, origin: str) -> CourseKitError:
     return CourseKitError(
-        f"{origin}: {name} must be {EXAMPLES[type(default)]} as its default {default!r} is, not {value!r}."
+        f"{origin}: {name} must be {EXAMPLES[type(default)]} as its default {default!r} is, not {value!r}.",
+        "parameter.type",
     )
