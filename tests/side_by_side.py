@@ -40,7 +40,6 @@ LONG = (
     "workshop/rehearsal/test_container.py",
     "workshop/bench/test_launch.py",
     "labs/build/test_script.py",
-    "test_conftest.py",
     "checks/test_forgeries.py",
     "ranks/test_worker.py",
     "ranks/test_forkserver.py",

@@ -2,14 +2,15 @@
 
 import pytest
 
+from coursekit.errors import codes_in
 from coursekit.quiz import explain, fold
 
 FOLDED = fold("B", ["One is odd.", "Half of two is one, a “whole” number.", "Three is odd."])
 
 
 @pytest.fixture
-def told(capsys):
-    """Return a function that says what a choice is told."""
+def message(capsys):
+    """Return a function that says what is said of a choice."""
 
     def tell(choice, folded=FOLDED):
         explain(choice, folded)
@@ -18,29 +19,30 @@ def told(capsys):
     return tell
 
 
-def test_every_choice_is_explained(told):
+def test_every_choice_is_explained(message):
     """The right one as well as the wrong ones."""
-    assert told("A") == "✗ A is wrong. One is odd."
-    assert told("B") == "✓ B is right. Half of two is one, a “whole” number."
-    assert told(" c\n") == "✗ C is wrong. Three is odd."
+    assert message("A") == "✗ A is wrong. One is odd."
+    assert message("B") == "✓ B is right. Half of two is one, a “whole” number."
+    assert message(" c\n") == "✗ C is wrong. Three is odd."
 
 
 @pytest.mark.parametrize("choice", ["", " ", None])
-def test_no_choice_yet_is_no_error(told, choice):
+def test_no_choice_yet_is_no_error(message, choice):
     """So Run All goes on."""
-    assert told(choice) == "Nothing is chosen yet: write A, B or C between the quotes, and run this cell again."
+    assert codes_in(message(choice)) == ["quiz.no-choice"]
 
 
 @pytest.mark.parametrize("choice", ["D", "AB", "the first", 2, ["A"], "ß"])
-def test_what_is_no_choice_is_named(told, choice):
-    """The sentence says what would be one."""
-    assert told(choice).startswith(f"Expected A, B or C between the quotes, got {choice!r}: ")
+def test_what_is_no_choice_is_named(message, choice):
+    """The message quotes it."""
+    assert repr(choice) in message(choice)
+    assert codes_in(message(choice)) == ["quiz.no-such-choice"]
 
 
 @pytest.mark.parametrize("folded", ["", "Qg==", FOLDED[:-3], "ä", "*" * 8])
-def test_a_damaged_quiz_is_told(told, folded):
+def test_a_damaged_quiz_is_message(message, folded):
     """A student may have changed more than the letter."""
-    assert told("A", folded) == "This quiz is not whole: take its cell from the lab's notebook again."
+    assert codes_in(message("A", folded)) == ["quiz.damaged"]
 
 
 def test_nobody_reads_the_right_choice_by_accident():

@@ -76,35 +76,33 @@ def test_a_right_file_becomes_the_dataclass(load, mark):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "parts"),
+    ("old", "new", "place", "code"),
     [
-        ('name = "example"', 'nam = "example"', [": ", "unknown", "['nam']", "name, node, lines, defaults,"]),
-        ('name = "example"', "", [": ", "missing", "['name']", "name, node, lines, defaults."]),
-        ("cores = 4", "cpu = 4", [" [node]: ", "unknown", "['cpu']", "cores, memory_gb."]),
-        ("cores = 4", "", [" [node]: ", "missing", "['cores']"]),
-        ("{cores = 2, memory_gb = 3}", "{cores = 2, memory = 3}", [" [nodes.0]: ", "unknown", "['memory']"]),
-        ("cores = 4", "cores = 0", [" [node]: ", "cores", "at least 1", "0"]),
-        ("cores = 4", "cores = true", [" [node]: ", "cores", "whole number", "True"]),
-        ("cores = 4", "cores = 4.0", [" [node]: ", "cores", "whole number", "4.0"]),
-        ("cores = 4", 'cores = "4"', [" [node]: ", "cores", "whole number", "'4'"]),
-        ("login = true", "login = 1", [": ", "login", "true or false", "1"]),
-        ('name = "example"', 'name = " "', [": ", "name", "not be empty"]),
-        ('["--exclusive"]', '[""]', [" [lines]: ", "0", "not be empty"]),
-        ('["--exclusive"]', '"--exclusive"', [": ", "lines", "list", "'--exclusive'"]),
-        ("[{cores = 2, memory_gb = 3}]", "[]", [": ", "nodes", "not be empty"]),
-        ("c = 0.5", "c = [1]", [" [defaults]: ", "c must", "true or false", "a number", "a text", "[1]"]),
-        ("name =", "name = = ", [" is not valid TOML: ", "line 2, column 8"]),
+        ('name = "example"', 'nam = "example"', ": unknown key(s) ['nam']", "toml.unknown-key"),
+        ('name = "example"', "", ": missing key(s) ['name']", "toml.missing-key"),
+        ("cores = 4", "cpu = 4", " [node]: unknown", "toml.unknown-key"),
+        ("{cores = 2, memory_gb = 3}", "{cores = 2, memory = 3}", " [nodes.0]: unknown", "toml.unknown-key"),
+        ("cores = 4", "cores = 0", " [node]: cores ", "toml.too-small"),
+        ("cores = 4", "cores = true", " [node]: cores ", "toml.type"),
+        ("cores = 4", "cores = 4.0", " [node]: cores ", "toml.type"),
+        ("login = true", "login = 1", ": login ", "toml.type"),
+        ('name = "example"', 'name = " "', ": name ", "toml.empty"),
+        ('["--exclusive"]', '[""]', " [lines]: 0 ", "toml.empty"),
+        ('["--exclusive"]', '"--exclusive"', ": lines ", "toml.type"),
+        ("[{cores = 2, memory_gb = 3}]", "[]", ": nodes ", "toml.empty"),
+        ("c = 0.5", "c = [1]", " [defaults]: c ", "toml.type"),
+        ("name =", "name = = ", " ", "toml.not-valid"),
     ],
 )
-def test_a_wrong_file_is_refused_in_one_sentence(load, old, new, parts):
-    """The sentence names the file, the table, the key and what is allowed."""
+def test_a_wrong_file_is_refused_in_one_sentence(load, old, new, place, code):
+    """The message names the file, the table and the key."""
     assert old in GOOD
 
-    with pytest.raises(CourseKitError, match=r"^[^\n]*\.$") as caught:
+    with pytest.raises(CourseKitError) as caught:
         load(GOOD.replace(old, new, 1))
 
-    assert str(caught.value).startswith(f"example.toml{parts[0]}")
-    assert all(part in str(caught.value) for part in parts), caught.value
+    assert str(caught.value).startswith(f"example.toml{place}")
+    assert (caught.value.code, "\n" in str(caught.value)) == (code, False)
 
 
 def test_a_list_may_be_empty_where_it_says_so(load):
@@ -119,11 +117,11 @@ def test_values_that_the_program_gives_may_not_stand_in_the_file(tmp_path):
     assert toml_files.load(Node, path, cores=8) == Node(8, 2.0)
 
     path.write_text("cores = 2", encoding="utf-8")
-    with pytest.raises(CourseKitError, match=r"unknown key\(s\) \['cores'\]; allowed are memory_gb\."):
+    with pytest.raises(CourseKitError, match=r"'cores'.*\[toml\.unknown-key\]"):
         toml_files.load(Node, path, cores=8)
 
 
 def test_a_missing_file_is_named(tmp_path):
     """No traceback for a file that is not there."""
-    with pytest.raises(CourseKitError, match=r"^no/such\.toml is missing: write it\.$"):
+    with pytest.raises(CourseKitError, match=r"^no/such\.toml .*\[toml\.missing\]$"):
         toml_files.load(Node, tmp_path / "such.toml", "no/such.toml")

@@ -45,7 +45,9 @@ def _choose_keras() -> None:
     if any(Path(folder, "api", "_v2").is_dir() for folder in folders):  # it is Keras 2
         os.environ.pop(LEGACY_KERAS, None)
     elif "tensorflow" in sys.modules and os.environ.get(LEGACY_KERAS) not in {"1", "true", "True"}:
-        raise CourseKitError("tf.keras is Keras 3, and Horovod needs Keras 2: restart, and import coursekit first.")
+        raise CourseKitError(
+            "tf.keras is Keras 3, and Horovod needs Keras 2: restart, and import coursekit first.", "keras.version"
+        )
     else:
         os.environ[LEGACY_KERAS] = "1"
 

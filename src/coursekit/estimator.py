@@ -26,10 +26,13 @@ def _bring_back() -> None:
     if spec is None or spec.submodule_search_locations is None:
         raise CourseKitError(
             f"TensorFlow {tf.__version__} has no Estimator, and its package is not installed: "
-            "pip install tensorflow-estimator==2.15.0"
+            "pip install tensorflow-estimator==2.15.0",
+            "estimator.missing",
         )
     if "horovod.tensorflow" in sys.modules:
-        raise CourseKitError("import coursekit.estimator before horovod.tensorflow, which needs tf.estimator")
+        raise CourseKitError(
+            "import coursekit.estimator before horovod.tensorflow, which needs tf.estimator", "estimator.imported-late"
+        )
     # In place of the package's own __init__: that one imports the interface of TensorFlow 1, with its part for TPUs.
     _stand_in(PACKAGE, __path__=list(spec.submodule_search_locations))
     # A decorator: TensorFlow no longer keeps a list of the Estimator's names.
@@ -56,7 +59,8 @@ def _init_run_config(config: Any, tf_config: dict[str, Any]) -> None:
     if tf_config.get("cluster"):
         raise CourseKitError(
             f"with TensorFlow {tf.__version__} an Estimator cannot use a strategy on several machines: "
-            "leave TF_CONFIG out, or train with Keras and tf.distribute.MultiWorkerMirroredStrategy"
+            "leave TF_CONFIG out, or train with Keras and tf.distribute.MultiWorkerMirroredStrategy",
+            "estimator.several-machines",
         )
     config._init_distributed_setting_from_environment_var(tf_config)  # noqa: SLF001  # what TensorFlow called here
 

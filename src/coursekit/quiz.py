@@ -32,19 +32,20 @@ def explain(choice: object, folded: str) -> None:
         choice: a letter, as the student wrote it.
         folded: what `fold` made.
     """
-    print(textwrap.fill(_told(choice, folded), NUM_COLUMNS))
+    print(textwrap.fill(_message(choice, folded), NUM_COLUMNS))
 
 
-def _told(choice: object, folded: str) -> str:
+def _message(choice: object, folded: str) -> str:
     try:
         *lines, right = base64.b64decode(folded).decode().splitlines()
         explanations = dict(zip(LETTERS, lines))
         wanted = listed(explanations)
     except ValueError:  # not base64, not text, or too few lines
-        return "This quiz is not whole: take its cell from the lab's notebook again."
+        return "This quiz is not whole: take its cell from the lab's notebook again. [quiz.damaged]"
     letter = str(choice or "").strip().upper()
     if not letter:
-        return f"Nothing is chosen yet: write {wanted} between the quotes, and run this cell again."
+        return f"Nothing is chosen yet: write {wanted} between the quotes, and run this cell again. [quiz.no-choice]"
     if letter not in explanations:
-        return f"Expected {wanted} between the quotes, got {choice!r}: write one letter, and run this cell again."
+        wrong = f"Expected {wanted} between the quotes, got {choice!r}"
+        return f"{wrong}: write one letter, and run this cell again. [quiz.no-such-choice]"
     return f"{f'✓ {letter} is right.' if letter == right else f'✗ {letter} is wrong.'} {explanations[letter]}"

@@ -36,6 +36,15 @@ class AtLeast:
     minimum: float
 
 
+class ValueFaultError(CourseKitError):
+    """The value of a key is not as the dataclass wants it."""
+
+    def __init__(self, where: str, key: tuple[str, ...], sentence: str, code: str) -> None:
+        *tables, name = key
+        table = f" [{'.'.join(tables)}]" if tables else ""
+        super().__init__(f"{where}{table}: {name} {sentence}.", code)
+
+
 def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
     """Read a TOML file into the dataclass that describes it, with fields `given` that must not stand in the file.
 
@@ -48,9 +57,9 @@ def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad puts a mark before it
     except FileNotFoundError:
-        raise CourseKitError(f"{where} is missing: write it.") from None
+        raise CourseKitError(f"{where} is missing: write it.", "toml.missing") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseKitError(f"{where} is not valid TOML: {error}.") from None
+        raise CourseKitError(f"{where} is not valid TOML: {error}.", "toml.not-valid") from None
     return read(cls, table, where, **given)
 
 
@@ -67,9 +76,9 @@ def _read_table(
     needed = [one.name for one in expected if one.default is MISSING and one.default_factory is MISSING]
     here = f"{where} [{'.'.join(key)}]" if key else where
     if unknown := sorted(set(table) - set(allowed)):
-        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {', '.join(allowed)}.")
+        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {', '.join(allowed)}.", "toml.unknown-key")
     if missing := [name for name in needed if name not in table]:
-        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {', '.join(needed)}.")
+        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {', '.join(needed)}.", "toml.missing-key")
     hints = get_type_hints(cls, include_extras=True)
     values = {name: _read_value(hints[name], value, where, (*key, name)) for name, value in table.items()}
     return cls(**given, **values)
@@ -82,10 +91,10 @@ def _read_value(hint: Any, value: object, where: str, key: tuple[str, ...]) -> o
     parsed = _parse(hint, value, where, key)
     content = parsed.strip() if isinstance(parsed, str) else parsed
     if isinstance(content, (str, tuple, Mapping)) and MAY_BE_EMPTY not in marks and not content:
-        raise _fault(where, key, "must not be empty")
+        raise ValueFaultError(where, key, "must not be empty", "toml.empty")
     for mark in marks:
         if isinstance(mark, AtLeast) and isinstance(parsed, (int, float)) and not parsed >= mark.minimum:
-            raise _fault(where, key, f"must be at least {mark.minimum}, not {parsed}")
+            raise ValueFaultError(where, key, f"must be at least {mark.minimum}, not {parsed}", "toml.too-small")
     return parsed
 
 
@@ -104,16 +113,12 @@ def _parse(hint: Any, value: object, where: str, key: tuple[str, ...]) -> object
         return value
     if float in kinds and type(value) is int:
         return float(value)
-    raise _fault(where, key, f"must be {' or '.join(KINDS[kind] for kind in kinds)}, not {value!r}")
+    raise ValueFaultError(
+        where, key, f"must be {' or '.join(KINDS[kind] for kind in kinds)}, not {value!r}", "toml.type"
+    )
 
 
 def _expect(value: object, kind: type[T], kind_in_words: str, where: str, key: tuple[str, ...]) -> T:
     if not isinstance(value, kind):
-        raise _fault(where, key, f"must be {kind_in_words}, not {value!r}")
+        raise ValueFaultError(where, key, f"must be {kind_in_words}, not {value!r}", "toml.type")
     return value
-
-
-def _fault(where: str, key: tuple[str, ...], sentence: str) -> CourseKitError:
-    *tables, name = key
-    table = f" [{'.'.join(tables)}]" if tables else ""
-    return CourseKitError(f"{where}{table}: {name} {sentence}.")

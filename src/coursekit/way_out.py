@@ -35,7 +35,9 @@ def take(piece: str) -> Callable[..., Any]:
     """
     checks, source = _unwrap(piece)
     if not source:
-        raise CourseKitError("this is no piece of a solution: copy all lines from the exercise's text.")
+        raise CourseKitError(
+            "this is no piece of a solution: copy all lines from the exercise's text.", "piece.damaged"
+        )
     names = sys._getframe(1).f_globals  # noqa: SLF001  # the notebook's
     found: dict[str, Callable[..., Any]] = {}
     exec(compile(source, "<piece of the solution>", "exec"), names, found)  # noqa: S102  # the course's own

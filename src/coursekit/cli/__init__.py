@@ -18,7 +18,7 @@ import click
 sys.path.pop(0)
 
 from coursekit import STAMP, __version__
-from coursekit.errors import CourseKitError
+from coursekit.errors import Cause, CourseKitError
 
 # By who uses them: what `coursekit --help` says of each.
 GROUPS = {
@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
             command: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
         except Exception as error:  # another NumPy can raise anything
             if fault := _shadowed():
-                raise CourseKitError(f"{fault} ({error}).") from None
+                raise CourseKitError(f"{fault} ({error}).", "packages.hidden") from None
             raise
         return command
 
@@ -141,24 +141,27 @@ def _refusal(error: Exception) -> str:
     """Return in a sentence what the system refused and what to do, '' for an error of the kit's own."""
     if isinstance(error, shutil.Error):  # of copytree: a list of source, destination and why
         _, file, why = error.args[0][-1]
-        return f"{file} cannot be written: {why}."
+        return f"{file} cannot be written: {why}. [file.not-copied]"
     if isinstance(error, OSError):
-        advice = {
-            errno.ENOSPC: "remove files there, or take another disk",
-            errno.EDQUOT: "your quota is used up: remove files there, or take another disk",
-            errno.EROFS: "it can only be read: take another folder",
-            errno.ENAMETOOLONG: "take a shorter name",
+        causes = {
+            errno.ENOSPC: Cause("remove files there, or take another disk", "disk.full"),
+            errno.EDQUOT: Cause("your quota is used up: remove files there, or take another disk", "disk.quota"),
+            errno.EROFS: Cause("it can only be read: take another folder", "disk.read-only"),
+            errno.ENAMETOOLONG: Cause("take a shorter name", "file.long-name"),
         }
+        other = Cause("look whether it is there and may be read and written", "file.refused")
         if error.filename is None and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
             return ""
         named = error.filename2 or error.filename  # of a copy, the file that is written
         file = f"{os.fsdecode(named)}: " if isinstance(named, (str, bytes, os.PathLike)) else ""
         what = (error.strerror or str(error)).lower()
-        return f"{file}{what}: {advice.get(error.errno or 0, 'look whether it is there and may be read and written')}."
+        advice, code = causes.get(error.errno or 0, other)
+        return f"{file}{what}: {advice}. [{code}]"
     if isinstance(error, KeyError) and "uid not found" in str(error):
-        return f"the account with the number {os.getuid()} has no name on this machine: set LOGNAME to one, and HOME."
+        who = f"the account with the number {os.getuid()}"
+        return f"{who} has no name on this machine: set LOGNAME to one, and HOME. [account.no-name]"
     if isinstance(error, RuntimeError) and "home directory" in str(error):
-        return "there is no home folder for this account: set HOME to a folder that it may write."
+        return "there is no home folder for this account: set HOME to a folder that it may write. [account.no-home]"
     # What packages that do not fit together raise.
     fault = _shadowed() if isinstance(error, (ImportError, AttributeError, TypeError)) else ""
-    return f"{fault} ({error})." if fault else ""
+    return f"{fault} ({error}). [packages.hidden]" if fault else ""

@@ -135,7 +135,7 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
             print(f"  not through the exchange, as they did not come that way: {first_few(mailed)}; pages: {where}")
         num_pages += len(made)
     if not num_pages:
-        raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.")
+        raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.", "feedback.none-graded")
 
 
 @course.command(epilog="Example: coursekit course export --format moodle -o grades.csv")
@@ -208,4 +208,6 @@ def _writing(path: Path, option: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise CourseKitError(f"{path} cannot be written ({reason}): name another FILE for {option}.") from None
+        raise CourseKitError(
+            f"{path} cannot be written ({reason}): name another FILE for {option}.", "file.not-writable"
+        ) from None

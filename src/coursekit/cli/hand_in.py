@@ -24,7 +24,9 @@ def hand_in(lab: str, student: str | None) -> None:
     """
     whose = student or getpass.getuser()
     if not ID.fullmatch(whose):
-        raise CourseKitError(f"{whose!a} is not an id: give yours with --student, of letters, digits and . _ - @.")
+        raise CourseKitError(
+            f"{whose!a} is not an id: give yours with --student, of letters, digits and . _ - @.", "student.no-id"
+        )
     work = find_work(lab, Path.cwd())
     path = pack(work, whose, Path.cwd())
     for line in _lines(work):

@@ -40,7 +40,9 @@ def script(lab: str, notebook: Path | None, output: Path | None) -> None:
     target = output or path.with_name(SCRIPT_NAME)
     former = kind_of(target)
     if target.exists() and not former:
-        raise CourseKitError(f"{target} was not made by coursekit, or somebody edited it: move it away.")
+        raise CourseKitError(
+            f"{target} was not made by coursekit, or somebody edited it: move it away.", "script.edited"
+        )
     made = f"Made by `coursekit script {lab}` from {path.name}: change the notebook, then make it again."
     text = answered_script(content, path, made)
     replaced = ", in place of the one without answers" if former == "release" else ""

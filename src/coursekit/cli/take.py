@@ -37,7 +37,9 @@ def take(source: Path, folder: Path | None, *, late: bool) -> None:
         taken, settled = take_all(course, source, late=late)
     except OSError as error:
         where, why = error.filename or course.folder, error.strerror or type(error).__name__
-        raise CourseKitError(f"{where}: {why}: fix that, and call again; what was taken until then is kept.") from None
+        raise CourseKitError(
+            f"{where}: {why}: fix that, and call again; what was taken until then is kept.", "import.stopped"
+        ) from None
     for one in taken:
         packed = f"packed {shown(one.packed)}, " if one.packed else ""
         whose = " ".join(filter(None, (one.student, one.lab)))
