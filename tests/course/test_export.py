@@ -101,4 +101,4 @@ def test_points_before_any_release_are_a_sentence(checkout, tmp_path, monkeypatc
     monkeypatch.setenv("COURSEKIT_ROOT", str(checkout))
     folder = init_course(checkout, tmp_path / "new", None, None).course.folder
     result = CliRunner().invoke(command, ["export", "--course", str(folder)])
-    assert str(result.exception).startswith("no lab was released yet, so nobody has points")
+    assert result.exception.code == "labs.none-released"

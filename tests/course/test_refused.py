@@ -70,11 +70,11 @@ def nothing(_):
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "told"),
+    ("change", "words", "part"),
     [
-        (other_points, "course release 01", "--force"),
-        (other_points, "course release 02 01", "--force"),
-        (stale, "course release 01 02 --force", "build 02"),
+        (other_points, "course release 01", "release.other-version"),
+        (other_points, "course release 02 01", "release.other-version"),
+        (stale, "course release 01 02 --force", "labs.stale"),
         (other_text, "course release 01 --force", "new-tests"),
         (other_text, "grade 01", "new-tests"),
         (other_points, "grade 01 --student ada", "shard-tests"),
@@ -86,22 +86,22 @@ def nothing(_):
         (date_of_no_lab, "grade 01", "names 01"),
         (date_of_no_lab, "take {tmp}", "names 01"),
         (no_exchange, "course collect", "released yet"),
-        (nothing, "course init --roster /dev/null", "id"),
-        (nothing, "course init --name other", "'dl'"),
-        (nothing, "take {tmp}/own/course", "holds the course"),
+        (nothing, "course init --roster /dev/null", "roster.no-id-column"),
+        (nothing, "course init --name other", "settings.other-name"),
+        (nothing, "take {tmp}/own/course", "folder.is-course"),
         (nothing, "grade 02", "nothing to grade"),
-        (nothing, "grade 07", "07"),
-        (nothing, "course feedback 02", "graded yet"),
-        (nothing, "course answers 07", "07"),
-        (nothing, "course export -o /proc/no/file", "/proc/no"),
-        (nothing, "course status --html /proc/no/file", "/proc/no"),
+        (nothing, "grade 07", "lab.unknown"),
+        (nothing, "course feedback 02", "feedback.none-graded"),
+        (nothing, "course answers 07", "lab.unknown"),
+        (nothing, "course export -o /proc/no/file", "file.not-writable"),
+        (nothing, "course status --html /proc/no/file", "file.not-writable"),
     ],
 )
-def test_nothing_has_changed(graded_checkout, tmp_path, change, words, told):
+def test_nothing_has_changed(graded_checkout, tmp_path, change, words, part):
     """After one sentence the course folder and the gradebook are as they were."""
     change(graded_checkout)
     before = state(graded_checkout / "course")
-    with pytest.raises(CourseKitError, match=told):
+    with pytest.raises(CourseKitError, match=part):
         CliRunner().invoke(cli, words.format(tmp=tmp_path).split(), catch_exceptions=False)
     assert state(graded_checkout / "course") == before
 

@@ -99,19 +99,23 @@ def test_what_platforms_make_of_a_name(student, form):
 @pytest.mark.parametrize(
     ("path", "claim", "parts"),
     [
-        ("x", "", ["folder", "id", "roster"]),
-        ("x", "eve", ["eve", "`coursekit course init --roster`"]),
-        (OWN.format("bob"), "", ["folder"]),
-        (by_moodle("Participant", ""), "wang", ["'Participant_4711_assignsubmission_file'", "blind"]),
-        (by_moodle("Grace", "Hopper"), "wang", ["nobody"]),
-        ("wang_12_345_x", "wang", ["nobody"]),  # Canvas writes no accounts
-        (by_moodle("Li", "Wang"), "wang", ["fits li_wang, twin"]),
-        (by_canvas("Li", "Wang"), "wang", ["fits li_wang, twin"]),
-        ("lovelaceada_1002_8_x", "ada", ["fits ada, bob"]),
-        ("ada/bob", "", ["'ada' (ada) and 'bob' (bob)"]),
-        ("ada/ada/Bob Builder_12_assignsubmission_file_", "", ["'ada' (ada) and 'Bob Builder_12_"]),
-        ("Xiu Wang/Ada Lovelace", "", ["'Xiu Wang' (wang) and 'Ada Lovelace' (ada)"]),
-        ("Lab 1_eve_attempt_2026-11-16-12-00-00_x", "ada", ["nobody"]),
+        ("x", "", ["owner.unnamed"]),
+        ("x", "eve", ["owner.not-on-roster", "eve"]),
+        (OWN.format("bob"), "", ["owner.unnamed"]),
+        (by_moodle("Participant", ""), "wang", ["owner.unknown", "'Participant_4711_assignsubmission_file'"]),
+        (by_moodle("Grace", "Hopper"), "wang", ["owner.unknown"]),
+        ("wang_12_345_x", "wang", ["owner.unknown"]),  # Canvas writes no accounts
+        (by_moodle("Li", "Wang"), "wang", ["owner.ambiguous", "li_wang, twin"]),
+        (by_canvas("Li", "Wang"), "wang", ["owner.ambiguous", "li_wang, twin"]),
+        ("lovelaceada_1002_8_x", "ada", ["owner.ambiguous", "ada, bob"]),
+        ("ada/bob", "", ["owner.contradictory", "'ada' (ada) and 'bob' (bob)"]),
+        (
+            "ada/ada/Bob Builder_12_assignsubmission_file_",
+            "",
+            ["owner.contradictory", "'ada' (ada)", "'Bob Builder_12_"],
+        ),
+        ("Xiu Wang/Ada Lovelace", "", ["owner.contradictory", "'Xiu Wang' (wang)", "'Ada Lovelace' (ada)"]),
+        ("Lab 1_eve_attempt_2026-11-16-12-00-00_x", "ada", ["owner.unknown"]),
     ],
 )
 def test_what_is_not_clear_is_not_guessed(path, claim, parts):
@@ -132,18 +136,16 @@ def test_disagreement_is_flagged():
     """The path counts, and the other student who packed the file is named to the instructor."""
     owner = find_owner(["ada (1)"], "bob", CLASS)
     assert owner.student == "ada"
-    assert [flag.text for flag in owner.flags] == ["'ada (1)' names ada, but bob packed it."]
+    assert [(flag.kind, "bob" in flag.text) for flag in owner.flags] == [("owner", True)]
     assert find_owner(["ada"], "ADA", CLASS).flags == ()
 
 
 def test_another_name_in_the_path_is_remarked():
     """Nothing goes to another student in silence: a tutor's name is said, and a platform's stranger flagged."""
     owner = find_owner(["Xiu Wang", "ada", "x"], "", CLASS)
-    assert (owner.flags, owner.remark) == ((), "taken for ada, as 'ada' says; 'Xiu Wang' names wang")
+    assert (owner.flags, "'Xiu Wang' names wang" in owner.remark) == ((), True)
     owner = find_owner(["Participant_4711_assignsubmission_file_", "ada", "x"], "", CLASS)
-    assert [flag.text for flag in owner.flags] == [
-        "'ada' names ada, and 'Participant_4711_assignsubmission_file_' nobody."
-    ]
+    assert ["'Participant_4711_assignsubmission_file_'" in flag.text for flag in owner.flags] == [True]
     assert owner.remark == ""
 
 
@@ -151,7 +153,7 @@ def test_another_account_is_no_offence():
     """Accounts of a cluster are called otherwise than ids of a course: said when collecting, no flag."""
     owner = find_owner(["ada", "x"], "it4i-ada", CLASS)
     assert (owner.student, owner.flags) == ("ada", ())
-    assert owner.remark == "taken for ada, as 'ada' says; it was packed by it4i-ada"
+    assert "it4i-ada" in owner.remark
 
 
 def test_a_loose_file_that_names_its_student_is_remarked():
@@ -159,7 +161,7 @@ def test_a_loose_file_that_names_its_student_is_remarked():
     for parts in (["work"], [OWN.format("ada")]):
         owner = find_owner(parts, "ada", CLASS)
         assert (owner.student, owner.flags) == ("ada", ())
-        assert owner.remark == "taken for ada, as the file itself says, and nothing else does"
+        assert "ada" in owner.remark
 
 
 def test_a_roster_without_names_cannot_contradict():

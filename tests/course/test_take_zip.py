@@ -44,42 +44,41 @@ def test_a_good_one():
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "code"),
     [
-        (b"", "damaged"),
-        (b"PK\x03\x04 and nothing else", "damaged"),
-        (hand_in()[:-30], "damaged"),
-        (hand_in().replace(b"PK\x01\x02", b"PK\x01\xff"), "damaged"),
-        (zipped(GOOD.items()), "no hand-in.json"),
-        (zipped([("hand-in.json", b"[" * 100_000)]), "no hand-in.json"),
-        (zipped([("hand-in.json", b"[]")]), "no hand-in.json"),
-        (hand_in(schema=2), "no hand-in.json"),
-        (hand_in(user="../bob"), "no hand-in.json"),
-        (hand_in(lab=f"../{NAME}"), "no hand-in.json"),
-        (hand_in(time="2026-13-16T12:00:00+00:00"), "no hand-in.json"),
-        (hand_in(time=7), "no hand-in.json"),
-        (hand_in(("more.py", b"")), "holds more.py"),
-        (hand_in(("/etc/passwd", b"")), "holds /etc/passwd"),
-        (hand_in(("jobs/../../../x", b"")), "holds jobs/../../../x"),
-        (hand_in(("jobs/../result.json", b"")), "holds jobs/../result.json"),
-        (hand_in(*((f"jobs/{i}/result.json", b"") for i in range(100))), "100 files"),
-        (zipped(GOOD.items(), zipfile.ZIP_LZMA), "compressed"),
+        (b"", "zip.damaged"),
+        (b"PK\x03\x04 and nothing else", "zip.damaged"),
+        (hand_in()[:-30], "zip.damaged"),
+        (hand_in().replace(b"PK\x01\x02", b"PK\x01\xff"), "zip.damaged"),
+        (zipped(GOOD.items()), "zip.no-manifest"),
+        (zipped([("hand-in.json", b"[" * 100_000)]), "zip.no-manifest"),
+        (zipped([("hand-in.json", b"[]")]), "zip.no-manifest"),
+        (hand_in(schema=2), "zip.no-manifest"),
+        (hand_in(user="../bob"), "zip.no-manifest"),
+        (hand_in(lab=f"../{NAME}"), "zip.no-manifest"),
+        (hand_in(time="2026-13-16T12:00:00+00:00"), "zip.no-manifest"),
+        (hand_in(time=7), "zip.no-manifest"),
+        (hand_in(("more.py", b"")), "zip.odd-file"),
+        (hand_in(("/etc/passwd", b"")), "zip.odd-file"),
+        (hand_in(("jobs/../../../x", b"")), "zip.odd-file"),
+        (hand_in(("jobs/../result.json", b"")), "zip.odd-file"),
+        (hand_in(*((f"jobs/{i}/result.json", b"") for i in range(100))), "zip.too-many-files"),
+        (zipped(GOOD.items(), zipfile.ZIP_LZMA), "zip.compression"),
     ],
 )
-def test_what_is_refused(data, said):
+def test_what_is_refused(data, code):
     """Every kind of hostile or broken zip ends in its sentence, with what to do."""
     with pytest.raises(NotTakenError) as caught:
         read_zip(data)
-    assert said in str(caught.value)
-    assert "`coursekit hand-in`" in str(caught.value)
+    assert caught.value.code == code
 
 
 def test_a_bomb_is_not_unpacked():
     """200 MB of zeros in less than 0.3 MB, and also when the zip says that they are few."""
     bomb = zipped([(NOTEBOOK, bytes(200_000_000))])
     assert len(bomb) < 300_000
-    with pytest.raises(NotTakenError, match="100 MB"):
+    with pytest.raises(NotTakenError, match=r"100 MB.*\[zip\.too-big\]"):
         read_zip(bomb)
     lying = bomb.replace(struct.pack("<I", 200_000_000), struct.pack("<I", 2))
-    with pytest.raises(NotTakenError, match="damaged"):
+    with pytest.raises(NotTakenError, match=r"\[zip\.damaged\]"):
         read_zip(lying)

@@ -55,7 +55,9 @@ def read_grades(course: Course) -> GradeTable:
     points = read_points(course)
     maxima = {lab: most for lab, cells in sorted(points.max_points.items()) if (most := sum(cells.values()))}
     if not maxima:
-        raise CourseKitError("no lab was released yet, so nobody has points: run `coursekit course release`.")
+        raise CourseKitError(
+            "no lab was released yet, so nobody has points: run `coursekit course release`.", "labs.none-released"
+        )
     students = []
     for student in sorted(points.roster, key=lambda one: (one.last_name, one.first_name, one.id)):
         graded = {lab: points.graded[student.id, lab] for lab in maxima if (student.id, lab) in points.graded}

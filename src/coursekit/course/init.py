@@ -47,7 +47,9 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     """
     check_name(name or DEFAULT_NAME, "--name")
     if (folder / SETTINGS).is_file() and (there := read_settings(root, folder).name) != (name or there):
-        raise CourseKitError(f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.")
+        raise CourseKitError(
+            f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.", "settings.other-name"
+        )
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()
     notes: list[str] = []
@@ -70,8 +72,8 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
         own.mkdir()  # before another account takes its name
         own.chmod(0o755)
     close_inbound(course)
-    told = {(student, name) for student, name, *_ in differences} if update else set()
-    notes += [str(one) for one in follow(course) if (one.whose, one.what) not in told]
+    updated = {(student, name) for student, name, *_ in differences} if update else set()
+    notes += [str(one) for one in follow(course) if (one.whose, one.what) not in updated]
     with course.gradebook() as gradebook:
         ids = [student.id for student in course.students(gradebook)]
     file = course.folder / GRADEBOOK
@@ -88,12 +90,16 @@ def _notes(
         if update:
             yield f"{student}: the {name} is now {there}, and was {here or 'none'}"
         else:
-            yield f"{student}: the {name} stays {here or 'none'}, and is {there} in the list: --update takes that over"
+            words = (
+                f"{student}: the {name} stays {here or 'none'}, and is {there} in the list: --update takes that over"
+            )
+            yield f"{words} [roster.differs]"
     in_list = {folded(one.id) for one in listed}
     if listed and (absent := [one.id for one in old if folded(one.id) not in in_list]):
-        yield f"not in the list: {first_few(absent)}; to take students off the roster, delete their lines in {ROSTER}"
+        whose = f"not in the list: {first_few(absent)}"
+        yield f"{whose}; to take students off the roster, delete their lines in {ROSTER} [roster.not-in-list]"
     if listed and not any(one.first_name or one.last_name for one in listed):
-        yield "the list has no names: call its columns first_name and last_name"
+        yield "the list has no names: call its columns first_name and last_name [roster.no-names]"
 
 
 def _write_files(root: Path, folder: Path, name: str) -> list[str]:

@@ -70,14 +70,15 @@ def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release
     fresh = name in files and nbformat.reads(files[name].decode(), as_version=4).cells == notebook.cells
     if not fresh or {**files, name: b""} != {**others, name: b""}:
         made = f"labs/{lab.name} is not what solutions/{lab.name} makes"
-        raise CourseKitError(f"{made}: run `coursekit build {lab.name[:2]}` first.")
+        raise CourseKitError(f"{made}: run `coursekit build {lab.name[:2]}` first.", "labs.stale")
     files |= {"AGENTS.md": (course.root / ASSISTANTS).read_bytes()}
     outbound = course.outbound(lab.name)
     is_other = outbound.is_dir() and _files(outbound) != files
     if is_other and not force:
         raise CourseKitError(
             f"{lab.name} was released before and students may have fetched it: "
-            "`--force` gives the new version to those who fetch it from now on."
+            "`--force` gives the new version to those who fetch it from now on.",
+            "release.other-version",
         )
     refuse_other_cells(course, lab.name, notebook)
     return Release(course, lab, files, is_other)

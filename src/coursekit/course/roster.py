@@ -47,6 +47,13 @@ ALL_COLUMNS = tuple(column.name for column in fields(Student))
 COLUMNS = ALL_COLUMNS[:-1]  # which nbgrader's gradebook has, too
 
 
+class RosterError(CourseKitError):
+    """Something is wrong in a line of a roster."""
+
+    def __init__(self, path: Path, line: int, sentence: str, code: str) -> None:
+        super().__init__(f"{path}:{line}: {sentence}.", code)
+
+
 def folded(name: str) -> str:
     """Return what all spellings of an account's name share: a hub, a platform or a Mac may change case or composition.
 
@@ -76,31 +83,52 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
     columns = _columns(header)
     if "id" not in columns:
         seen = ", ".join(header) or "nothing"
-        raise _fault(path, line, f"no column is called id; the header says {seen}: name the column of account names id")
+        raise RosterError(
+            path,
+            line,
+            f"no column is called id; the header says {seen}: name the column of account names id",
+            "roster.no-id-column",
+        )
     students: dict[str, Student] = {}
     lines: dict[str, int] = {}
     for line, row in rows:
         if any(value.strip() for value in row[len(header) :]):
-            raise _fault(path, line, f"{len(row)} values stand under {len(header)} columns: put texts in quotes")
+            raise RosterError(
+                path,
+                line,
+                f"{len(row)} values stand under {len(header)} columns: put texts in quotes",
+                "roster.too-many-values",
+            )
         values = _values(row, columns, is_canvas={"student", "section"} <= {*map(_plain, header)})
         if not any(values.values()):
             continue
         student = Student(**values)
         if not student.id and left_out is not None:
             who = " ".join(filter(None, (getattr(student, name) for name in COLUMNS)))
-            left_out.append(f"{path}:{line}: {who} has no id and is left out: write one there, and call again")
+            left_out.append(
+                f"{path}:{line}: {who} has no id and is left out: write one there, and call again [roster.no-id]"
+            )
             continue
         if not ID.fullmatch(student.id):
-            words = f"{student.id!r} is not an id: use the account's name, of letters, digits and . _ - @"
-            raise _fault(path, line, words)
+            raise RosterError(
+                path,
+                line,
+                f"{student.id!r} is not an id: use the account's name, of letters, digits and . _ - @",
+                "roster.no-id",
+            )
         same = folded(student.id)
         if same in students:
             there = f"{students[same].id!r} in line {lines[same]}"
-            raise _fault(path, line, f"the id {student.id!r} and {there} are one person on most systems: keep one")
+            raise RosterError(
+                path,
+                line,
+                f"the id {student.id!r} and {there} are one person on most systems: keep one",
+                "roster.twice",
+            )
         students[same], lines[same] = student, line
     if not students:
         what = "no student has an id" if left_out else "there is no student"
-        raise _fault(path, 1, f"{what}: write one line for each below the header")
+        raise RosterError(path, 1, f"{what}: write one line for each below the header", "roster.empty")
     return tuple(students.values())
 
 
@@ -145,7 +173,8 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
         if (there := spelled(student.id)) != student.id:
             raise CourseKitError(
                 f"the roster has {student.id!r}, and the course {there!r}, one person on most systems: "
-                f"write {there!r} in the roster."
+                f"write {there!r} in the roster.",
+                "roster.other-spelling",
             )
     return tuple(student for student in students if student.id not in known)
 
@@ -178,9 +207,13 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         reason = error.strerror
-        raise CourseKitError(f"{path} cannot be read ({reason}): export the roster of your course as CSV.") from None
+        raise CourseKitError(
+            f"{path} cannot be read ({reason}): export the roster of your course as CSV.", "roster.not-readable"
+        ) from None
     except UnicodeDecodeError:
-        raise CourseKitError(f"{path} is not text in UTF-8: save it again as CSV in UTF-8.") from None
+        raise CourseKitError(
+            f"{path} is not text in UTF-8: save it again as CSV in UTF-8.", "roster.not-utf8"
+        ) from None
     text = unicodedata.normalize("NFC", text)
     first, _, rest = text.partition("\n")
     separator = SEPARATOR.fullmatch(first)
@@ -192,7 +225,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         for row in reader:
             yield reader.line_num + num_before, row
     except csv.Error as error:
-        raise _fault(path, reader.line_num + num_before, f"this is not valid CSV ({error})") from None
+        raise RosterError(
+            path, reader.line_num + num_before, f"this is not valid CSV ({error})", "roster.no-csv"
+        ) from None
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
@@ -210,7 +245,3 @@ def _columns(header: Sequence[str]) -> dict[str, int]:
 def _plain(title: str) -> str:
     plain = re.sub(r"[\W_]", "", title.lower())
     return "student" if plain == "étudiant" else plain
-
-
-def _fault(path: Path, line: int, sentence: str) -> CourseKitError:
-    return CourseKitError(f"{path}:{line}: {sentence}.")

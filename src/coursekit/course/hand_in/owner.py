@@ -89,15 +89,17 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
         if not claimed or claimed.first_name or claimed.last_name:
             raise NotTakenError(
                 f"{strange!a} is of nobody on the roster: {PUT}; "
-                "where marking is blind, let the platform show names, and download again"
+                "where marking is blind, let the platform show names, and download again",
+                "owner.unknown",
             )
         return Owner(claim, (Flag("owner", f"It came as {strange!a} and names {claim}."),))
     if not claim:
-        raise NotTakenError(f"nothing says whose it is: {PUT}")
+        raise NotTakenError(f"nothing says whose it is: {PUT}", "owner.unnamed")
     if not claimed:
         raise NotTakenError(
             f"{claim} is not on the roster: add them with `coursekit course init --roster`, or, if that is "
-            f"another account of a student, {PUT}"
+            f"another account of a student, {PUT}",
+            "owner.not-on-roster",
         )
     return Owner(claim, remark=f"taken for {claim}, as the file itself says, and nothing else does")
 
@@ -108,9 +110,11 @@ def _agreed(marks: Sequence[_Mark]) -> str:
     if len(common) == 1:
         return next(iter(common))
     if common:
-        raise NotTakenError(f"{marks[0].text!a} fits {_listed(common)}: {PUT}")
+        raise NotTakenError(f"{marks[0].text!a} fits {_listed(common)}: {PUT}", "owner.ambiguous")
     texts = " and ".join(f"{mark.text!a} ({_listed(mark.ids)})" for mark in marks)
-    raise NotTakenError(f"{texts} name different students: {PUT}, and let no other part of its path name anybody")
+    raise NotTakenError(
+        f"{texts} name different students: {PUT}, and let no other part of its path name anybody", "owner.contradictory"
+    )
 
 
 def _listed(ids: Iterable[str]) -> str:

@@ -71,7 +71,8 @@ def find_work(named: str, start: Path) -> StudentWork:
         contents = {f"{lab}{NOTEBOOK}": read_file(path.parent, path.name)}
     except RefusedFileError as error:
         raise CourseKitError(
-            f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it."
+            f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it.",
+            "notebook.not-packed",
         ) from None
     jobs = _newest_jobs(lab, path, start)
     contents |= {f"{JOBS_FOLDER}/{folder.name}/{RESULT}": read_file(folder, RESULT) for _, folder in jobs}
@@ -100,7 +101,8 @@ def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None
     except OSError as error:
         raise CourseKitError(
             f"{folder} cannot be written ({error.strerror}): "
-            "change to one of your own folders, and give the notebook's path."
+            "change to one of your own folders, and give the notebook's path.",
+            "folder.not-writable",
         ) from None
     return path
 
@@ -117,11 +119,12 @@ def _find_notebook(named: str, start: Path) -> Path:
     found = [path for folder, inner in places for path in _notebooks(folder, inner)]
     labs = matching(sorted({path.stem for path in found}), named)
     if len(labs) > 1:
-        raise CourseKitError(f"{named!r} fits several labs: {', '.join(labs)}.")
+        raise CourseKitError(f"{named!r} fits several labs: {', '.join(labs)}.", "lab.ambiguous")
     if not labs:
         raise CourseKitError(
             f"there is no notebook of a lab {named!r} in {start}, in a folder of that name there, or in labs/: "
-            "change to the folder with your notebook, or give its path in place of the lab."
+            "change to the folder with your notebook, or give its path in place of the lab.",
+            "notebook.not-found",
         )
     return next(path.resolve() for path in found if path.stem == labs[0])
 
@@ -135,26 +138,36 @@ def _notebooks(folder: Path, inner: str) -> list[Path]:
 def _read(path: Path) -> tuple[str, list[StudentCell]]:
     """Return which lab's notebook this is, and its answers."""
     if not path.is_file():
-        raise CourseKitError(f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.")
+        raise CourseKitError(
+            f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.", "notebook.no-file"
+        )
     if (num_bytes := path.stat().st_size) > MAX_NOTEBOOK_BYTES:
         raise CourseKitError(
             f"{path} is too big: {num_bytes / 1e6:.0f} MB, at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
-            "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and pack it again."
+            "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and pack it again.",
+            "notebook.too-big",
         )
     try:
         notebook = read_notebook(path.parent, path.name)
     except RefusedFileError as error:
         raise CourseKitError(
-            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again."
+            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again.",
+            "notebook.damaged",
         ) from None
     made_from = (notebook.made_from.split("/")[1:2] or [""])[0]
     by_name = path.stem if NAME.fullmatch(path.stem) else ""
     lab = made_from if NAME.fullmatch(made_from) else by_name
     answers = [cell for cell in notebook.cells if cell.is_answer] or (_restored(path, lab) if lab else [])
     if not answers:
-        raise CourseKitError(f"{path} holds no exercise of the course: hand in the notebook that the course gave you.")
+        raise CourseKitError(
+            f"{path} holds no exercise of the course: hand in the notebook that the course gave you.",
+            "notebook.no-exercise",
+        )
     if by_name and by_name != lab:
-        raise CourseKitError(f"{path} is the notebook of another lab ({lab}): put your notebook of {by_name} there.")
+        raise CourseKitError(
+            f"{path} is the notebook of another lab ({lab}): put your notebook of {by_name} there.",
+            "notebook.wrong-lab",
+        )
     return lab, answers
 
 

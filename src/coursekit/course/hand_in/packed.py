@@ -67,12 +67,12 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
     contents = {entry.filename: content for entry, content in read_entries(data, MAX_NUM_FILES, MAX_FOLDER_BYTES)}
     manifest = _read_manifest(contents.get(MANIFEST, b""))
     if manifest is None:
-        raise NotTakenError(f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}")
+        raise NotTakenError(f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}", "zip.no-manifest")
     for name in contents.keys() - {MANIFEST}:
         record = re.fullmatch(RECORD, name)
         if name != f"{manifest.lab}{NOTEBOOK}" and not (record and is_plain(record["job"])):
             odd = ascii(name)[1:-1][:100]
-            raise NotTakenError(f"it holds {odd}, which `coursekit hand-in` does not pack: {ASK}")
+            raise NotTakenError(f"it holds {odd}, which `coursekit hand-in` does not pack: {ASK}", "zip.odd-file")
     return manifest, contents
 
 
@@ -90,7 +90,7 @@ def read_entries(
     except NotTakenError:
         raise
     except Exception:  # noqa: BLE001  # zipfile raises nearly anything on made-up bytes, and the others' files come next
-        raise NotTakenError(f"it is damaged, or no zip: download it again, or {ASK}") from None
+        raise NotTakenError(f"it is damaged, or no zip: download it again, or {ASK}", "zip.damaged") from None
 
 
 def _entries(
@@ -99,15 +99,15 @@ def _entries(
     max_mb = num_left // 10**6
     entries = [entry for entry in packed.infolist() if not entry.is_dir()]
     if len(entries) > max_num_files:
-        raise NotTakenError(f"it holds more than {max_num_files} files: {remedy}")
+        raise NotTakenError(f"it holds more than {max_num_files} files: {remedy}", "zip.too-many-files")
     if any(entry.compress_type not in METHODS for entry in entries):
-        raise NotTakenError(f"it is compressed in another way than by deflate: {remedy}")
+        raise NotTakenError(f"it is compressed in another way than by deflate: {remedy}", "zip.compression")
     for entry in sorted(entries, key=lambda entry: entry.date_time):
         with packed.open(entry) as file:  # what an entry says of its size is a claim, too
             content = file.read(num_left + 1)
         num_left -= len(content)
         if num_left < 0:
-            raise NotTakenError(f"it unpacks to more than {max_mb} MB: {remedy}")
+            raise NotTakenError(f"it unpacks to more than {max_mb} MB: {remedy}", "zip.too-big")
         yield entry, content
 
 

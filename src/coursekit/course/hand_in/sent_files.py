@@ -50,13 +50,13 @@ class SentFile:
         name: Its path within the instructor's folder, where a zip counts as a folder.
         written: When it last changed, UTC without an offset.
         data: What is in it.
-        fault: Why that was not read, and what to do; '' if it was.
+        fault: Why that was not read, and what to do; None if it was.
     """
 
     name: str
     written: datetime
     data: bytes = b""
-    fault: str = ""
+    fault: NotTakenError | None = None
 
     @property
     def ending(self) -> str:
@@ -85,12 +85,14 @@ def read_from(folder: Path, name: str, written: datetime) -> SentFile:
     """Read one file below the instructor's folder."""
     sent = SentFile(name, written)
     if (folder / name).is_symlink():
-        return replace(sent, fault="it is a link: copy the file here")
+        return replace(sent, fault=NotTakenError("it is a link: copy the file here", "file.link"))
     is_zip = SUFFIX in sent.ending
     try:
         return replace(sent, data=read_file(folder, name, MAX_ZIP_BYTES if is_zip else MAX_NOTEBOOK_BYTES))
     except RefusedFileError as error:
-        return replace(sent, fault=f"{error}: {UNPACK if is_zip else 'look at what it is'}")
+        return replace(
+            sent, fault=NotTakenError(f"{error}: {UNPACK if is_zip else 'look at what it is'}", "file.not-readable")
+        )
 
 
 def _is_litter(path: PurePath, released: Collection[str]) -> bool:
@@ -106,12 +108,12 @@ def _opened(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, de
     try:
         yield from _inside(sent, released, zone, depth)
     except NotTakenError as error:
-        yield replace(sent, data=b"", fault=str(error))
+        yield replace(sent, data=b"", fault=error)
 
 
 def _inside(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int) -> Iterator[SentFile]:
     if depth == len(BOUNDS):
-        raise NotTakenError(f"it is a zip in a zip in a zip: {ASK}")
+        raise NotTakenError(f"it is a zip in a zip in a zip: {ASK}", "zip.too-deep")
     is_empty = True
     for entry, content in read_entries(sent.data, *BOUNDS[depth], UNPACK):
         name = _name_of(entry)
@@ -120,7 +122,7 @@ def _inside(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, de
             inside = SentFile(f"{sent.name}/{name}", _time_of(entry, zone), content)
             yield from _opened(inside, released, zone, depth + 1)
     if is_empty:
-        raise NotTakenError(f"it holds nothing to take: {ASK}")
+        raise NotTakenError(f"it holds nothing to take: {ASK}", "zip.empty")
 
 
 def _name_of(entry: zipfile.ZipInfo) -> str:
@@ -153,7 +155,7 @@ def read_sent_file(
         NotTakenError: it is not a hand-in of this course.
     """
     if sent.fault:
-        raise NotTakenError(sent.fault)
+        raise sent.fault
     manifest: HandInManifest | None = None
     if SUFFIX in sent.ending or (sent.data.startswith(b"PK") and not is_of_others(sent.data)):
         manifest, contents = read_zip(sent.data)
@@ -165,7 +167,8 @@ def read_sent_file(
         raise NotTakenError(
             f"{ascii(lab)[1:-1][:100]} was not released in this course "
             f"(only {', '.join(released) or 'nothing'} was): "
-            "release it with `coursekit course release`, or ask the student for the right lab"
+            "release it with `coursekit course release`, or ask the student for the right lab",
+            "lab.not-released",
         )
     return lab, contents, manifest
 
@@ -176,15 +179,21 @@ def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
         notebook = parse_notebook(sent.data)
     except RefusedFileError as error:
         if NOTEBOOK in sent.ending:
-            raise NotTakenError(f"the notebook is damaged, {error}: ask the student for it again") from None
+            raise NotTakenError(
+                f"the notebook is damaged, {error}: ask the student for it again", "notebook.damaged"
+            ) from None
         raise NotTakenError(
             f"it is neither a hand-in ({SUFFIX}) nor a notebook ({NOTEBOOK}): "
-            "ask the student for the file that `coursekit hand-in` makes, or for the notebook"
+            "ask the student for the file that `coursekit hand-in` makes, or for the notebook",
+            "file.no-hand-in",
         ) from None
     if made_from := notebook.made_from.split("/")[1:2]:
         return made_from[0]
     num_answers = {lab: len(find_answers(notebook, one).answers) for lab, one in released.items()}
     lab = max(num_answers, key=lambda lab: num_answers[lab], default="")
     if not num_answers.get(lab):
-        raise NotTakenError("the notebook holds no answer of any lab of this course: ask the student for the right one")
+        raise NotTakenError(
+            "the notebook holds no answer of any lab of this course: ask the student for the right one",
+            "notebook.no-answer",
+        )
     return lab

@@ -65,7 +65,8 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
     source = source.resolve()
     if source in {course.folder, *course.folder.parents} or course.folder in source.parents:
         raise CourseKitError(
-            f"{source} holds the course itself or is a part of it: name the folder with the files that students sent."
+            f"{source} holds the course itself or is a part of it: name the folder with the files that students sent.",
+            "folder.is-course",
         )
     with course.gradebook() as gradebook:
         roster = course.students(gradebook)
