@@ -67,18 +67,17 @@ def test_what_is_asked_for_is_read(given, wish):
 @pytest.mark.parametrize(
     ("given", "parts"),
     [
-        ({"partition": "k80"}, ("partition", "v100, v100-8, a100, h100")),
-        ({"num_nodes": "5"}, ("Nodes: ", "1 to 4;", "`coursekit submit`")),
-        ({"num_ranks_per_node": "0"}, ("GPUs per node: ", "1 to 4.")),
-        ({"time_min": "1201"}, ("Minutes: ", "1 to 1200.")),
-        ({"time_min": "an hour"}, ("Minutes: ", "1 to 1200.")),
-        ({"time_min": "1e2"}, ("Minutes: ", "1 to 1200.")),
-        ({"time_min": ["10", "20"]}, ("Minutes: ", "1 to 1200.")),
-        ({"account": "abc@a100"}, ("Project: ", "abc@v100")),
+        ({"partition": "k80"}, ("partition.unknown", "v100, v100-8, a100, h100")),
+        ({"num_nodes": "5"}, ("form.no-number", "Nodes: ", "1 to 4;")),
+        ({"num_ranks_per_node": "0"}, ("form.no-number", "GPUs per node: ", "1 to 4.")),
+        ({"time_min": "1201"}, ("form.no-number", "Minutes: ", "1 to 1200.")),
+        ({"time_min": "1e2"}, ("form.no-number", "Minutes: ")),
+        ({"time_min": ["10", "20"]}, ("form.no-number", "Minutes: ")),
+        ({"account": "abc@a100"}, ("form.no-name", "Project: ", "abc@v100")),
     ],
 )
-def test_a_wrong_value_gets_one_sentence(given, parts):
-    """It names the field and says what to write."""
+def test_a_wrong_value_is_refused(given, parts):
+    """The message names the field and says what to write."""
     with pytest.raises(CourseKitError) as caught:
         read_wish(JEAN_ZAY, given)
     assert [part for part in parts if part not in str(caught.value)] == []

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from coursekit.course.init import init_course
+from coursekit.errors import codes_in
 from coursekit.jupyter.hub.demo_hub import NUM_PORTS, PROXY
 from coursekit.processes import plain_environment
 from coursekit.slurm.sites.load import load_site
@@ -166,12 +167,14 @@ def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
     assert_no_secret_is_seen()
 
     hub.cluster.call("scontrol", "update", f"JobId={job}", "TimeLimit=0")
-    said = why_ended(page, hub)
+    until(lambda: "server stopped, with exit code" in hub.log.read_text().rpartition("Job submitted")[2])
 
-    assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: It reached its time limit\. .*",
-        said,
-    )
+    assert jobs(hub) == []
+
+    page.goto(f"{hub.address}/user/root/lab")
+    said = page.inner_text("#why-ended")
+
+    assert (f"job {job} on qgpu-[1-2]" in said, codes_in(said)) == (True, ["server.time-limit"])
 
 
 def test_a_server_that_waits(hub, page):
@@ -184,11 +187,7 @@ def test_a_server_that_waits(hub, page):
     waits = page.inner_text("#progress-message")
     job = newest_job(hub)
 
-    assert re.match(
-        rf"Job {job} waits: (other jobs are ahead of it|it is among the next; the nodes that it needs are still busy) "
-        r"\((Priority|Resources)\)\.",
-        waits,
-    )
+    assert re.match(rf"Job {job} waits: .* \((Priority|Resources)\)", waits)
 
     page.click("#stop-server-btn")
     until(lambda: jobs(hub) == [other])
@@ -199,7 +198,7 @@ def test_a_server_that_waits(hub, page):
     page.reload()
     said = page.inner_text(".container:has(#start)")
 
-    assert f"did not start within {PENDING_LIMIT_S / 60:g} min" in said
+    assert codes_in(said) == ["server.not-started"]
     assert jobs(hub) == [other]
 
     page.click("#start")
@@ -215,32 +214,6 @@ def test_a_server_that_waits(hub, page):
     page.wait_for_selector("#stop", state="hidden")
 
     assert jobs(hub) == []
-
-
-def test_a_server_that_slurm_refuses(page):
-    """What the form cannot know, whose project it is, is told on the form, which keeps what was typed."""
-    fill(page, num_nodes=1, time_min=20, account="nobodys")
-    page.click("#spawn_form button[type=submit]")
-    said = page.inner_text(".spawn-error-msg")
-
-    assert "the project nobodys" in said
-    assert said.endswith("Slurm says: Invalid account or account/partition combination specified.")
-    assert [page.input_value(f"#{name}") for name in ("time_min", "account")] == ["20", "nobodys"]
-
-
-def test_a_node_that_fails(hub, page):
-    """When a node of the job goes down, the hub says so, and no job is left."""
-    # The last of these tests: the node stays down.
-    fill(page, num_nodes=2, num_ranks_per_node=1, account="OPEN-00-00")
-    start(page)
-    job = newest_job(hub)
-    hub.cluster.fail("qgpu-2")
-    said = why_ended(page, hub)
-
-    assert re.fullmatch(
-        rf"Your server \(job {job} on qgpu-\[1-2\]\) ended after [\d:]+: A node failed under the job, .*",
-        said,
-    )
 
 
 def start(page):
@@ -281,16 +254,6 @@ def run_lab(page, hub):
 def errors(cells):
     """Return what went wrong in cells."""
     return [output["evalue"] for cell in cells for output in cell["outputs"] if output["output_type"] == "error"]
-
-
-def why_ended(page, hub):
-    """Wait until the hub misses the server, and return what it then says at the server's address."""
-    until(lambda: "server stopped, with exit code" in hub.log.read_text().rpartition("Job submitted")[2])
-
-    assert jobs(hub) == []
-
-    page.goto(f"{hub.address}/user/root/lab")
-    return page.inner_text("#why-ended")
 
 
 def assert_no_secret_is_seen():

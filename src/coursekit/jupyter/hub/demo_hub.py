@@ -68,22 +68,22 @@ class DemoHub:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
             self.process.wait()
-            raise self._failure("ended by itself")
+            raise self._failure("ended by itself", "hub.ended")
 
     def wait_until_ready(self) -> None:
         """Wait until the hub answers; a `CourseKitError` that it ended or is late has the end of its log."""
         deadline = start_up(START_TIMEOUT_S)
         while deadline.left_s():
             if self.process.poll() is not None:
-                raise self._failure("did not start")
+                raise self._failure("did not start", "hub.no-start")
             with suppress(OSError), urllib.request.urlopen(f"{self.address}/hub/api/", timeout=5):  # noqa: S310 - our own
                 return
             time.sleep(0.2)
-        raise self._failure(f"did not answer in {START_TIMEOUT_S} s")
+        raise self._failure(f"did not answer in {START_TIMEOUT_S} s", "hub.no-answer")
 
-    def _failure(self, what: str) -> CourseKitError:
+    def _failure(self, what: str, code: str) -> CourseKitError:
         said = "\n".join(self.log.read_text(errors="replace").splitlines()[-NUM_LOG_LINES:])
-        return CourseKitError(f"JupyterHub {what}; {self.log} ends with:\n{said}")
+        return CourseKitError(f"JupyterHub {what}; {self.log} ends with:\n{said}", code)
 
 
 @contextmanager
@@ -107,11 +107,11 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
     _check_machine(as_user)
     _check_ports(port)
     if not (root / PROXY).exists():
-        raise CourseKitError(f"{PROXY} is missing: `make hub` installs it (npm ci in hub/).")
+        raise CourseKitError(f"{PROXY} is missing: `make hub` installs it (npm ci in hub/).", "hub.no-proxy")
     state.mkdir(mode=PASSABLE, parents=True, exist_ok=True)
     state.chmod(PASSABLE)
     (state / PRIVATE).mkdir(mode=0o700, exist_ok=True)
-    with locked(state / PRIVATE / "lock", f"another demo runs in {state}: end it first."):
+    with locked(state / PRIVATE / "lock", f"another demo runs in {state}: end it first. [hub.runs-already]"):
         password = secrets.token_urlsafe(12)
         write_file(state / PRIVATE / PASSWORD, password.encode())
         words = (sys.executable, "-m", "coursekit.jupyter.hub.demo", root, state, port, *(["--watch"] if watch else []))
@@ -142,12 +142,13 @@ def _check_machine(as_user: tuple[str, ...]) -> None:
     try:
         tried = subprocess.run(["unshare", *as_user, "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise CourseKitError("the demo needs the program unshare: apt install util-linux.") from None
+        raise CourseKitError("the demo needs the program unshare: apt install util-linux.", "hub.no-unshare") from None
     if tried.returncode:
         raise CourseKitError(
             "the demo makes accounts for its people, and this machine does not let you "
             f"({tried.stderr.strip() or 'no reason given'}): use sudo, or have uidmap installed and a line for you in "
-            "/etc/subuid and /etc/subgid."
+            "/etc/subuid and /etc/subgid.",
+            "hub.no-namespaces",
         )
 
 
@@ -159,5 +160,6 @@ def _check_ports(first: int) -> None:
         except OSError:
             raise CourseKitError(
                 f"port {port} is in use, and the demo needs {first} to {first + NUM_PORTS - 1}: "
-                "choose others with --port (make hub PORT=...)."
+                "choose others with --port (make hub PORT=...).",
+                "hub.port-in-use",
             ) from None

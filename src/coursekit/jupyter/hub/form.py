@@ -29,8 +29,8 @@ RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}|")
 NUMBER = re.compile(r"[0-9]{1,6}")
 SAVED = "Notebooks are as they were last saved."
 ENDINGS = {
-    "TIMEOUT": "It reached its time limit. Start it again, with more minutes if you need them.",
-    COMPLETED: "It was shut down from within.",
+    "TIMEOUT": "It reached its time limit. Start it again, with more minutes if you need them. [server.time-limit]",
+    COMPLETED: "It was shut down from within. [server.shut-down]",
 }
 
 
@@ -66,7 +66,10 @@ def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
     values = {name: _text(given.get(name)) for name in asdict(default)}
     key = values["partition"] or default.partition
     if key not in site.partitions:
-        raise CourseKitError(f"There is no such partition at {site.name}: choose one of {', '.join(site.partitions)}.")
+        raise CourseKitError(
+            f"There is no such partition at {site.name}: choose one of {', '.join(site.partitions)}.",
+            "partition.unknown",
+        )
     kind = site.partitions[key]
     most_nodes, most_ranks, most_min = _most(site, kind)
     project = f"the project's name, such as {site.access.account_example}"
@@ -130,13 +133,15 @@ def _number(label: str, text: str, default: int, most: int) -> int:
     number = text or str(min(default, most))
     if not NUMBER.fullmatch(number) or not 1 <= int(number) <= most:
         bigger = "; submit larger ones with `coursekit submit`" if label == "Nodes" else ""
-        raise CourseKitError(f"{label}: write a whole number from 1 to {most}{bigger}.")
+        raise CourseKitError(f"{label}: write a whole number from 1 to {most}{bigger}.", "form.no-number")
     return int(number)
 
 
 def _name(pattern: re.Pattern[str], label: str, text: str, wanted: str) -> str:
     if not pattern.fullmatch(text):
-        raise CourseKitError(f"{label}: write {wanted}; letters, digits, dots, hyphens and underscores are allowed.")
+        raise CourseKitError(
+            f"{label}: write {wanted}; letters, digits, dots, hyphens and underscores are allowed.", "form.no-name"
+        )
     return text
 
 
@@ -165,7 +170,7 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
 def explain_ended(job_id: str, state: JobState, log: str) -> str:
     """Return why a server is gone; `log` is where its log lies."""
     if state.state == UNKNOWN:
-        return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED}"
+        return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED} [server.unknown]"
     where = f" on {state.nodes}" if state.nodes else ""
     after = f"after {state.elapsed}" if state.ever_ran else "at once"
     words = ENDINGS.get(state.state) or " ".join(each.words for each in explain(state, "")).replace("Submit", "Start")

@@ -123,13 +123,13 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         while not self.port:
             if await self.query_job_status() == JobStatus.NOTFOUND:
                 self.clear_state()
-                raise Refused(self.endings.get(self._key, "The server was stopped."))
+                raise Refused(self.endings.get(self._key, "The server was stopped. [server.stopped]"))
             if time.monotonic() > deadline_s and not self.state_isrunning():
                 waits = self._waits()
                 await self.stop()
                 raise self._refused(
                     f"The job was cancelled: it did not start within {self.pending_limit_s / 60:g} min, the hub's "
-                    f"limit. {waits} Ask for fewer nodes or less time, or try another partition."
+                    f"limit. {waits} Ask for fewer nodes or less time, or try another partition. [server.not-started]"
                 )
             await asyncio.sleep(self.startup_poll_interval)
         return self.state_gethost(), self.port
