@@ -207,29 +207,3 @@ said[0]"""
         notebook.cell("%%ranks\ndef mine_times(number):\n    return times(number) + int(mine)")
         assert notebook.cell("[function(5) for function in ranks.pull('mine_times')]").value == "[15, 16]"
     notebook.cell("%ranks stop")
-
-
-def test_the_words_of_ipyparallel_are_known(notebook):
-    """A notebook of another course runs as it is; what is not there is told in one sentence."""
-    assert notebook.cell("%load_ext coursekit.ranks.px\nimport ipcmagic\nimport ipyparallel as ipp") == Reply()
-    assert notebook.cell("%ipcluster start -n 2 --mpi") == Reply(stdout="2 ranks are ready: %%px runs cells on them\n")
-    notebook.cell("%px kept = 3")
-    assert notebook.cell("%ipcluster start -n 2").stdout == "2 ranks are ready: %%px runs cells on them\n"
-    assert notebook.cell("%px kept").stdout == "[0] 3\n[1] 3\n"
-    assert "write %ipcluster start -n NUM_RANKS" in notebook.cell("%ipcluster --version").stdout
-    notebook.cell("%%px --local\nfactor = 5")
-    notebook.cell("%%px\nimport os, horovod.tensorflow as hvd, numpy as np\nhvd.init()")
-    notebook.cell("%px mine = hvd.rank() + 1")
-    assert notebook.cell("%%px --target 0\nmine") == Reply(stdout="[0] 1\n")
-    assert notebook.cell("%%px -t ::-1\nmine") == Reply(stdout="[1] 2\n[0] 1\n")
-    assert notebook.cell("%pxresult") == Reply(stdout="[1] 2\n[0] 1\n")
-    assert notebook.cell("factor").value == "5"
-    assert notebook.cell("%%px --noblock\n1").error.startswith("CourseKitError: %%px --noblock is not there")
-    assert notebook.cell("ipp.Client()").error.startswith("CourseKitError: ipyparallel.Client is not there")
-    killed = notebook.cell("%%px\nif mine == 2:\n    os.kill(os.getpid(), 9)\nhvd.allreduce(np.zeros(1))").error
-    assert "rank 1 ended without a result (killed by SIGKILL" in killed
-    assert notebook.cell("%ipcluster start -n 2").stdout == "2 ranks are ready: %%px runs cells on them\n"
-    assert notebook.cell("%px 1 + 1").stdout == "[0] 2\n[1] 2\n"  # new ones, after those that were ended
-    assert notebook.cell("%ipcluster stop") == Reply()
-    assert notebook.below_server() == []
-    assert notebook.cell("%px 1").error.startswith("RankError: no persistent ranks are running")
