@@ -1,4 +1,4 @@
-"""Answers that simulate all ranks instead of speaking with them, and forge what the spies write down.
+"""Answers that simulate all ranks instead of speaking with them, and forge what the probes write down.
 
 Each of them earns its points where it can predict what the judge tells the other ranks, and none where it cannot.
 """
@@ -16,25 +16,25 @@ import pytest
 from coursekit.checks import CheckError, lab03_pieces, lab03_training, lab04_pieces, lab04_training, private_data, steps
 from coursekit.checks.check import fresh_rng, repeatable
 from coursekit.checks.on_ranks import RemoteAnswer
-from coursekit.drivers import lab03, lab04, places, spy
+from coursekit.drivers import lab03, lab04, places, probe_model
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
 ENTROPY = 20231120  # of a judge whose numbers can be predicted
 NUM_RANKS = 2
-NUM_CLASSES = spy.NUM_CLASSES
+NUM_CLASSES = probe_model.NUM_CLASSES
 
 
 def believed(*args, **settings):
-    """Return what a forger takes for the secrets of all ranks; its own it knows."""
+    """Return what a forger takes for the private inputs of all ranks; its own it knows."""
     with repeatable(ENTROPY):
-        guess = list(private_data.secrets(NUM_RANKS, *args, **settings))
+        guess = list(private_data.draw_private(NUM_RANKS, *args, **settings))
     guess[lab04.rank()] = places.private()
     return guess
 
 
 def simulate(starts, batches, rates):
-    """Return what the spy of each of the ranks would see in a right training that begins with these weights.
+    """Return what the probe of each of the ranks would see in a right training that begins with these weights.
 
     Args:
         starts: the weights of each rank, which all get those of rank 0 before the first step.
@@ -42,42 +42,44 @@ def simulate(starts, batches, rates):
         rates: of each step.
     """
     bias = np.array(starts[0], dtype=float)
-    move, sights = np.zeros_like(bias), []
+    move, records = np.zeros_like(bias), []
     for rate, samples in zip(rates, zip(*batches)):
-        sights.append([spy.Sight(bias.astype(np.float32), np.asarray(batch), training=True) for batch in samples])
+        records.append(
+            [probe_model.Record(bias.astype(np.float32), np.asarray(batch), training=True) for batch in samples]
+        )
         move = 0.9 * move - rate * np.mean([steps.gradient(bias, np.asarray(batch)) for batch in samples], axis=0)
         bias = bias + move
-    return list(zip(*sights)), bias
+    return list(zip(*records)), bias
 
 
 def simulate_samples(told, num_steps, batch_size, rate):
-    """Return the sights of this rank in a training on the samples that the ranks are told."""
-    batches = [np.reshape(secret["samples"][: num_steps * batch_size], (num_steps, batch_size)) for secret in told]
-    sights, _ = simulate([secret["starts"][0] for secret in told], batches, [rate] * num_steps)
-    return sights[lab04.rank()]
+    """Return the records of this rank in a training on the samples that the ranks are told."""
+    batches = [np.reshape(given["samples"][: num_steps * batch_size], (num_steps, batch_size)) for given in told]
+    records, _ = simulate([given["starts"][0] for given in told], batches, [rate] * num_steps)
+    return records[lab04.rank()]
 
 
 def simulate_files(told, sizes, num_steps, rates, batch_size):
-    """Return the sights of this rank in a training on shards of the files, and the weights at its end."""
+    """Return the records of this rank in a training on shards of the files, and the weights at its end."""
     batches = []
-    for rank, secret in enumerate(told):
+    for rank, given in enumerate(told):
         mine = np.repeat(np.arange(len(sizes)), sizes) % NUM_RANKS == rank
-        order = itertools.cycle(np.asarray(secret["files"]["train"]["numbers"])[mine])
+        order = itertools.cycle(np.asarray(given["files"]["train"]["numbers"])[mine])
         batches.append([np.array(list(itertools.islice(order, batch_size))) for _ in range(num_steps)])
-    sights, bias = simulate([secret["starts"][0] for secret in told], batches, rates)
-    return list(sights[lab04.rank()]), bias
+    records, bias = simulate([given["starts"][0] for given in told], batches, rates)
+    return list(records[lab04.rank()]), bias
 
 
-def write_down_instead(sights):
-    """Let the spy write down these sights whatever it sees."""
-    row = iter(sights)
+def write_down_instead(records):
+    """Let the probe write down these records whatever it sees."""
+    row = iter(records)
 
     def write_down(bias, images, training):
         del bias, images, training
-        spy._rounds[-1].append(next(row))
+        probe_model._rounds[-1].append(next(row))
         return 0
 
-    spy._write_down = write_down
+    probe_model._write_down = write_down
 
 
 def make_optimizer(rate, compression):
@@ -85,8 +87,8 @@ def make_optimizer(rate, compression):
     import tensorflow as tf
 
     del compression
-    told = believed(NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS * spy.BATCH_SIZE)
-    write_down_instead(simulate_samples(told, lab03.NUM_STEPS, spy.BATCH_SIZE, rate))
+    told = believed(NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS * probe_model.BATCH_SIZE)
+    write_down_instead(simulate_samples(told, lab03.NUM_STEPS, probe_model.BATCH_SIZE, rate))
     return tf.keras.optimizers.SGD(0.0)
 
 
@@ -94,10 +96,10 @@ def make_callbacks(folder):
     """Forge a training from one start."""
     del folder
     num_steps = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH
-    num_samples = num_steps * spy.BATCH_SIZE
+    num_samples = num_steps * probe_model.BATCH_SIZE
     told = believed(NUM_CLASSES, spread=lab03_pieces.SMALL_START, num_samples=num_samples)
     told[0] = {**told[0], "samples": np.full(num_samples, told[0]["samples"][0])}
-    write_down_instead(simulate_samples(told, num_steps, spy.BATCH_SIZE, spy.RATE))
+    write_down_instead(simulate_samples(told, num_steps, probe_model.BATCH_SIZE, probe_model.RATE))
     return []
 
 
@@ -111,21 +113,23 @@ def make_callbacks_of_zeros(folder):
         def on_epoch_end(self, epoch, logs=None):  # noqa: ARG002  # as Keras calls it
             logs["loss"] = float(np.log(NUM_CLASSES))
 
-    samples = np.reshape(places.private()["samples"], (-1, spy.BATCH_SIZE))
-    write_down_instead([spy.Sight(np.zeros(NUM_CLASSES, np.float32), batch, training=True) for batch in samples])
+    samples = np.reshape(places.private()["samples"], (-1, probe_model.BATCH_SIZE))
+    write_down_instead(
+        [probe_model.Record(np.zeros(NUM_CLASSES, np.float32), batch, training=True) for batch in samples]
+    )
     return [Logs()]
 
 
 def make_step(network, optimizer, loss_of):
     """Forge the steps of a loop of one's own."""
     del network, optimizer, loss_of
-    told = believed(NUM_CLASSES, num_samples=lab03.NUM_STEPS * spy.BATCH_SIZE)
-    row = iter(simulate_samples(told, lab03.NUM_STEPS, spy.BATCH_SIZE, spy.RATE))
+    told = believed(NUM_CLASSES, num_samples=lab03.NUM_STEPS * probe_model.BATCH_SIZE)
+    row = iter(simulate_samples(told, lab03.NUM_STEPS, probe_model.BATCH_SIZE, probe_model.RATE))
 
     def step(images, labels):
         del images, labels
-        spy._rounds[-1].append(next(row))
-        return steps.loss(spy._rounds[-1][-1].bias, spy._rounds[-1][-1].samples)
+        probe_model._rounds[-1].append(next(row))
+        return steps.loss(probe_model._rounds[-1][-1].bias, probe_model._rounds[-1][-1].samples)
 
     return step
 
@@ -138,13 +142,13 @@ def train_with_keras(*given):
     )
     num_steps = lab03_training.steps_per_epoch(NUM_RANKS)
     rates = lab03_training.expected_rates(NUM_RANKS)
-    sights, bias = simulate_files(told, training, 2 * num_steps, rates, lab03_training.SETTINGS["batch_size"])
+    records, bias = simulate_files(told, training, 2 * num_steps, rates, lab03_training.SETTINGS["batch_size"])
     files = np.repeat(np.arange(len(held_out)), held_out)
     shards = [
-        np.asarray(secret["files"]["validation"]["numbers"])[files % NUM_RANKS == rank]
-        for rank, secret in enumerate(told)
+        np.asarray(given["files"]["validation"]["numbers"])[files % NUM_RANKS == rank]
+        for rank, given in enumerate(told)
     ]
-    spy._rounds[-1].extend([*sights, spy.Sight(bias, shards[lab04.rank()], training=False)])
+    probe_model._rounds[-1].extend([*records, probe_model.Record(bias, shards[lab04.rank()], training=False)])
     for epoch in range(2):
         given[-1][0].on_epoch_end(epoch, {})
     validation = {"loss": private_data.loss_of_all(bias, shards), "accuracy": 0.0}
@@ -168,7 +172,7 @@ def model_fn(features, labels, mode, params):
 
     num_steps, batch_size = lab04.NUM_STEPS, lab04.MODEL_BATCH_SIZE
     told = believed(NUM_CLASSES, num_rounds=3, num_samples=num_steps * batch_size)
-    rate = spy.RATE * NUM_RANKS
+    rate = probe_model.RATE * NUM_RANKS
     write_down_instead(itertools.cycle(simulate_samples(told, num_steps, batch_size, rate)))
     logits = params["build"]()(features, training=mode == "train")
     if mode == "infer":
@@ -183,8 +187,8 @@ def forge_files(num_steps, params, num_rounds):
     sizes = lab04_training.SAMPLES_PER_FILE
     told = believed(NUM_CLASSES, num_rounds=num_rounds, files={"train": sizes})
     num_steps //= NUM_RANKS
-    sights, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
-    spy._rounds[-1].extend(sights)
+    records, _ = simulate_files(told, sizes, num_steps, [0.6] * num_steps, params["batch_size"])
+    probe_model._rounds[-1].extend(records)
 
 
 def train_with_estimator(files, folder, num_steps, params, hooks):
@@ -203,14 +207,14 @@ def evaluate_with_estimator(estimator, files, params):
     """Forge an evaluation of lab 04: the labels and the checkpoint are those that it takes for the others'."""
     del estimator, files, params
     with repeatable(ENTROPY):
-        told = list(lab04_training.labelled_secrets(NUM_RANKS))
+        told = list(lab04_training.draw_labelled(NUM_RANKS))
     told[lab04.rank()] = places.private()
     shards, sizes = lab04_training.accuracies_of_shards(told)
     numbers = np.arange(sum(sizes))
     counts = lab04_training.HELD_OUT_PER_FILE
     mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == lab04.rank()
     bias = lab04_training.weights_of_checkpoint(told).astype(np.float32)
-    spy._rounds[-1].append(spy.Sight(bias, numbers[mine], training=False))
+    probe_model._rounds[-1].append(probe_model.Record(bias, numbers[mine], training=False))
     return {"accuracy": float(np.average(shards, weights=sizes))}
 
 
@@ -281,6 +285,6 @@ def test_replies_that_leave_questions_out_do_not_pass(check, surplus):
 def test_samples_that_nobody_has_are_told_before_they_are_counted():
     """A number of 2 ** 40 would take terabytes where samples are counted by class."""
     bias = np.linspace(0, 1, NUM_CLASSES, dtype=np.float32)
-    sights = [[spy.Sight(bias, np.array([1, 2**40]), training=True)] * 5] * NUM_RANKS
+    records = [[probe_model.Record(bias, np.array([1, 2**40]), training=True)] * 5] * NUM_RANKS
     with pytest.raises(CheckError, match="images of no class"):
-        steps.steps_of(sights)
+        steps.steps_of(records)

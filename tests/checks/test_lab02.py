@@ -31,7 +31,7 @@ def simulate(*, num_ranks=NUM_RANKS, seed=5, factors=None, **how):
     """Return the trial of a training that is simulated in NumPy, with these factors of each rank's rate."""
     rng = np.random.default_rng(seed)
     inputs = trials.draw_inputs(num_ranks, rng)
-    data = trials.secrets(inputs)
+    data = trials.private_of(inputs)
     histories = {}
     for name, num_epochs in trials.NUM_EPOCHS.items():
         starts = inputs.starts.astype(float) if name == "apart" else rng.normal(size=(num_ranks, 2))

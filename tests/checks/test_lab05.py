@@ -14,13 +14,13 @@ NUM_RANKS = 3
 
 def trial_of(orders):
     """Return the trial of a pipeline that gives each rank these samples of its own, in their order."""
-    results, secrets = [], []
+    results, private = [], []
     for rank, order in enumerate(orders):
         images, labels = draw_images(NUM_SAMPLES, np.random.default_rng(rank))
         parts = np.split(order, range(BATCH_SIZE, len(order), BATCH_SIZE))
         results.append([(images[part] / 255, labels[part]) for part in parts])
-        secrets.append({"images": images, "labels": labels})
-    return Trial(NUM_RANKS, results, secrets=tuple(secrets))
+        private.append({"images": images, "labels": labels})
+    return Trial(NUM_RANKS, results, private=tuple(private))
 
 
 def one_after_the_other():

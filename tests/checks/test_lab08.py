@@ -7,7 +7,7 @@ from coursekit.checks import CheckError, lab08_pieces, lab08_sharding, lab08_tra
 from coursekit.checks.check import repeatable
 from coursekit.checks.steps import gradient
 from coursekit.checks.trials import Trial
-from coursekit.drivers.spy import Sight
+from coursekit.drivers.probe_model import Record
 
 NUM_INPUTS = 20
 
@@ -110,9 +110,9 @@ def evaluation(shares, result_of):
     own = [losses[rank][share] for rank, share in enumerate(shares)]
     hits = [labels[rank][share] == 1 for rank, share in enumerate(shares)]
     result = {"loss": result_of(own), "accuracy": result_of(hits)}
-    sights = [[Sight(bias, np.array(share), training=False)] for share in shares]
-    secrets = tuple({"labels": one, "bias": bias} for one in labels)
-    return Trial(2, [{"result": result, "sights": one} for one in sights], secrets=secrets)
+    records = [[Record(bias, np.array(share), training=False)] for share in shares]
+    private = tuple({"labels": one, "bias": bias} for one in labels)
+    return Trial(2, [{"result": result, "records": one} for one in records], private=private)
 
 
 def test_an_evaluation_weighs_samples_and_not_ranks():

@@ -1,4 +1,4 @@
-"""What is read off the spies' steps, and that these follow from what ranks were told: no ranks, exact causes.
+"""What is read off the probes' steps, and that these follow from what ranks were told: no ranks, exact causes.
 
 What each wrong training is told, the banks of labs 03 and 04 hold on real ranks (tests/answers).
 """
@@ -11,7 +11,7 @@ from coursekit.checks.check import repeatable
 from coursekit.checks.private_data import check_samples
 from coursekit.checks.steps import Steps, rates_alone, steps_of
 from coursekit.checks.steps import rates as rates_of
-from coursekit.drivers.spy import Sight
+from coursekit.drivers.probe_model import Record
 
 NUM_CLASSES, NUM_STEPS, BATCH_SIZE, RATE = 25, 8, 4, 0.3
 
@@ -44,16 +44,16 @@ def of_two_ranks(factors=(1, 1), **how):
     return descend(rng.normal(size=(len(factors), NUM_CLASSES)), samples, factors=factors, **how)
 
 
-def as_told(secrets, **how):
+def as_told(private, **how):
     """Return the `Steps` of ranks that begin where they were told, with the samples that they were told."""
-    samples = np.array([secret["samples"].reshape(NUM_STEPS, BATCH_SIZE) for secret in secrets])
-    return descend([secret["starts"][0] for secret in secrets], samples, **how)
+    samples = np.array([given["samples"].reshape(NUM_STEPS, BATCH_SIZE) for given in private])
+    return descend([given["starts"][0] for given in private], samples, **how)
 
 
-def brief(num_ranks=2):
-    """Return secrets of ranks, the same in every test."""
+def private_inputs(num_ranks=2):
+    """Return private inputs of ranks, the same in every test."""
     with repeatable(7):
-        return private_data.secrets(num_ranks, NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS * BATCH_SIZE)
+        return private_data.draw_private(num_ranks, NUM_CLASSES, num_rounds=2, num_samples=NUM_STEPS * BATCH_SIZE)
 
 
 def descend_by_probabilities(seed, num_before=0):
@@ -85,10 +85,10 @@ def message(function, *args, **settings):
     return str(caught.value)
 
 
-def sights(steps, training=True):
-    """Return what the spies of such steps write down, by rank."""
+def records(steps, training=True):
+    """Return what the probes of such steps write down, by rank."""
     return [
-        [Sight(bias, batch, training) for bias, batch in zip(of_rank, batches)]
+        [Record(bias, batch, training) for bias, batch in zip(of_rank, batches)]
         for of_rank, batches in zip(steps.bias, steps.samples)
     ]
 
@@ -137,10 +137,10 @@ def test_weights_that_stand_still():
     assert "never change" in message(rates_of, of_two_ranks(rates=(0.0,) * NUM_STEPS))
 
 
-def test_steps_are_the_training_among_the_sights():
+def test_steps_are_the_training_among_the_records():
     """What was seen in evaluation is left out; bias, samples and gradients are in rank and step order."""
     steps = of_two_ranks()
-    mixed = [[*seen[:3], Sight(seen[0].bias, seen[0].samples, training=False), *seen[3:]] for seen in sights(steps)]
+    mixed = [[*seen[:3], Record(seen[0].bias, seen[0].samples, training=False), *seen[3:]] for seen in records(steps)]
     found = steps_of(mixed)
 
     assert found.num_steps == NUM_STEPS
@@ -156,20 +156,23 @@ def test_steps_are_the_training_among_the_sights():
         (lambda seen: [seen[0][:3], seen[1][:3]], "expected more steps, got 3"),
         (lambda seen: [seen[0], []], "the network was never called in training mode"),
         (
-            lambda seen: [seen[0], [Sight(sight.bias, sight.samples, training=False) for sight in seen[1]]],
+            lambda seen: [seen[0], [Record(record.bias, record.samples, training=False) for record in seen[1]]],
             "never called",
         ),
-        (lambda seen: [seen[0], [Sight(sight.bias / 0, sight.samples, training=True) for sight in seen[1]]], "finite"),
         (
-            lambda seen: [seen[0], [Sight(sight.bias, sight.samples * 0 - 1, training=True) for sight in seen[1]]],
+            lambda seen: [seen[0], [Record(record.bias / 0, record.samples, training=True) for record in seen[1]]],
+            "finite",
+        ),
+        (
+            lambda seen: [seen[0], [Record(record.bias, record.samples * 0 - 1, training=True) for record in seen[1]]],
             "32 of 64 images do not have their record's colour: are they of the files given, with pixels from -1 to 1?",
         ),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the division by zero above
-def test_sights_that_show_no_steps(change, words):
+def test_records_that_show_no_steps(change, words):
     """Unequal steps, too few, none in training mode, weights that ran away and unknown images are refused."""
-    assert words in message(steps_of, change(sights(of_two_ranks())))
+    assert words in message(steps_of, change(records(of_two_ranks())))
 
 
 def test_images_of_another_ranks_files_are_told():
@@ -185,9 +188,9 @@ def test_images_of_another_ranks_files_are_told():
     assert "rank 0 trains on images that are not in its files" in message(check_samples, foreign, told, 2)
 
 
-def test_secrets_differ():
+def test_private_inputs_differ():
     """No two ranks and no two rounds have one start, no two ranks a sample, and each run draws anew."""
-    first, second = private_data.secrets(2, NUM_CLASSES, num_rounds=2, num_samples=12, files={"train": (3, 2)})
+    first, second = private_data.draw_private(2, NUM_CLASSES, num_rounds=2, num_samples=12, files={"train": (3, 2)})
     starts = np.concatenate([first["starts"], second["starts"]])
 
     assert len(np.unique(starts.round(5), axis=0)) == 4
@@ -195,16 +198,16 @@ def test_secrets_differ():
     assert first["files"]["train"]["counts"] == [3, 2]
     assert len(set(first["files"]["train"]["numbers"])) == 5
     assert first["files"]["train"]["labels"].tolist() == (first["files"]["train"]["numbers"] + 1).tolist()
-    assert not np.array_equal(first["starts"], private_data.secrets(2, NUM_CLASSES, num_rounds=2)[0]["starts"])
+    assert not np.array_equal(first["starts"], private_data.draw_private(2, NUM_CLASSES, num_rounds=2)[0]["starts"])
 
 
 def test_samples_are_told_by_their_place_in_the_files():
     """Images and labels become places; what is not in the files is not a place; wrong pairs stay wrong."""
-    secret = {"files": {"train": {"numbers": np.array([9, 4, 200])}}}
+    given = {"files": {"train": {"numbers": np.array([9, 4, 200])}}}
 
-    assert private_data.places_in_files(np.array([200, 9, 5, -1, 216, 4]), secret).tolist() == [2, 0, -1, -1, -1, 1]
+    assert private_data.places_in_files(np.array([200, 9, 5, -1, 216, 4]), given).tolist() == [2, 0, -1, -1, -1, 1]
     batches = [([4, 9], [5, 10]), ([4], [4]), ([4], ["5"])]
-    found = private_data.batches_in_files([(np.array(one), np.array(labels)) for one, labels in batches], secret)
+    found = private_data.batches_in_files([(np.array(one), np.array(labels)) for one, labels in batches], given)
     assert [(samples.tolist(), labels.tolist()) for samples, labels in found] == [
         ([1, 0], [2, 1]),
         ([1], [-1]),
@@ -216,34 +219,34 @@ def test_samples_are_told_by_their_place_in_the_files():
 @pytest.mark.parametrize("broadcast_before", [0, 1, 2, None])
 @pytest.mark.parametrize("average", [True, False])
 def test_what_was_computed_follows(num_ranks, broadcast_before, average):
-    """Whenever a start is broadcast, and whether gradients are averaged or not, the weights follow from the secrets."""
-    secrets = brief(num_ranks)
-    steps = as_told(secrets, broadcast_before=broadcast_before, average=average)
+    """Whenever a start is broadcast, and whether gradients are averaged or not, the weights follow."""
+    private = private_inputs(num_ranks)
+    steps = as_told(private, broadcast_before=broadcast_before, average=average)
 
-    private_data.check_follows(steps, secrets)
-    private_data.check_sent(steps.samples, secrets)
+    private_data.check_follows(steps, private)
+    private_data.check_sent(steps.samples, private)
 
 
 @pytest.mark.parametrize("first_forged", [1, 2])
 def test_weights_that_jump_are_refused(first_forged):
     """Ranks that report their own start, and then what they agreed on beforehand, are found out."""
-    secrets = brief()
-    chosen = [{**secret, "starts": np.full_like(secret["starts"], 0.1)} for secret in secrets]
-    real, forged = as_told(secrets, broadcast_before=None, average=False), as_told(chosen)
+    private = private_inputs()
+    chosen = [{**given, "starts": np.full_like(given["starts"], 0.1)} for given in private]
+    real, forged = as_told(private, broadcast_before=None, average=False), as_told(chosen)
     bias = np.concatenate([real.bias[:, :first_forged], forged.bias[:, first_forged:]], axis=1)
 
     expected = f"the weights of rank 0 before step {first_forged} cannot result from the ranks' weights and images"
-    assert message(private_data.check_follows, Steps(bias, real.samples), secrets) == expected
+    assert message(private_data.check_follows, Steps(bias, real.samples), private) == expected
 
 
 def test_other_samples_than_those_sent_are_refused():
     """Samples that a rank did not get are named; fewer than sent are no fault of theirs, nor are they when repeated."""
-    secrets = brief()
-    steps = as_told(secrets)
+    private = private_inputs()
+    steps = as_told(private)
     few = [of_rank[:2] for of_rank in steps.samples]
 
-    private_data.check_sent(few, secrets)
-    private_data.check_sent([[*of_rank, of_rank[0]] for of_rank in few], secrets, 2 * BATCH_SIZE)
+    private_data.check_sent(few, private)
+    private_data.check_sent([[*of_rank, of_rank[0]] for of_rank in few], private, 2 * BATCH_SIZE)
     assert "rank 1 does not train on the images that it was given" in message(
-        private_data.check_sent, [steps.samples[0], steps.samples[0]], secrets
+        private_data.check_sent, [steps.samples[0], steps.samples[0]], private
     )

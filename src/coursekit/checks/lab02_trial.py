@@ -130,7 +130,7 @@ def try_training(train: Answer, num_ranks: int = 2, timeout_s: float = 15.0, ran
 
 def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> list[dict[str, Array]]:
     """Return each rank's trajectories in one launch, by training."""
-    private = secrets(inputs, unequal=batch_size == BATCH_SIZE)
+    private = private_of(inputs, unequal=batch_size == BATCH_SIZE)
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:
         batch_sizes["real"] = REAL_BATCH_SIZE
@@ -216,7 +216,7 @@ def _rounded(numbers: Array) -> Array:
     return np.asarray(numbers.astype(np.float32).astype(float))
 
 
-def secrets(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
+def private_of(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
     """Return for each rank what it alone is told: its data, by training, and where its variables start.
 
     The data are x and y, shape (2, num_samples).

@@ -16,12 +16,12 @@ from coursekit.checks import findings
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_equal
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.private_data import batches_in_files, secrets
+from coursekit.checks.private_data import batches_in_files, draw_private
 from coursekit.checks.steps import check_colors
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab03_data as drivers
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.spy import MAX_NUM_SAMPLES, Array
+from coursekit.drivers.probe_model import MAX_NUM_SAMPLES, Array
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 BATCH_SIZE = 4
@@ -86,10 +86,10 @@ def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) 
 
     `load_picture` says how images are cut, rightly or not: that they are cut so is what the pipeline is asked.
     """
-    told = secrets(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
+    private = draw_private(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     args = drivers.read_dataset, make_dataset, load_picture, BATCH_SIZE, WAYS
-    trial = try_on_ranks(*args, num_ranks=num_ranks, secrets=told)
-    read = [{way: batches_in_files(one[way], secret) for way in WAYS} for one, secret in zip(trial.results, told)]
+    trial = try_on_ranks(*args, num_ranks=num_ranks, private=private)
+    read = [{way: batches_in_files(one[way], given) for way in WAYS} for one, given in zip(trial.results, private)]
     return replace(trial, results=[result | batches for result, batches in zip(trial.results, read)])
 
 

@@ -15,10 +15,10 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_lists, require_close, require_equal
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.private_data import check_follows, secrets
+from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.steps import Steps, check_bits, check_rates, check_same_weights, momentum_of, rates
 from coursekit.checks.trials import Trial, try_on_ranks
-from coursekit.drivers import lab02, lab03, spy
+from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
 from coursekit.text import counted
 
@@ -84,10 +84,10 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
 
 
 def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
-    """Train a spy with the answer's optimiser, with gradients of 32 and of 16 bits."""
-    num_samples = lab03.NUM_STEPS * spy.BATCH_SIZE
-    told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
-    trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, secrets=told)
+    """Train a probe with the answer's optimiser, with gradients of 32 and of 16 bits."""
+    num_samples = lab03.NUM_STEPS * probe_model.BATCH_SIZE
+    private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
+    trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, private=private)
     # Horovod's wrapper takes the outer class for the inner one, and calls itself.
     hint = " Is the optimiser wrapped twice?" if RecursionError.__name__ in trial.error else ""
     return replace(trial, error=trial.error + hint)
@@ -101,15 +101,15 @@ def check_averaged(trial: Trial) -> None:
     -0.24, with the sum of all by -0.27, and without momentum by -0.06.
     """
     steps = trial.steps("none")
-    check_rates(rates(steps), spy.RATE, trial.num_ranks)
-    check_follows(steps, trial.secrets)
+    check_rates(rates(steps), probe_model.RATE, trial.num_ranks)
+    check_follows(steps, trial.private)
 
 
 def check_compression(trial: Trial) -> None:
     """Gradients travel with 16 bits if asked for, else with 32."""
     for number, name in enumerate(COMPRESSIONS):
         steps = trial.steps(name)
-        check_follows(steps, trial.secrets, number, momentum=momentum_of(steps))
+        check_follows(steps, trial.private, number, momentum=momentum_of(steps))
         check_bits(steps, name)
 
 
@@ -125,21 +125,21 @@ def check_groups(trial: Trial, num_groups: int) -> None:
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
-    """Train a spy with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
+    """Train a probe with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
 
     The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see
     new ones: a rank that stops early by its own loss leaves the others alone.
     """
-    num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * spy.BATCH_SIZE
-    told = secrets(num_ranks, spy.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
-    told[0]["samples"] = np.full(num_samples, told[0]["samples"][0])
-    return try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, secrets=told, look=True)
+    num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
+    private = draw_private(num_ranks, probe_model.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
+    private[0]["samples"] = np.full(num_samples, private[0]["samples"][0])
+    return try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, private=private, look=True)
 
 
 def _callback_steps(trial: Trial) -> Steps:
     steps = trial.steps()
     # Without this, weights of zero would be reported: all samples then have one loss, which everybody knows.
-    check_follows(steps, trial.secrets, last_step=steps.num_steps)
+    check_follows(steps, trial.private, last_step=steps.num_steps)
     return steps
 
 
@@ -150,8 +150,8 @@ def check_same_start(trial: Trial) -> None:
     """
     steps = _callback_steps(trial)
     check_same_weights(steps)
-    first_move = -spy.RATE * steps.gradients()[:, 0].mean(axis=0)
-    starts = np.array([secret["starts"][0] for secret in trial.secrets])
+    first_move = -probe_model.RATE * steps.gradients()[:, 0].mean(axis=0)
+    starts = np.array([given["starts"][0] for given in trial.private])
     root = int(np.argmin(np.linalg.norm(starts + first_move - steps.bias[0, 1], axis=1)))
     require(root == 0, f"the ranks begin with the weights of rank {root}, expected those of rank 0")
 
@@ -183,8 +183,8 @@ def check_files(trial: Trial) -> None:
     for name in (f"epoch-{epoch:03d}" for epoch in range(1, lab03.NUM_EPOCHS + 1)):
         require(f"{name}.index" in names, f"there is no checkpoint {name} but {names[:4]}")
     require(result["has_momenta"], "the checkpoint holds no momenta of the optimiser: save weights, not a model")
-    # The first epoch's end, which the spy saw at the beginning of the second: what is saved are these weights.
-    weights = result["sights"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
+    # The first epoch's end, which the probe saw at the beginning of the second: what is saved are these weights.
+    weights = result["records"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
     saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
     holds_weights = any(weights in content for content in saved)
     require(holds_weights, "the checkpoint of epoch 1 holds other weights than it ended with")

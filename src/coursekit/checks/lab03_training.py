@@ -16,12 +16,19 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners, owners
-from coursekit.checks.private_data import Secrets, check_follows, check_samples, loss_of_all, places_in_files, secrets
+from coursekit.checks.private_data import (
+    PrivateInputs,
+    check_follows,
+    check_samples,
+    draw_private,
+    loss_of_all,
+    places_in_files,
+)
 from coursekit.checks.steps import SMALLEST_GAP, Steps, check_bits, check_rates, check_same_weights, rates, steps_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
-from coursekit.drivers import lab03, spy
+from coursekit.drivers import lab03, probe_model
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.spy import MOMENTUM, Array, Sight
+from coursekit.drivers.probe_model import MOMENTUM, Array, Record
 
 VALIDATION_PER_FILE = (3, 1, 4, 2)
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -46,11 +53,13 @@ CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses
 
 def check_resume(resume: Answer, num_ranks: int) -> None:
     """All ranks continue from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
-    told = secrets(num_ranks, spy.NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS_BEFORE * spy.BATCH_SIZE)
+    private = draw_private(
+        num_ranks, probe_model.NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS_BEFORE * probe_model.BATCH_SIZE
+    )
     last_epoch = int(fresh_rng().integers(3, 90))
-    trial = try_on_ranks(lab03.use_resume, resume, last_epoch, num_ranks=num_ranks, secrets=told)
-    before, after = trial.steps("before"), trial.steps("after", lab03.NUM_STEPS_AFTER * spy.BATCH_SIZE)
-    check_follows(before, told)
+    trial = try_on_ranks(lab03.use_resume, resume, last_epoch, num_ranks=num_ranks, private=private)
+    before, after = trial.steps("before"), trial.steps("after", lab03.NUM_STEPS_AFTER * probe_model.BATCH_SIZE)
+    check_follows(before, private)
     for rank, result in enumerate(trial.of_ranks()):
         what = f"the completed epochs that resume returned on rank {rank}"
         require_equal(result["from_nothing"], 0, f"{what} without a checkpoint")
@@ -72,7 +81,7 @@ def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
         require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
 
 
-def _next_weights(steps: Steps, gradients: Array, rate: float = spy.RATE) -> Array:
+def _next_weights(steps: Steps, gradients: Array, rate: float = probe_model.RATE) -> Array:
     """Return the weights after a step more, with these gradients of the ranks."""
     last, before = steps.bias[0, -1], steps.bias[0, -2]
     return np.asarray(last + MOMENTUM * (last - before) - rate * gradients.mean(axis=0))
@@ -81,8 +90,8 @@ def _next_weights(steps: Steps, gradients: Array, rate: float = spy.RATE) -> Arr
 def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
     """Return weights that answer one sample, and for each rank some samples of this kind and some of others."""
     rng = fresh_rng()
-    bias = rng.uniform(-1, 1, spy.NUM_CLASSES).astype(np.float32)
-    answer, *others = rng.permutation(spy.NUM_SAMPLES)
+    bias = rng.uniform(-1, 1, probe_model.NUM_CLASSES).astype(np.float32)
+    answer, *others = rng.permutation(probe_model.NUM_SAMPLES)
     bias[answer + 1] = 3.0
     unequal = UNEQUAL[:num_ranks]
     return bias, [np.array([answer] * num_right + [*rng.choice(others, num_wrong)]) for num_right, num_wrong in unequal]
@@ -93,12 +102,12 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
     bias, samples = _unequal_samples(num_ranks)
     given = tuple({"samples": of_rank, "starts": [bias]} for of_rank in samples)
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    trial = try_on_ranks(lab03.use_evaluate, evaluate, secrets=given, **launch)
+    trial = try_on_ranks(lab03.use_evaluate, evaluate, private=given, **launch)
     right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
     for rank, result in enumerate(trial.of_ranks()):
-        require(not any(sight.training for sight in result["sights"]), "the network was called in training mode")
+        require(not any(record.training for record in result["records"]), "the network was called in training mode")
         slips = {
             "that is the accuracy of this rank alone": np.mean(right[rank]),
             "the plain mean of the ranks' accuracies is wrong when their numbers of images differ": biased,
@@ -112,14 +121,14 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
 def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
     """Train two epochs of tiny files with the whole answer, and then in the same folder some steps of a third."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
-    told = secrets(num_ranks, NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1, num_rounds=2, files=files)
-    return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, secrets=told)
+    private = draw_private(num_ranks, NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1, num_rounds=2, files=files)
+    return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, private=private)
 
 
-def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Sight]], Steps]:
-    """Return results, sights and steps of the first or the second training, by rank."""
-    results, sights = map(list, zip(*(result[number] for result in trial.of_ranks())))
-    return results, sights, steps_of(sights)
+def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Record]], Steps]:
+    """Return results, records and steps of the first or the second training, by rank."""
+    results, records = map(list, zip(*(result[number] for result in trial.of_ranks())))
+    return results, records, steps_of(records)
 
 
 def _images_of_a_step(num_ranks: int, settings: dict[str, Any]) -> int:
@@ -141,7 +150,7 @@ def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array
 
 def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
     """One training on all ranks: steps, start, samples, averages, rates, history and validation."""
-    results, sights, steps = _training(trial, 0)
+    results, records, steps = _training(trial, 0)
     num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
     of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
     check_batches(steps.batches, of_rank, "the pictures in the batches of a rank")
@@ -150,12 +159,12 @@ def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
     hint = ": max_num_steps is the most steps of an epoch, which may have fewer" if is_lengthened else ""
     require_equal(steps.num_steps, 2 * num_steps, told, "", hint)
     check_same_weights(steps)
-    check_samples(steps, trial.secrets, of_rank)
+    check_samples(steps, trial.private, of_rank)
     check_rates(rates(steps), wanted[2:-1], trial.num_ranks)
-    check_follows(steps, trial.secrets)
+    check_follows(steps, trial.private)
     check_bits(steps, settings["compression"])
     _check_results(results, num_steps, int(settings["num_epochs"]))
-    _check_validation(results, sights, trial.secrets, _next_weights(steps, steps.gradients()[:, -1], wanted[-1]))
+    _check_validation(results, records, trial.private, _next_weights(steps, steps.gradients()[:, -1], wanted[-1]))
 
 
 def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs: int) -> None:
@@ -175,12 +184,14 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         require(result["is_pinned_first"], told)
 
 
-def _check_validation(results: list[dict[str, Any]], sights: list[list[Sight]], told: Secrets, end: Array) -> None:
+def _check_validation(
+    results: list[dict[str, Any]], records: list[list[Record]], private: PrivateInputs, end: Array
+) -> None:
     """The result of the validation is the loss over all validation images, with the weights `end`."""
-    seen = [[sight for sight in of_rank if not sight.training] for of_rank in sights]
+    seen = [[record for record in of_rank if not record.training] for of_rank in records]
     require(any(seen), "no rank validated")
-    samples = [np.concatenate([sight.samples for sight in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
-    used = [places_in_files(*pair, "validation") for pair in zip(samples, told)]
+    samples = [np.concatenate([record.samples for record in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
+    used = [places_in_files(*pair, "validation") for pair in zip(samples, private)]
     num_uses = Counter(np.concatenate(used).tolist())
     require(num_uses[-1] == 0, f"{num_uses[-1]} validation pictures are not from validation_files")
     check_owners(owners(used, sum(VALIDATION_PER_FILE)), len(used), what="validation pictures")
@@ -201,7 +212,7 @@ def _check_validation(results: list[dict[str, Any]], sights: list[list[Sight]], 
 def check_continued(trial: Trial) -> None:
     """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
     _, before, old = _training(trial, 0)
-    has_steps = all(any(sight.training for sight in result[1][1]) for result in trial.of_ranks())
+    has_steps = all(any(record.training for record in result[1][1]) for result in trial.of_ranks())
     expected = f"the second run, after 2 of 3 epochs: expected {MAX_NUM_STEPS} steps"
     require(has_steps, f"{expected}, got none: pass num_epochs of settings as epochs")
     _, _, steps = _training(trial, 1)
@@ -219,11 +230,11 @@ def check_continued(trial: Trial) -> None:
 
 def check_step(make_step: Answer, num_ranks: int) -> None:
     """A step moves all ranks by the mean of their gradients, returns the loss, and is traced once."""
-    told = secrets(num_ranks, spy.NUM_CLASSES, num_samples=lab03.NUM_STEPS * spy.BATCH_SIZE)
-    trial = try_on_ranks(lab03.use_step, make_step, num_ranks=num_ranks, secrets=told)
-    steps = steps_of(trial.of_ranks("sights"))
-    check_rates(rates(steps, first=1), spy.RATE, num_ranks)
-    check_follows(trial.steps(), told)
+    private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_samples=lab03.NUM_STEPS * probe_model.BATCH_SIZE)
+    trial = try_on_ranks(lab03.use_step, make_step, num_ranks=num_ranks, private=private)
+    steps = steps_of(trial.of_ranks("records"))
+    check_rates(rates(steps, first=1), probe_model.RATE, num_ranks)
+    check_follows(trial.steps(), private)
     for rank, (result, own) in enumerate(zip(trial.of_ranks(), steps.losses())):
         what = f"what the steps return on rank {rank}, the losses of its batches"
         require_close(result["losses"], own, what, tolerance=1e-3)

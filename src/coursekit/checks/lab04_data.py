@@ -16,11 +16,11 @@ from coursekit.checks import findings
 from coursekit.checks.check import require
 from coursekit.checks.compare import as_list, as_lists, brief
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.private_data import batches_in_files, secrets
+from coursekit.checks.private_data import batches_in_files, draw_private
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.spy import NUM_CLASSES
+from coursekit.drivers.probe_model import NUM_CLASSES
 from coursekit.text import counted
 
 SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and shards have no whole batches
@@ -59,8 +59,8 @@ def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
     So an answer that asks Horovod instead of the arguments takes every worker for the same.
     The results are of the workers.
     """
-    given = secrets(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    trial = try_on_ranks(lab04.read, input_fn, num_workers, WAYS, num_ranks=1, secrets=given)
+    given = draw_private(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
+    trial = try_on_ranks(lab04.read, input_fn, num_workers, WAYS, num_ranks=1, private=given)
     if trial.error:
         return trial
     [found] = as_lists(trial.results, num_workers, "what the workers read")

@@ -23,12 +23,12 @@ from coursekit.checks.check import require
 from coursekit.checks.compare import as_dict, brief, require_equal
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import call_here
-from coursekit.checks.private_data import check_follows, check_sent, secrets
+from coursekit.checks.private_data import check_follows, check_sent, draw_private
 from coursekit.checks.steps import check_rates, rates, rates_alone
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer, call, hvd, tf
-from coursekit.drivers.spy import NUM_CLASSES, RATE
+from coursekit.drivers.probe_model import NUM_CLASSES, RATE
 
 CHECKPOINT_STEPS = 100  # as the exercise asks for
 
@@ -38,15 +38,15 @@ def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True
 
     On other numbers of ranks (`Trial.on`) it only trains.
     """
-    given = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=lab04.NUM_STEPS * lab04.MODEL_BATCH_SIZE)
+    given = draw_private(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=lab04.NUM_STEPS * lab04.MODEL_BATCH_SIZE)
     args = lab04.use_model_fn, model_fn, all_modes
-    trial = try_on_ranks(*args, num_ranks=num_ranks, timeout_s=lab04.HANG_S, secrets=given)
+    trial = try_on_ranks(*args, num_ranks=num_ranks, timeout_s=lab04.HANG_S, private=given)
     return replace(trial, on=cache(partial(try_model_fn, model_fn, all_modes=False)))
 
 
 def check_modes(trial: Trial) -> None:
     """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
-    check_sent([[sight.samples for sight in of_rank] for of_rank in trial.of_ranks("eval")], trial.secrets)
+    check_sent([[record.samples for record in of_rank] for of_rank in trial.of_ranks("eval")], trial.private)
     for result in trial.of_ranks():
         hint = ": count each once, in `minimize` with that step"
         require_equal(
@@ -54,10 +54,10 @@ def check_modes(trial: Trial) -> None:
         )
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
             require(result[mode], f"in the mode {mode!r} the network is never called")
-            found = {sight.training for sight in result[mode]}
+            found = {record.training for record in result[mode]}
             runs = f"in the mode {mode!r} the network runs {'with' if True in found else 'without'} training=True"
             require(found == {wanted}, f"{runs}: batch normalisation and dropout behave differently then")
-        samples = np.concatenate([sight.samples for sight in result["eval"]])
+        samples = np.concatenate([record.samples for record in result["eval"]])
         expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
         names = sorted(result["metrics"])
         require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'")
@@ -75,7 +75,7 @@ def check_averaged(trial: Trial) -> None:
     """Every update uses the mean of all ranks' gradients."""
     steps = trial.steps("train")
     rates(steps)
-    check_follows(steps, trial.secrets)
+    check_follows(steps, trial.private)
 
 
 def check_rate(trial: Trial) -> None:
@@ -93,8 +93,8 @@ def check_statistics(trial: Trial) -> None:
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
     """Train two steps with the answer's configuration, each rank in a folder of its own; by default on one node."""
     launch = {"ranks_per_node": ranks_per_node or num_ranks, "timeout_s": lab04.HANG_S, "look": True}
-    given = secrets(num_ranks, NUM_CLASSES)
-    trial = try_on_ranks(lab04.use_run_config, make_run_config, num_ranks=num_ranks, secrets=given, **launch)
+    given = draw_private(num_ranks, NUM_CLASSES)
+    trial = try_on_ranks(lab04.use_run_config, make_run_config, num_ranks=num_ranks, private=given, **launch)
     return replace(trial, on=cache(partial(try_config, make_run_config)))
 
 
@@ -190,7 +190,7 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> A
 def make_run_config(folder: str) -> Any:
     """Return a rank's configuration, as lab 04 asks for it."""
     session_config = tf.compat.v1.ConfigProto()
-    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # takes longer than a spy trains
+    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # takes longer than a probe trains
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
     silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}

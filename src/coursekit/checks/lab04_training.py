@@ -18,19 +18,26 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
 from coursekit.checks.findings import check_batches, check_owners
 from coursekit.checks.lab04_pieces import FUNCTIONS, INPUT_FN, or_own
-from coursekit.checks.private_data import Secrets, check_begins, check_follows, check_samples, owners_in_files, secrets
+from coursekit.checks.private_data import (
+    PrivateInputs,
+    check_begins,
+    check_follows,
+    check_samples,
+    draw_private,
+    owners_in_files,
+)
 from coursekit.checks.steps import Steps, check_rates, check_same_weights, gradient, rates, rates_alone, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.spy import NUM_CLASSES, RATE, Array, Sight
+from coursekit.drivers.probe_model import NUM_CLASSES, RATE, Array, Record
 
 SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard has whole batches
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
 PHASES = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
 HELD_OUT_PER_FILE = (21, 13, 9, 4, 3)  # the shards of several ranks are unequal, not all of whole batches
 CLEAR_GAP = 0.01  # between accuracies that are told apart
-ANSWER = 2  # the sample that the spy of an evaluation takes all others for
+ANSWER = 2  # the sample that the probe of an evaluation takes all others for
 
 
 def try_train(train: Answer, num_ranks: int = 4) -> Trial:
@@ -48,7 +55,7 @@ def _try_phases(train: Answer, num_ranks: int, phases: Sequence[tuple[str, int]]
     If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
     """
     launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S}
-    launch["secrets"] = secrets(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
+    launch["private"] = draw_private(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
     first = trial = try_on_ranks(lab04.use_train, train, phases, pieces, **launch)
     for num_phases in range(len(phases) - 1, 0, -1):
         if not (pieces and trial.error):
@@ -58,48 +65,48 @@ def _try_phases(train: Answer, num_ranks: int, phases: Sequence[tuple[str, int]]
     return replace(trial, error=first.error, on=on)
 
 
-def _sights(trial: Trial, phase: str) -> list[list[Sight]]:
-    return [result["sights"] for result in trial.of_ranks(phase)]
+def _records(trial: Trial, phase: str) -> list[list[Record]]:
+    return [result["records"] for result in trial.of_ranks(phase)]
 
 
-def _num_steps(sights: Sequence[Sequence[Sight]]) -> list[int]:
+def _num_steps(records: Sequence[Sequence[Record]]) -> list[int]:
     """Return how many training steps each rank made."""
-    return [sum(sight.training for sight in of_rank) for of_rank in sights]
+    return [sum(record.training for record in of_rank) for of_rank in records]
 
 
 def check_start(trial: Trial) -> None:
     """All ranks start with the same weights."""
-    steps = steps_of(_sights(trial, "first"))
+    steps = steps_of(_records(trial, "first"))
     check_same_weights(steps)
-    check_begins(steps, trial.secrets)
+    check_begins(steps, trial.private)
     # Ranks that begin alike have heard of one start; what they make of it is the model function's affair.
     if not np.allclose(steps.bias[:, 0], steps.bias[0, 0]):
-        check_follows(steps, trial.secrets)
+        check_follows(steps, trial.private)
 
 
 def check_shards(trial: Trial) -> None:
     """Every rank trains on files of its own, and every file is some rank's."""
-    _check_file_shards(steps_of(_sights(trial, "first")), trial.secrets)
+    _check_file_shards(steps_of(_records(trial, "first")), trial.private)
 
 
-def _check_file_shards(steps: Steps, secrets: Secrets) -> None:
+def _check_file_shards(steps: Steps, private: PrivateInputs) -> None:
     """No sample of the training files is used by several ranks, and each by one, but for what batches leave over."""
-    check_owners({sample: by for sample, by in owners_in_files(steps, secrets).items() if by}, len(secrets))
-    check_samples(steps, secrets, lab04.TRAIN_BATCH_SIZE)
+    check_owners({sample: by for sample, by in owners_in_files(steps, private).items() if by}, len(private))
+    check_samples(steps, private, lab04.TRAIN_BATCH_SIZE)
 
 
 def check_steps(trial: Trial) -> None:
     """The steps are divided among the ranks, all ranks make equally many, and all batches are of the size asked for."""
-    _check_divided(_sights(trial, "first"), NUM_STEPS_BEFORE)
+    _check_divided(_records(trial, "first"), NUM_STEPS_BEFORE)
 
 
-def _check_divided(sights: Sequence[Sequence[Sight]], expected: int) -> Steps:
+def _check_divided(records: Sequence[Sequence[Record]], expected: int) -> Steps:
     """Return the steps, which are as many as expected on every rank, with full batches."""
-    found, total = _num_steps(sights), expected * len(sights)
+    found, total = _num_steps(records), expected * len(records)
     require(len(set(found)) == 1, f"the ranks made different numbers of steps: {found}")
     hint = ": the steps are not divided by the number of ranks" if found[0] == total else ""
-    require_equal(found[0], expected, f"of {total} steps of one process each of {len(sights)} ranks", "", hint)
-    steps = steps_of(sights)
+    require_equal(found[0], expected, f"of {total} steps of one process each of {len(records)} ranks", "", hint)
+    steps = steps_of(records)
     check_batches(steps.batches, lab04.TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
     return steps
 
@@ -116,61 +123,61 @@ def check_handed_over(trial: Trial) -> None:
 
 def check_continued(trial: Trial) -> None:
     """A training goes on where its checkpoint is, on all ranks, and one that has ended is left alone."""
-    first, sights = _sights(trial, "first"), _sights(trial, "continued")
-    before, found = _num_steps(first), _num_steps(sights)
+    first, records = _records(trial, "first"), _records(trial, "continued")
+    before, found = _num_steps(first), _num_steps(records)
     left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
     require(len(set(found)) == 1, f"continuing, the ranks made different numbers of steps: {found}")
-    starts = [next((sight.bias for sight in mine if sight.training), np.array(np.inf)) for mine in sights]
-    strangers = [rank for rank, one in enumerate(trial.secrets) if rank and np.allclose(starts[0], one["starts"][1])]
+    starts = [next((record.bias for record in mine if record.training), np.array(np.inf)) for mine in records]
+    strangers = [rank for rank, one in enumerate(trial.private) if rank and np.allclose(starts[0], one["starts"][1])]
     require(not strangers, f"continuing, the ranks begin like {strangers[:1]}, which has no checkpoint: send rank 0's")
     is_rest = found[0] == NUM_STEPS_LATER - before[0]
     require(is_rest, f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}")
-    last = [sight.bias for sight in first[0] if sight.training]
+    last = [record.bias for record in first[0] if record.training]
     gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
     require(np.allclose(starts, starts[0]), f"continuing, the ranks start up to {gap:.3g} apart")
     step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
     require(moved < 5 * step, "the continued training does not start from the weights of the checkpoint")
-    ended = _num_steps(_sights(trial, "ended"))
+    ended = _num_steps(_records(trial, "ended"))
     require(not any(ended), f"the training had ended, but the ranks made {ended} more steps")
 
 
 def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
     """Evaluate a known network on tiny files of unequal sizes; only rank 0 has its checkpoint."""
-    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "secrets": labelled_secrets(num_ranks)}
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "private": draw_labelled(num_ranks)}
     args = lab04.use_evaluate, evaluate, ANSWER
     return or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_once, check_accuracy)
 
 
-def labelled_secrets(num_ranks: int) -> Secrets:
-    """Return secrets of ranks whose files hold the same images, but labels that only the rank can read.
+def draw_labelled(num_ranks: int) -> PrivateInputs:
+    """Return private inputs of ranks whose files hold the same images, but labels that only the rank can read.
 
     A share of them, another one on each rank, is what the network will answer.
     Rank 0's alone, the mean over all shards and their plain mean are different accuracies.
     """
     rng, numbers = fresh_rng(), np.arange(sum(HELD_OUT_PER_FILE))
-    told = secrets(num_ranks, NUM_CLASSES, num_rounds=2)
+    private = draw_private(num_ranks, NUM_CLASSES, num_rounds=2)
     while True:
-        for secret in told:
+        for given in private:
             is_right = rng.random(len(numbers)) < rng.uniform(0.2, 0.8)
             labels = np.where(is_right, ANSWER + 1, ANSWER + 2 + numbers % (NUM_CLASSES - ANSWER - 2))
-            secret["files"] = {"train": {"counts": list(HELD_OUT_PER_FILE), "numbers": numbers, "labels": labels}}
-        of_shards, sizes = accuracies_of_shards(told)
+            given["files"] = {"train": {"counts": list(HELD_OUT_PER_FILE), "numbers": numbers, "labels": labels}}
+        of_shards, sizes = accuracies_of_shards(private)
         telling = np.array([*of_shards, np.mean(of_shards), np.average(of_shards, weights=sizes)])
         if len(of_shards) == 1 or float(np.diff(np.sort(telling)).min()) > CLEAR_GAP:
-            return told
+            return private
 
 
-def accuracies_of_shards(told: Secrets) -> tuple[list[float], list[int]]:
+def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]]:
     """Return accuracy and size of each rank's shard, where rank r of n has every n-th file from file r on."""
     files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
-    labels = [np.asarray(secret["files"]["train"]["labels"]) for secret in told]
-    shards = [of_rank[files % len(told) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]
+    labels = [np.asarray(given["files"]["train"]["labels"]) for given in private]
+    shards = [of_rank[files % len(private) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]
     return [float(np.mean(shard)) for shard in shards], [len(shard) for shard in shards]
 
 
-def weights_of_checkpoint(told: Secrets) -> Array:
+def weights_of_checkpoint(private: PrivateInputs) -> Array:
     """Return rank 0's start after its steps of plain descent."""
-    bias = np.asarray(told[0]["starts"][0], dtype=float)
+    bias = np.asarray(private[0]["starts"][0], dtype=float)
     for _ in range(lab04.NUM_STEPS_OF_ANSWER):
         bias = bias - lab04.RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
     return bias
@@ -178,8 +185,8 @@ def weights_of_checkpoint(told: Secrets) -> Array:
 
 def _evaluated(trial: Trial) -> list[Array]:
     """Return the images that each rank evaluated."""
-    sights = trial.of_ranks("sights")
-    return [np.concatenate([sight.samples for sight in mine] or [np.zeros(0)]).astype(int) for mine in sights]
+    records = trial.of_ranks("records")
+    return [np.concatenate([record.samples for record in mine] or [np.zeros(0)]).astype(int) for mine in records]
 
 
 def check_once(trial: Trial) -> None:
@@ -192,9 +199,9 @@ def check_once(trial: Trial) -> None:
     everywhere = min(times.values()) == trial.num_ranks > 1
     require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times")
     require(most == 1, f"an image is evaluated {most} times, expected once")
-    weights = weights_of_checkpoint(trial.secrets)
-    for rank, sights in enumerate(trial.of_ranks("sights")):
-        has_weights = all(np.allclose(sight.bias, weights, atol=1e-3) for sight in sights)
+    weights = weights_of_checkpoint(trial.private)
+    for rank, records in enumerate(trial.of_ranks("records")):
+        has_weights = all(np.allclose(record.bias, weights, atol=1e-3) for record in records)
         told = f"rank {rank} evaluates with random weights, not those of the checkpoint, which only rank 0 has"
         require(has_weights, f"{told} in its model_dir: give its path to all ranks")
 
@@ -203,13 +210,13 @@ def check_accuracy(trial: Trial) -> None:
     """The accuracy is the share of right images among all that the ranks evaluated, with the weights they had."""
     seen, results = _evaluated(trial), trial.of_ranks("result")
     right = []  # by rank, whether the weights of the time answer the label of each image
-    for secret, sights in zip(trial.secrets, trial.of_ranks("sights")):
-        labels = np.asarray(secret["files"]["train"]["labels"])
-        answers = [labels[sight.samples] == np.argmax(sight.bias) for sight in sights]
+    for given, records in zip(trial.private, trial.of_ranks("records")):
+        labels = np.asarray(given["files"]["train"]["labels"])
+        answers = [labels[record.samples] == np.argmax(record.bias) for record in records]
         right.append(np.concatenate([np.zeros(0, bool), *answers]))
     is_told = results[0] is not None and "accuracy" in results[0]
     require(is_told, f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}")
-    of_shards, _ = accuracies_of_shards(trial.secrets)
+    of_shards, _ = accuracies_of_shards(trial.private)
     slips = {f"that of one shard alone, rank {rank}'s; put all together": share for rank, share in enumerate(of_shards)}
     slips["the plain mean of unequal shards; weight each by its number of images"] = float(np.mean(of_shards))
     for rank, result in enumerate(results):
@@ -225,9 +232,9 @@ def check_accuracy(trial: Trial) -> None:
 
 
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
-    """Train a spy with the answer's strategy on real worker processes, in which Horovod is shut down."""
-    given = secrets(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "secrets": given}
+    """Train a probe with the answer's strategy on real worker processes, in which Horovod is shut down."""
+    given = draw_private(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
+    launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "private": given}
     args = lab04.use_strategy, train_with_strategy, num_ranks
     trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
     hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""
@@ -236,16 +243,16 @@ def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
 
 def check_together(trial: Trial) -> None:
     """The workers are one training: same weights, averaged gradients, shards of their own."""
-    steps = steps_of(trial.of_ranks("sights"))
+    steps = steps_of(trial.of_ranks("records"))
     check_same_weights(steps)
     rates(steps)
-    check_follows(steps, trial.secrets)
-    _check_file_shards(steps, trial.secrets)
+    check_follows(steps, trial.private)
+    _check_file_shards(steps, trial.private)
 
 
 def check_plan(trial: Trial) -> None:
     """The rate grows with the workers, the steps become fewer, batches have their size, and callbacks are called."""
-    steps = _check_divided(trial.of_ranks("sights"), lab04.NUM_STEPS_OF_STRATEGY)
+    steps = _check_divided(trial.of_ranks("records"), lab04.NUM_STEPS_OF_STRATEGY)
     check_rates(rates_alone(steps), RATE * trial.num_ranks, trial.num_ranks)
     for worker, num_calls in enumerate(trial.of_ranks("num_callback_calls")):
         require(num_calls != 0, f"on worker {worker} fit calls no callback that is given: pass `callbacks` on")

@@ -18,11 +18,11 @@ from coursekit.checks import findings
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_equal
 from coursekit.checks.lab05_records import draw_images
-from coursekit.checks.private_data import Secrets
+from coursekit.checks.private_data import PrivateInputs
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer
-from coursekit.drivers.spy import Array
+from coursekit.drivers.probe_model import Array
 from coursekit.text import counted
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -34,18 +34,18 @@ SHARD_FIRST = ": shard by rank and size, before anything is shuffled"
 NUM_FED = 37  # samples of one rank are at least nine: several batches, of which the last is smaller
 
 
-def _secrets(num_ranks: int, num_samples: int) -> Secrets:
+def _draw_private(num_ranks: int, num_samples: int) -> PrivateInputs:
     """Return for each rank images and labels that it alone knows."""
     drawn = (draw_images(num_samples, fresh_rng()) for _ in range(num_ranks))
     return tuple({"images": images, "labels": labels, "counts": list(SAMPLES_PER_FILE)} for images, labels in drawn)
 
 
-def _own_numbers(images: Any, secret: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
+def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
     """Return which of a rank's samples the images of a batch are; they must have the right shape, and be its own."""
-    side = secret["images"].shape[1:]
+    side = given["images"].shape[1:]
     if len(images):
         require_equal(np.shape(images)[1:], side, f"the shape of an image in the batches of rank {rank}")
-    by_content = {image.tobytes(): number for number, image in enumerate(secret["images"])}
+    by_content = {image.tobytes(): number for number, image in enumerate(given["images"])}
     levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
     numbers = np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
     is_scaled = not len(images) or bool(np.min(images) >= 0 and np.max(images) * scale <= 255)  # noqa: PLR2004
@@ -57,18 +57,18 @@ def _own_numbers(images: Any, secret: dict[str, Any], rank: int, scale: float = 
 
 def try_files(from_files: Answer, num_ranks: int = 3) -> Trial:
     """Read files on real ranks, once."""
-    told = _secrets(num_ranks, NUM_SAMPLES)
-    return try_on_ranks(lab05.read_files, from_files, BATCH_SIZE, num_ranks=num_ranks, secrets=told)
+    private = _draw_private(num_ranks, NUM_SAMPLES)
+    return try_on_ranks(lab05.read_files, from_files, BATCH_SIZE, num_ranks=num_ranks, private=private)
 
 
 def _read(trial: Trial) -> list[list[Array]]:
     """Return the numbers of the samples in each rank's batches."""
     found = []
-    for rank, (batches, secret) in enumerate(zip(trial.of_ranks(), trial.secrets)):
-        found.append([_own_numbers(images, secret, rank) for images, _ in batches])
+    for rank, (batches, given) in enumerate(zip(trial.of_ranks(), trial.private)):
+        found.append([_own_numbers(images, given, rank) for images, _ in batches])
         for mine, (_, labels) in zip(found[-1], batches):
             require_equal(np.shape(labels), mine.shape, f"the shape of the labels of a batch of rank {rank}")
-            findings.check_pairs(labels, secret["labels"][mine], f"on rank {rank}")
+            findings.check_pairs(labels, given["labels"][mine], f"on rank {rank}")
     return found
 
 
@@ -107,15 +107,15 @@ def check_interleaved(trial: Trial) -> None:
 
 def try_generator(from_generator: Answer, num_ranks: int = 3) -> Trial:
     """Draw samples on real ranks, twice; then once so few that a rank has none."""
-    told = _secrets(num_ranks, NUM_DRAWN)
-    return try_on_ranks(lab05.draw_samples, from_generator, 2, num_ranks - 1, num_ranks=num_ranks, secrets=told)
+    private = _draw_private(num_ranks, NUM_DRAWN)
+    return try_on_ranks(lab05.draw_samples, from_generator, 2, num_ranks - 1, num_ranks=num_ranks, private=private)
 
 
 def check_generated(trial: Trial) -> None:
     """The samples have shape and type, and every epoch has all that are this rank's, the second as the first."""
-    for rank, (result, secret) in enumerate(zip(trial.of_ranks(), trial.secrets)):
+    for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         (image_type, image_shape), (label_type, label_shape) = result["spec"]
-        side = list(secret["images"].shape[1:])
+        side = list(given["images"].shape[1:])
         require_equal(image_shape, side, "the shape of an image in the output_signature")
         require_equal(image_type, "float32", "the type of an image in the output_signature")
         require_equal(label_shape, [], "the shape of a label in the output_signature")
@@ -126,8 +126,8 @@ def check_generated(trial: Trial) -> None:
         require(0 < num_first == num_second, f"{told}, expected the same: {advice}")
         for epoch in result["epochs"]:
             images, labels = zip(*epoch)
-            mine = _own_numbers(np.array(images), secret, rank)
-            findings.check_pairs(labels, secret["labels"][mine], f"on rank {rank}")
+            mine = _own_numbers(np.array(images), given, rank)
+            findings.check_pairs(labels, given["labels"][mine], f"on rank {rank}")
 
 
 def check_drawn(trial: Trial) -> None:
@@ -136,34 +136,34 @@ def check_drawn(trial: Trial) -> None:
     Example: of three ranks one has 10 of 31 samples; in two epochs it draws 20 times, or 10 if they are cached. One
     that draws 62 takes its share of what is drawn already. Of two samples, one rank has 0, another 1, the third none.
     """
-    results = list(zip(trial.of_ranks(), trial.secrets))
+    results = list(zip(trial.of_ranks(), trial.private))
     first = [[image for image, _ in one["epochs"][0]] for one, _ in results]
-    samples = [_own_numbers(mine, secret, rank) for rank, (mine, (_, secret)) in enumerate(zip(first, results))]
+    samples = [_own_numbers(mine, given, rank) for rank, (mine, (_, given)) in enumerate(zip(first, results))]
     findings.check_owners(findings.owners(samples, NUM_DRAWN), trial.num_ranks)
     for rank, ((result, _), mine) in enumerate(zip(results, samples)):
         num_drawn, num_epochs = len(result["drawn"]), len(result["epochs"])
         told = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
         require(num_drawn <= num_epochs * len(mine), f"{told}: shard the numbers before you draw samples")
     num_few = trial.num_ranks - 1
-    few = [_own_numbers(result["few"], secret, rank).tolist() for rank, (result, secret) in enumerate(results)]
+    few = [_own_numbers(result["few"], given, rank).tolist() for rank, (result, given) in enumerate(results)]
     told = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
     require(sorted(itertools.chain(*few)) == list(range(num_few)), f"{told}, expected each once, and none on one rank")
 
 
 def try_feed(feed: Answer, num_ranks: int = 3) -> Trial:
     """Feed real ranks for some epochs."""
-    told = _secrets(num_ranks, NUM_FED)
-    return try_on_ranks(lab05.feed_epochs, feed, BATCH_SIZE, NUM_EPOCHS, num_ranks=num_ranks, secrets=told)
+    private = _draw_private(num_ranks, NUM_FED)
+    return try_on_ranks(lab05.feed_epochs, feed, BATCH_SIZE, NUM_EPOCHS, num_ranks=num_ranks, private=private)
 
 
 def _fed(trial: Trial) -> list[list[list[Array]]]:
     """Return the sample numbers of each rank's batches, by rank, epoch and step."""
     found = []
-    for rank, (result, secret) in enumerate(zip(trial.of_ranks(), trial.secrets)):
+    for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         for epoch in result["epochs"]:
             findings.check_end(epoch, lab05.MOST_BATCHES, f"of an epoch on rank {rank}")
             require(len(epoch) > 0, f"rank {rank} gets no sample at all")
-        found.append([[_own_numbers(batch, secret, rank, 1.0) for batch in epoch] for epoch in result["epochs"]])
+        found.append([[_own_numbers(batch, given, rank, 1.0) for batch in epoch] for epoch in result["epochs"]])
     return found
 
 
@@ -212,7 +212,7 @@ def check_cached(cached: Answer, num_ranks: int) -> None:
     rng = fresh_rng()
     shares = [rng.integers(1, 10**9, int(rng.integers(3, 9))) for _ in range(num_ranks)]
     private = tuple({"numbers": share} for share in shares)
-    trial = try_on_ranks(lab05.cache_in_turn, cached, 2, num_ranks=num_ranks, secrets=private)
+    trial = try_on_ranks(lab05.cache_in_turn, cached, 2, num_ranks=num_ranks, private=private)
     for rank, (result, share) in enumerate(zip(trial.of_ranks(), shares)):
         for epoch, numbers in zip(("first", "second"), result["epochs"]):
             other = next((who for who, of_other in enumerate(shares) if numbers == of_other.tolist()), rank)

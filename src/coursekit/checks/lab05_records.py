@@ -15,7 +15,7 @@ from coursekit.checks.on_ranks import TIMEOUT_S, call_here
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05, lab05_store
 from coursekit.drivers.calls import Answer, call
-from coursekit.drivers.spy import Array
+from coursekit.drivers.probe_model import Array
 
 SIDE = 28  # pixels
 NUM_BYTES = 40  # of a record whose content does not matter
@@ -89,7 +89,7 @@ def try_store(feed_fast: Answer) -> Trial:
     """Train from a slow store, which is on a rank of its own, by the pipeline given, and by the answer's."""
     images = fresh_rng().integers(1 << 30, size=SHAPE, dtype=np.int64)
     args = lab05_store.feed, feed_fast, SHAPE, BATCH_SIZE, GOAL
-    return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, secrets=({}, {"images": images}), by=call)
+    return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, private=({}, {"images": images}), by=call)
 
 
 def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
@@ -98,7 +98,7 @@ def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
     The first is that of the pipeline given, others are the answer's, of which the last counts.
     """
     trainings: list[dict[str, Any]] = trial.of_ranks()[lab05_store.STORE_RANK]
-    by_content = {image.tobytes(): number for number, image in enumerate(trial.secrets[-1]["images"])}
+    by_content = {image.tobytes(): number for number, image in enumerate(trial.private[-1]["images"])}
     batches = [np.atleast_1d(batch) for batch in trainings[-1]["batches"]]
     numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
     require(-1 not in numbers, "the batches hold what is no image of the store: is each record decoded, once?")

@@ -15,13 +15,13 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_list, as_number, close, require_close, require_equal
 from coursekit.checks.findings import check_batches, check_writers
 from coursekit.checks.on_ranks import call_here, run_here
-from coursekit.checks.private_data import check_follows, secrets
+from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.steps import KERAS_EPSILON, Steps, check_rates, check_same_weights, loss, rates
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab05 import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
-from coursekit.drivers.spy import NUM_CLASSES, Array
+from coursekit.drivers.probe_model import NUM_CLASSES, Array
 from coursekit.text import counted
 
 BATCH_SIZE = 4
@@ -106,9 +106,9 @@ def _require_equal_steps(by_rank: Sequence[Sequence[Array]], shares: Sequence[Ar
 
 
 def try_train(train: Answer, num_ranks: int = 3) -> Trial:
-    """Train a spy on real ranks, each with samples and a folder of its own."""
-    told = secrets(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
-    return try_on_ranks(lab05.use_train, train, num_ranks=num_ranks, secrets=told, look=True)
+    """Train a probe on real ranks, each with samples and a folder of its own."""
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
+    return try_on_ranks(lab05.use_train, train, num_ranks=num_ranks, private=private, look=True)
 
 
 def _steps(trial: Trial) -> Steps:
@@ -122,7 +122,7 @@ def check_trained(trial: Trial) -> None:
     steps = _steps(trial)
     check_same_weights(steps)
     check_rates(rates(steps), RATE * trial.num_ranks, trial.num_ranks)
-    check_follows(steps, trial.secrets)
+    check_follows(steps, trial.private)
     for rank, result in enumerate(trial.of_ranks()):
         metrics = result["metrics"]
         told = f"on rank {rank} train returns a {metrics}"

@@ -8,7 +8,7 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, brief, explained, require_close, require_equal
 from coursekit.checks.findings import check_last_batch, check_owners, check_writers, owners
 from coursekit.checks.on_ranks import run_and_look, run_here
-from coursekit.checks.private_data import secrets
+from coursekit.checks.private_data import draw_private
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
 from coursekit.drivers.calls import Answer, call
@@ -48,7 +48,7 @@ def try_epochs(read_epochs: Answer, num_ranks: int) -> Trial:
     """Read some epochs of a small data set on ranks, with two seeds."""
     seeds = fresh_rng().choice(1000, 2, replace=False).tolist()
     args = (read_epochs, NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS, seeds)
-    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, secrets=({},) * num_ranks, by=drivers.joined)
+    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, private=({},) * num_ranks, by=drivers.joined)
 
 
 def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
@@ -135,7 +135,7 @@ def _check_collective(found: Any, expected: Array, own: Array, what: str, slips:
 def check_save(save: Answer, num_ranks: int) -> None:
     """Rank 0 alone writes a file, whose model can be read without DDP, with the optimiser and the epochs."""
     num_epochs = int(fresh_rng().integers(2, 50))
-    private = secrets(num_ranks, NUM_CLASSES, num_samples=drivers.BATCH_SIZE)
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=drivers.BATCH_SIZE)
     args = (drivers.saved, save, num_epochs)
     hints = dict.fromkeys(("<locals>", "Weights only load failed"), "save the state_dict() of model and optimiser")
     with explained(
@@ -162,7 +162,7 @@ def check_save(save: Answer, num_ranks: int) -> None:
 def check_resume(resume: Answer, num_ranks: int) -> None:
     """Every rank gets weights, momenta and the number of epochs of a checkpoint that was written from a GPU."""
     num_epochs = int(fresh_rng().integers(2, 50))
-    private = secrets(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=drivers.BATCH_SIZE)
+    private = draw_private(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=drivers.BATCH_SIZE)
     launch = {"num_ranks": num_ranks, "private": private}
     results = run_here(drivers.resumed, resume, num_epochs, by=drivers.joined, **launch)
     for rank, found in enumerate(results):

@@ -1,4 +1,4 @@
-"""Checks of the training of lab 08: what DDP averages when, read off the steps of a spy (`checks.steps`)."""
+"""Checks of the training of lab 08: what DDP averages when, read off the steps of a probe (`checks.steps`)."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.checks.compare import Array, require_close, require_equal
 from coursekit.checks.on_ranks import run_here
-from coursekit.checks.private_data import check_begins, check_follows, check_sent, secrets
+from coursekit.checks.private_data import check_begins, check_follows, check_sent, draw_private
 from coursekit.checks.steps import check_rates, check_same_weights, gradient, rates, rates_alone
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
@@ -22,16 +22,16 @@ ALIKE = 1e-5  # numbers in 32 bits
 
 
 def try_train(train: Answer, num_ranks: int) -> Trial:
-    """Train a spy on ranks, each with a start and samples that only it knows."""
-    private = secrets(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
+    """Train a probe on ranks, each with a start and samples that only it knows."""
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
     args = (train, NUM_EPOCHS, RATE)
-    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, secrets=private, by=drivers.joined)
+    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, private=private, by=drivers.joined)
 
 
 def check_start(trial: Trial) -> None:
     """All ranks begin with the weights of one of them."""
     steps = trial.steps()
-    check_begins(steps, trial.secrets)
+    check_begins(steps, trial.private)
     check_same_weights(steps)
 
 
@@ -39,7 +39,7 @@ def check_averaged(trial: Trial) -> None:
     """Every update is made of the mean of all ranks' gradients."""
     steps = trial.steps()
     rates(steps)
-    check_follows(steps, trial.secrets)
+    check_follows(steps, trial.private)
 
 
 def check_rate(trial: Trial) -> None:
@@ -58,18 +58,18 @@ def check_rate(trial: Trial) -> None:
 
 def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
     """Add up the gradients of some batches on ranks."""
-    private = secrets(num_ranks, NUM_CLASSES, num_samples=BATCHES_PER_EPOCH * drivers.BATCH_SIZE)
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=BATCHES_PER_EPOCH * drivers.BATCH_SIZE)
     args = (accumulate, 1)
-    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, secrets=private, by=drivers.joined)
+    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, by=drivers.joined)
 
 
 def check_accumulated(trial: Trial) -> None:
     """The gradient is that of the mean loss over all batches of all ranks, at the start of rank 0."""
     found = trial.of_ranks()
-    check_sent([one["samples"] for one in found], trial.secrets)
+    check_sent([one["samples"] for one in found], trial.private)
     counts = [len(one["samples"]) for one in found]
     require(counts == [BATCHES_PER_EPOCH] * trial.num_ranks, f"expected {BATCHES_PER_EPOCH} batches, got {counts}")
-    bias = np.asarray(trial.secrets[0]["starts"][0], dtype=float)
+    bias = np.asarray(trial.private[0]["starts"][0], dtype=float)
     own = np.array([[gradient(bias, samples) for samples in one["samples"]] for one in found])
     mean, num_samples = own.mean(axis=(0, 1)), drivers.BATCH_SIZE
     for rank, one in enumerate(found):
@@ -106,9 +106,9 @@ def check_exchanges(trial: Trial) -> None:
 def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     """Every rank steps on all of its batches, and at the end all have the weights that follow from them."""
     num_ranks = len(num_batches)
-    private = secrets(num_ranks, NUM_CLASSES, num_samples=max(num_batches) * drivers.BATCH_SIZE)
-    for secret, number in zip(private, num_batches):
-        secret["batches"] = np.split(np.asarray(secret["samples"]), max(num_batches))[:number]
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=max(num_batches) * drivers.BATCH_SIZE)
+    for given, number in zip(private, num_batches):
+        given["batches"] = np.split(np.asarray(given["samples"]), max(num_batches))[:number]
     launch = {"num_ranks": num_ranks, "private": private}
     results = run_here(drivers.unequal, train_all, RATE, by=drivers.joined, **launch)
     for rank, (one, number) in enumerate(zip(results, num_batches)):
@@ -116,7 +116,7 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     check_sent([one["samples"] for one in results], private)
     gap = max(np.abs(np.subtract(one["bias"], results[0]["bias"])).max() for one in results)
     require(gap < ALIKE, f"at the end the weights of the ranks are up to {gap:.3g} apart")
-    batches = [secret["batches"] for secret in private]
+    batches = [given["batches"] for given in private]
     start = np.asarray(private[0]["starts"][0], dtype=float)
     is_right = any(
         np.allclose(results[0]["bias"], weights_after(start, batches, by_all=by_all), atol=ALIKE)

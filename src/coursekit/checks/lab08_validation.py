@@ -16,22 +16,24 @@ ALIKE = 1e-5  # numbers in 32 bits
 
 
 def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
-    """Evaluate a spy on 13 samples, whose labels are different on each rank."""
+    """Evaluate a probe on 13 samples, whose labels are different on each rank."""
     rng = fresh_rng()
     bias = rng.normal(size=NUM_CLASSES).astype(np.float32)
     labels = rng.integers(0, NUM_CLASSES, (num_ranks, 13))
     labels = np.where(rng.random(labels.shape) < 0.5, int(bias.argmax()), labels)  # noqa: PLR2004  # half are right
     private = tuple({"labels": one, "bias": bias} for one in labels)
     return try_on_ranks(
-        drivers.evaluated, evaluate, bias, 4, num_ranks=num_ranks, secrets=private, by=drivers.joined,
+        drivers.evaluated, evaluate, bias, 4, num_ranks=num_ranks, private=private, by=drivers.joined,
         ranks_per_node=min(num_ranks, RANKS_PER_NODE),
     )  # fmt: skip
 
 
 def _seen(trial: Trial) -> list[Array]:
     """Return the samples that each rank has looked at."""
-    seen = [np.concatenate([np.zeros(0, int), *(sight.samples for sight in one["sights"])]) for one in trial.of_ranks()]
-    num_samples = len(trial.secrets[0]["labels"])
+    seen = [
+        np.concatenate([np.zeros(0, int), *(record.samples for record in one["records"])]) for one in trial.of_ranks()
+    ]
+    num_samples = len(trial.private[0]["labels"])
     require(all(((one >= 0) & (one < num_samples)).all() for one in seen), "samples were seen that were not given")
     return seen
 
@@ -41,22 +43,22 @@ def check_once_each(trial: Trial) -> None:
     seen = _seen(trial)
     for rank, samples in enumerate(seen):
         require(len(set(samples.tolist())) == len(samples), f"rank {rank} sees a sample twice in one evaluation")
-    check_owners(owners(seen, len(trial.secrets[0]["labels"])), trial.num_ranks)
-    is_training = any(sight.training for one in trial.of_ranks() for sight in one["sights"])
+    check_owners(owners(seen, len(trial.private[0]["labels"])), trial.num_ranks)
+    is_training = any(record.training for one in trial.of_ranks() for record in one["records"])
     require(not is_training, "the model is in training mode: call model.eval() before")
 
 
 def check_evaluate(trial: Trial) -> None:
     """Loss and accuracy are the means over all samples that ranks have seen, however they are shared out."""
     seen = _seen(trial)
-    bias = trial.secrets[0]["bias"].astype(float)
-    labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.secrets, seen)]
+    bias = trial.private[0]["bias"].astype(float)
+    labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.private, seen)]
     require(any(len(one) for one in labels), "no rank has seen a sample")
     of_samples = {
         "loss": [np.log(np.exp(bias).sum()) - bias[one] for one in labels],
         "accuracy": [(one == bias.argmax()).astype(float) for one in labels],
     }
-    batches = [[len(sight.samples) for sight in one["sights"]] for one in trial.of_ranks()]
+    batches = [[len(record.samples) for record in one["records"]] for one in trial.of_ranks()]
     for rank, found in enumerate(trial.of_ranks()):
         for name, values in of_samples.items():
             require(name in found["result"], f"the result of rank {rank} has no entry {name!r}")

@@ -1,6 +1,6 @@
-"""What only a rank and the judge know, and whether what the spies report follows from it.
+"""What only a rank and the judge know, and whether what the probe models report follows from it.
 
-A student's code shares its process with the spy and could forge what it reports, but not what it cannot know:
+A student's code shares its process with the probe and could forge what it reports, but not what it cannot know:
 each rank starts at weights of its own, with samples of its own, that no other rank can read.
 Weights that follow from one rank's start and from all ranks' samples prove that the ranks spoke with each other.
 
@@ -17,25 +17,25 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.findings import Owners, check_used_in_batches, owners
 from coursekit.checks.steps import Steps, loss
-from coursekit.drivers.spy import MOMENTUM, Array
+from coursekit.drivers.probe_model import MOMENTUM, Array
 
-Secrets = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.spy.secrets`
+PrivateInputs = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.probe_model.private_input`
 
 LAST_STEP = 2  # up to which a start may still be replaced by that of another rank
 TOLERANCE = 1e-2  # of the move in a step; gradients that travel with 16 bits stay far below it
 SAME = 1e-5  # between weights
 
 
-def secrets(  # noqa: PLR0913  # what a trial needs, by keyword
+def draw_private(  # noqa: PLR0913  # what a trial needs, by keyword
     num_ranks: int,
-    num_classes: int,  # of the spies; there is one sample less
+    num_classes: int,  # of the probes; there is one sample less
     *,
     num_rounds: int = 1,  # trainings, each with its own start
     spread: float = 0.5,  # standard deviation of the first weights
     num_samples: int = 0,  # of each rank; no two ranks get the same, and they repeat when they run out
     files: Mapping[str, Sequence[int]] | None = None,  # by split, the samples in each; a rank's files hold none twice
-) -> Secrets:
-    """Draw what each rank alone is told."""
+) -> PrivateInputs:
+    """Draw what each rank alone knows."""
     rng = fresh_rng()
     starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
     shared_out = rng.permutation(num_classes - 1)
@@ -52,68 +52,68 @@ def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Se
     return contents
 
 
-def places_in_files(samples: Array, secret: Mapping[str, Any], split: str = "train") -> Array:
+def places_in_files(samples: Array, given: Mapping[str, Any], split: str = "train") -> Array:
     """Return the places of samples in a rank's files, counted over all files, -1 for samples that are not in them."""
-    numbers = np.asarray(secret["files"][split]["numbers"])
+    numbers = np.asarray(given["files"][split]["numbers"])
     order = np.argsort(numbers)
     places = order[np.searchsorted(numbers, samples, sorter=order) % len(numbers)]
     return np.where(numbers[places] == samples, places, -1)
 
 
-def batches_in_files(batches: Sequence[tuple[Array, Array]], secret: Mapping[str, Any]) -> list[tuple[Array, Array]]:
+def batches_in_files(batches: Sequence[tuple[Array, Array]], given: Mapping[str, Any]) -> list[tuple[Array, Array]]:
     """Return batches of samples and labels by their places in the files; the label of the first place is 1."""
     found = []
-    for samples, given in batches:
-        labels = np.asarray(given)
+    for samples, named in batches:
+        labels = np.asarray(named)
         are_numbers = np.issubdtype(labels.dtype, np.number)
-        places = places_in_files(labels - 1, secret) if are_numbers else np.full(labels.shape, -1)
-        found.append((places_in_files(samples, secret), np.where(places < 0, -1, places + 1)))
+        places = places_in_files(labels - 1, given) if are_numbers else np.full(labels.shape, -1)
+        found.append((places_in_files(samples, given), np.where(places < 0, -1, places + 1)))
     return found
 
 
-def owners_in_files(steps: Steps, secrets: Secrets) -> Owners:
+def owners_in_files(steps: Steps, private: PrivateInputs) -> Owners:
     """Return for each sample of the training files, by its place in them, the ranks that use it."""
-    used = [places_in_files(np.concatenate(batches), secret) for batches, secret in zip(steps.samples, secrets)]
+    used = [places_in_files(np.concatenate(batches), given) for batches, given in zip(steps.samples, private)]
     for rank, places in enumerate(used):
         require((places >= 0).all(), f"rank {rank} trains on images that are not in its files")
-    return owners(used, len(secrets[0]["files"]["train"]["numbers"]))
+    return owners(used, len(private[0]["files"]["train"]["numbers"]))
 
 
-def check_samples(steps: Steps, secrets: Secrets, batch_size: int) -> None:
+def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None:
     """Every sample of the training files is used, but for what full batches leave over, and by one rank only."""
-    counts = secrets[0]["files"]["train"]["counts"]
-    check_used_in_batches(owners_in_files(steps, secrets), counts, len(secrets), batch_size)
+    counts = private[0]["files"]["train"]["counts"]
+    check_used_in_batches(owners_in_files(steps, private), counts, len(private), batch_size)
 
 
-def check_sent(samples: Sequence[Sequence[Array]], secrets: Secrets, num_samples: int = 0) -> None:
+def check_sent(samples: Sequence[Sequence[Array]], private: PrivateInputs, num_samples: int = 0) -> None:
     """The samples in each rank's batches are those that were sent to it, or the first of them.
 
     Each rank goes through `num_samples` of them, again and again; 0: all.
     """
-    for rank, (batches, secret) in enumerate(zip(samples, secrets)):
+    for rank, (batches, given) in enumerate(zip(samples, private)):
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
-        sent = np.asarray(secret["samples"])
+        sent = np.asarray(given["samples"])
         wanted = np.resize(sent[: num_samples or len(sent)], len(found))
         require(np.array_equal(found, wanted), f"rank {rank} does not train on the images that it was given")
 
 
-def check_begins(steps: Steps, secrets: Secrets, round_number: int = 0) -> None:
+def check_begins(steps: Steps, private: PrivateInputs, round_number: int = 0) -> None:
     """The weights begin at starts that ranks were given."""
-    starts = np.array([secret["starts"][round_number] for secret in secrets])
+    starts = np.array([given["starts"][round_number] for given in private])
     for rank, bias in enumerate(steps.bias[:, 0]):
         gap = float(np.abs(starts - bias).max(axis=1).min())
         require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
 
 
 def check_follows(
-    steps: Steps, secrets: Secrets, round_number: int = 0, last_step: int = LAST_STEP, momentum: float = MOMENTUM
+    steps: Steps, private: PrivateInputs, round_number: int = 0, last_step: int = LAST_STEP, momentum: float = MOMENTUM
 ) -> None:
     """The weights begin at the starts that the ranks were given, and the steps up to `last_step` follow from them.
 
     Each step may continue from the weights of any rank: that is a broadcast.
     Whether ranks use the mean of the gradients or their own is another property.
     """
-    check_begins(steps, secrets, round_number)
+    check_begins(steps, private, round_number)
     gradients = steps.gradients()
     moves = np.zeros_like(steps.bias[:, 0])
     for step in range(min(last_step, steps.num_steps - 1)):

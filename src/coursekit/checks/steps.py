@@ -1,6 +1,6 @@
-"""The training steps that the spies of all ranks saw (`drivers.spy`), and what can be read off them.
+"""The training steps that the probe models of all ranks saw (`drivers.probe_model`), and what can be read off them.
 
-A spy has a weight for each class, its bias, and sample 4 is of class 5. Its gradient follows from bias and samples:
+A probe has a weight for each class, its bias, and sample 4 is of class 5. Its gradient follows from bias and samples:
 softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, and
 velocity = momentum * velocity before + gradient; so whose gradients moved a rank, and with which rate, is seen.
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.drivers.spy import MOMENTUM, Array, Sight
+from coursekit.drivers.probe_model import MOMENTUM, Array, Record
 
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
@@ -63,7 +63,7 @@ def loss(bias: Array, samples: Array) -> float:
 
 @dataclass(frozen=True)
 class Steps:
-    """The training steps of one training, as the ranks' spies saw them."""
+    """The training steps of one training, as the ranks' probes saw them."""
 
     bias: Array  # before each step, shape (num_ranks, num_steps, num_classes)
     samples: tuple[tuple[Array, ...], ...]  # the numbers of the samples in each rank's batch, by rank and step
@@ -105,19 +105,19 @@ class Steps:
         return np.asarray(SMALLEST_GAP * np.maximum.reduce([sizes[:, :-2], sizes[:, 1:-1], sizes[:, 2:]]))
 
 
-def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
-    """Return the training steps among what the spies saw, by rank; they must be some, and as many on each."""
-    training = [[sight for sight in of_rank if sight.training] for of_rank in sights]
+def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
+    """Return the training steps among what the probes saw, by rank; they must be some, and as many on each."""
+    training = [[record for record in of_rank if record.training] for of_rank in records]
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode")
     require(len(set(counts)) == 1, f"the ranks made different numbers of steps: {counts}")
     require(counts[0] > FIRST_STEP + 1, f"expected more steps, got {counts[0]}")
-    bias = np.array([[sight.bias for sight in of_rank] for of_rank in training], dtype=float)
+    bias = np.array([[record.bias for record in of_rank] for of_rank in training], dtype=float)
     require(np.isfinite(bias).all(), "the weights are no longer finite: training ran away")
     for rank, of_rank in enumerate(training):
-        has_images = all(len(sight.samples) for sight in of_rank)
+        has_images = all(len(record.samples) for record in of_rank)
         require(has_images, f"rank {rank} gets batches without an image: are its batches divided once more?")
-    steps = Steps(bias, tuple(tuple(sight.samples for sight in of_rank) for of_rank in training))
+    steps = Steps(bias, tuple(tuple(record.samples for record in of_rank) for of_rank in training))
     check_colors(steps.batches)
     # Counted by class later: a number that somebody made up would take memory without end.
     require(max(batch.max(initial=0) for batch in steps.batches) < bias.shape[2] - 1, "images of no class were seen")
@@ -125,7 +125,7 @@ def steps_of(sights: Sequence[Sequence[Sight]]) -> Steps:
 
 
 def check_colors(samples: Sequence[Array]) -> None:
-    """Every image has a sample's colour; otherwise nothing can be read off what the spies saw."""
+    """Every image has a sample's colour; otherwise nothing can be read off what the probes saw."""
     numbers = np.concatenate([np.ravel(batch) for batch in samples])
     num_strange = int((numbers < 0).sum())
     told = f"{num_strange} of {len(numbers)} images do not have their record's colour"

@@ -10,9 +10,9 @@ import numpy as np
 
 from coursekit.checks.check import NOT_ANSWERED, CheckError, describe, require
 from coursekit.checks.on_ranks import Left, run_and_look
-from coursekit.checks.private_data import Secrets, check_sent
+from coursekit.checks.private_data import PrivateInputs, check_sent
 from coursekit.checks.steps import Steps, steps_of
-from coursekit.drivers.spy import Array
+from coursekit.drivers.probe_model import Array
 from coursekit.errors import codes_in
 from coursekit.ranks import RankError
 
@@ -28,7 +28,7 @@ class Trial:
     num_ranks: int
     results: Sequence[Any] = ()  # what each rank returned, in rank order
     error: str = ""  # why the launch failed
-    secrets: Secrets = ()  # what each rank was told and no other
+    private: PrivateInputs = ()  # what each rank knew, and no other
     left: Sequence[Left] = ()  # the files in each rank's own folder, seen from outside, if the launch asked for them
     on: "Callable[[int], Trial] | None" = None  # gives the same answer's trial on other ranks; each is made once
     changed: Callable[[], str] = str  # gives the name of an answer of which the notebook has another by now, else ''
@@ -46,22 +46,24 @@ class Trial:
         require(not error, error if NOT_ANSWERED in codes_in(error) else f"{what} failed: {error}")
         return [result[part] if part else result for result in self.results]
 
-    def steps(self, part: str = "sights", num_samples: int = 0) -> Steps:
-        """Return the training steps that the spies saw, of the samples that were sent to the ranks (`check_sent`)."""
+    def steps(self, part: str = "records", num_samples: int = 0) -> Steps:
+        """Return the training steps that the probes saw, of the samples that were sent to the ranks (`check_sent`)."""
         steps = steps_of(self.of_ranks(part))
-        check_sent(steps.samples, self.secrets, num_samples)
+        check_sent(steps.samples, self.private, num_samples)
         return steps
 
 
-def try_on_ranks(driver: Callable[..., Any], *args: Any, num_ranks: int, secrets: Secrets, **launch: Any) -> Trial:
+def try_on_ranks(
+    driver: Callable[..., Any], *args: Any, num_ranks: int, private: PrivateInputs, **launch: Any
+) -> Trial:
     """Run a driver on real ranks, as `run_and_look` does; the answer's error is `Trial.error`, for every property."""
     changed = remember(*args)
     launch = {"ranks_per_node": min(num_ranks, RANKS_PER_NODE), "timeout_s": TIMEOUT_S, "look": False, **launch}
     try:
-        found, left = run_and_look(driver, *args, num_ranks=num_ranks, private=secrets, **launch)
-        return Trial(num_ranks, found, secrets=secrets, left=left, changed=changed)
+        found, left = run_and_look(driver, *args, num_ranks=num_ranks, private=private, **launch)
+        return Trial(num_ranks, found, private=private, left=left, changed=changed)
     except (RankError, CheckError) as error:
-        return Trial(num_ranks, error=describe(error), secrets=secrets, changed=changed)
+        return Trial(num_ranks, error=describe(error), private=private, changed=changed)
 
 
 def order_in(batches: Sequence[tuple[Array, Array]]) -> Array:

@@ -65,12 +65,12 @@ def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     with contextlib.ExitStack() as stack:
         # Without GPUs, pinning is to ask for them and to find none; their answers stay as they are.
-        spied = [(tf.config, "list_physical_devices"), (tf.config, "get_visible_devices")]
-        spied += [(tf.config.experimental, name) for _, name in spied]
-        spies = [stack.enter_context(mock.patch.object(*one, wraps=getattr(*one))) for one in spied]
+        functions = [(tf.config, "list_physical_devices"), (tf.config, "get_visible_devices")]
+        functions += [(tf.config.experimental, name) for _, name in functions]
+        watched = [stack.enter_context(mock.patch.object(*one, wraps=getattr(*one))) for one in functions]
         own = mock.Mock(wraps=names.get("pin_gpu"))
         stack.enter_context(mock.patch.dict(names, {"pin_gpu": own} if "pin_gpu" in names else {}))
-        yield lambda: any(one.called for one in (*spies, own)) or os.environ.get("CUDA_VISIBLE_DEVICES") != before
+        yield lambda: any(one.called for one in (*watched, own)) or os.environ.get("CUDA_VISIBLE_DEVICES") != before
 
 
 def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[list[Array]]:

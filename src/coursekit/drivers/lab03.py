@@ -1,4 +1,4 @@
-"""What the checks of lab 03 do on a rank: train a spy with Keras, one piece being the answer's."""
+"""What the checks of lab 03 do on a rank: train a probe model with Keras, one piece being the answer's."""
 
 import operator
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.drivers import lab02, places, spy
+from coursekit.drivers import lab02, places, probe_model
 from coursekit.drivers.calls import (
     Answer,
     eager_fit,
@@ -20,7 +20,7 @@ from coursekit.drivers.calls import (
     require_values,
     tf,
 )
-from coursekit.drivers.spy import MOMENTUM, NUM_OTHERS, RATE, arrays, batches, compiled, own_batches
+from coursekit.drivers.probe_model import MOMENTUM, NUM_OTHERS, RATE, arrays, batches, compiled, own_batches
 from coursekit.pictures.tensorboard import events_in
 
 NUM_STEPS = 7  # of an optimiser, and of a step of one's own
@@ -55,10 +55,10 @@ def all_rates(warmed_up: Answer, cases: Sequence[Sequence[Any]]) -> list[float]:
 
 @eager_fit()
 def use_optimizer(make_optimizer: Answer) -> dict[str, Any]:
-    """Train with each compression; return what the spies saw, and in which messages the gradients travel."""
+    """Train with each compression; return what the probes saw, and in which messages the gradients travel."""
     seen: dict[str, Any] = {}
     for compression in ("none", "fp16"):
-        sights = spy.watch()
+        records = probe_model.watch()
         start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
         optimizer = make_optimizer(RATE, compression)
         # `compiled` takes None for its own optimiser, which is right.
@@ -66,7 +66,7 @@ def use_optimizer(make_optimizer: Answer) -> dict[str, Any]:
         require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="a Keras optimiser")
         network = compiled(optimizer, num_others=NUM_OTHERS)
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
-        seen[compression] = sights
+        seen[compression] = records
     return {**seen, "messages": _messages(network)}
 
 
@@ -86,7 +86,7 @@ def _messages(network: Any) -> dict[str, int]:
 
 @eager_fit()
 def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
-    """Train with the answer's callbacks in this rank's own folder; return what the spies saw, and what is written."""
+    """Train with the answer's callbacks in this rank's own folder; return what the probes saw, and what is written."""
     folder = places.here().own
     callbacks = make_callbacks(folder)
     is_list = isinstance(callbacks, (list, tuple))
@@ -94,7 +94,7 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     for number, one in enumerate(callbacks):
         fits = isinstance(one, tf.keras.callbacks.Callback)
         require_returned(make_callbacks, one, fits=fits, expected="a callback", part=f"entry {number}")
-    sights = spy.watch()
+    records = probe_model.watch()
     settings = {"steps_per_epoch": STEPS_PER_EPOCH, "epochs": NUM_EPOCHS, "callbacks": callbacks, "verbose": 0}
     history = compiled().fit(own_batches(NUM_EPOCHS * STEPS_PER_EPOCH), **settings)
     logs = folder / "logs"
@@ -102,7 +102,7 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     checkpoint = tf.train.latest_checkpoint(folder)
     names = [name for name, _ in tf.train.list_variables(checkpoint)] if checkpoint else []
     return {
-        "sights": sights,
+        "records": records,
         "losses": [float(loss) for loss in history.history["loss"]],
         "logged": [event.value for event in events if event.tag == "epoch_loss"],
         "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
@@ -117,7 +117,7 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     """
     where = places.here().own
     from_nothing = resume(compiled(), where / "nothing-here")
-    sights = spy.watch()
+    records = probe_model.watch()
     network = compiled()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
     own = own_batches(NUM_STEPS_BEFORE)
@@ -127,40 +127,44 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
             network.save_weights(where / f"epoch-{epoch:03d}")
         network.fit(own, verbose=0)
     hvd.broadcast_object("all saved", root_rank=0)
-    after = spy.watch()
+    after = probe_model.watch()
     again = compiled()
     num_epochs = resume(again, where)
     again.fit(own_batches(NUM_STEPS_AFTER), verbose=0)
     return {
         "from_nothing": int(require_number(resume, from_nothing, EPOCHS_DONE)),
         "num_epochs": int(require_number(resume, num_epochs, EPOCHS_DONE)),
-        "before": sights[: 2 * NUM_STEPS_BEFORE + 1],
+        "before": records[: 2 * NUM_STEPS_BEFORE + 1],
         "after": after,
         "num_steps": int(again.optimizer.iterations),
     }
 
 
 def use_evaluate(evaluate: Answer) -> dict[str, Any]:
-    """Evaluate a spy on this rank's samples."""
-    sights = spy.watch()
+    """Evaluate a probe on this rank's samples."""
+    records = probe_model.watch()
     # Not eagerly: Keras gives other results then for an epoch without a batch.
-    result = evaluate(compiled(), batches(spy.secrets()["samples"], batch_size=3))
-    return {"result": require_entries(evaluate, result), "sights": sights}
+    result = evaluate(compiled(), batches(probe_model.private_input()["samples"], batch_size=3))
+    return {"result": require_entries(evaluate, result), "records": records}
 
 
 @eager_fit()
-def use_train(train: Answer, runs: Sequence[Mapping[str, Any]]) -> list[tuple[dict[str, Any], list[spy.Sight]]]:
-    """Train, and train on, in one folder with each of these settings; return each result with what the spies saw.
+def use_train(
+    train: Answer, runs: Sequence[Mapping[str, Any]]
+) -> list[tuple[dict[str, Any], list[probe_model.Record]]]:
+    """Train, and train on, in one folder with each of these settings; return each result with what the probes saw.
 
     The entry "num_told" of a result says in how many epochs the callback was called that the answer was given, and
     "is_pinned_first" whether the answer asked for GPUs, or pinned one otherwise, before it built the network.
     """
-    files = spy.own_files("train"), spy.own_files("validation"), places.here().shared / "training"
+    files = probe_model.own_files("train"), probe_model.own_files("validation"), places.here().shared / "training"
     return [_train_once(train, files, settings) for settings in runs]
 
 
-def _train_once(train: Answer, files: Any, settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[spy.Sight]]:
-    sights = spy.watch()
+def _train_once(
+    train: Answer, files: Any, settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[probe_model.Record]]:
+    records = probe_model.watch()
     told: list[int] = []
     pinned: list[bool] = []
     listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _: told.append(epoch))
@@ -168,11 +172,11 @@ def _train_once(train: Answer, files: Any, settings: Mapping[str, Any]) -> tuple
 
         def build() -> Any:
             pinned.append(is_pinned())
-            return spy.network(np.shape(spy.secrets()["starts"])[-1], NUM_OTHERS)
+            return probe_model.network(np.shape(probe_model.private_input()["starts"])[-1], NUM_OTHERS)
 
         result = train(build, *files, dict(settings), [listener])
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-    return {**_plain(train, dict(result)), "num_told": len(told), "is_pinned_first": all(pinned)}, sights
+    return {**_plain(train, dict(result)), "num_told": len(told), "is_pinned_first": all(pinned)}, records
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +199,7 @@ def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
 
 def use_step(make_step: Answer) -> dict[str, Any]:
     """Make steps of the answer's own; count how often their Python code ran, and tell whether it was in a graph."""
-    sights = spy.watch()
+    records = probe_model.watch()
     network = compiled(num_others=NUM_OTHERS)
     hvd.broadcast_variables(network.variables, root_rank=0)
     optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
@@ -213,4 +217,4 @@ def use_step(make_step: Answer) -> dict[str, Any]:
     losses = []
     for images, labels in own_batches(NUM_STEPS):
         losses.append(require_number(step, step(images, labels), "a loss, one number,"))
-    return {"sights": sights, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}
+    return {"records": records, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}

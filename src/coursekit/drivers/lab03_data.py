@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 
-from coursekit.drivers import places, spy
+from coursekit.drivers import places, probe_model
 from coursekit.drivers.calls import Answer, Array, elements_of, mapped_pairs, require_number, require_returned, tf
 from coursekit.imagenet.records import LabelledImage, read_records, write_images
 
@@ -36,7 +36,7 @@ def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, wa
     The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
     them: images that are all cut alike have one tilt. The entry "caches" holds the names of files for caches.
     """
-    files, cache = spy.own_files(), tf.data.Dataset.cache
+    files, cache = probe_model.own_files(), tf.data.Dataset.cache
     # Few images may by chance be cut alike.
     records = read_records(files[0]).repeat(NUM_ROUNDS)
     by_itself = {training: _loaded(load_picture, records, training=training)[0] for training in (False, True)}
@@ -51,8 +51,8 @@ def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, wa
         with mock.patch.object(tf.data.Dataset, "cache", named_cache):
             dataset = make_dataset(list(files), batch_size, training=training)
         found = elements_of(make_dataset, dataset, limit)
-        seen[way] = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in found]
+        seen[way] = [(probe_model.sample_numbers(images), np.asarray(labels)) for images, labels in found]
         # By how many levels the tilts differ.
-        in_pipeline = np.concatenate([spy.tilts(images) for images, _ in found])
-        seen["spread"][way] = [float(np.std(in_pipeline)), float(np.std(spy.tilts(by_itself[training])))]
+        in_pipeline = np.concatenate([probe_model.tilts(images) for images, _ in found])
+        seen["spread"][way] = [float(np.std(in_pipeline)), float(np.std(probe_model.tilts(by_itself[training])))]
     return seen

@@ -1,6 +1,6 @@
 """What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator, or train with a strategy.
 
-Networks are spies, and right pieces of the judge's stand in for those that are not on trial.
+Networks are probes, and right pieces of the judge's stand in for those that are not on trial.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from coursekit.drivers import places, spy
+from coursekit.drivers import places, probe_model
 from coursekit.drivers.calls import (
     Answer,
     Array,
@@ -26,14 +26,14 @@ from coursekit.drivers.calls import (
     require_returned,
     tf,
 )
-from coursekit.drivers.spy import NUM_CLASSES, NUM_OTHERS, RATE, batches
+from coursekit.drivers.probe_model import NUM_CLASSES, NUM_OTHERS, RATE, batches
 from coursekit.ranks import channel
 
 BATCH_SIZE = 2
 HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
-RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a spy learns to give one answer always
+RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a probe learns to give one answer always
 NUM_STEPS_OF_STRATEGY = 5
 HOSTS = "hosts"  # the list in which workers of a strategy enter their addresses
 MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, as there are fewer images
@@ -41,14 +41,14 @@ NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen
 
 
 def build(num_others: int = 0) -> Any:
-    """Return a spy with so many other weights, and a batch normalisation on colours, which changes nothing."""
+    """Return a probe with so many other weights, and a batch normalisation on colours, which changes nothing."""
     # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
     tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
     layers = tf.keras.layers
     images = tf.keras.Input((None, None, 3))
     normalized = layers.BatchNormalization(momentum=0.5, name="statistics")(layers.GlobalAveragePooling2D()(images))
     nothing = layers.Lambda(lambda values: 0 * tf.reduce_sum(values, axis=1, keepdims=True))(normalized)
-    return tf.keras.Model(images, layers.Add()([spy.network(NUM_CLASSES, num_others)(images), nothing]))
+    return tf.keras.Model(images, layers.Add()([probe_model.network(NUM_CLASSES, num_others)(images), nothing]))
 
 
 build_for_groups = partial(build, NUM_OTHERS)  # for a model function that may put gradients in groups
@@ -74,23 +74,23 @@ def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]
 
     Returns by worker and way the batches, sample numbers and labels, and the tilts of each one's images.
     """
-    files = spy.own_files()
+    files = probe_model.own_files()
 
     def read_once(worker: int, training: bool, seed: int) -> tuple[list[Any], list[Array]]:
         dataset = input_fn(list(files), training, worker, num_workers, params(seed=seed))
         seen = elements_of(input_fn, dataset, NUM_BATCHES)
-        pairs = [(spy.sample_numbers(images), np.asarray(labels)) for images, labels in seen]
-        return pairs, [spy.tilts(images) for images, _ in seen]
+        pairs = [(probe_model.sample_numbers(images), np.asarray(labels)) for images, labels in seen]
+        return pairs, [probe_model.tilts(images) for images, _ in seen]
 
     return [{name: read_once(worker, *way) for name, way in ways.items()} for worker in range(num_workers)]
 
 
 def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
-    """Train, and in all modes evaluate and predict, with the answer's model function; return what the spies saw."""
+    """Train, and in all modes evaluate and predict, with the answer's model function; return what the probes saw."""
     quiet()
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params(build=build_for_groups))
-    own = spy.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
+    own = probe_model.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
 
     class Watch(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
         def begin(self) -> None:
@@ -98,23 +98,23 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
             self.statistics = next((one for one in variables if "statistics/moving_mean" in one.name), tf.zeros(1))
 
         def after_run(self, context: Any, _: Any) -> None:
-            if len(sights) >= 2 * NUM_STEPS:  # without the global step, training never ends
+            if len(records) >= 2 * NUM_STEPS:  # without the global step, training never ends
                 context.request_stop()
 
         def end(self, session: Any) -> None:
             self.moving_mean = session.run(self.statistics)  # without the global step, no checkpoint has it
 
-    sights, watch = spy.watch(), Watch()
+    records, watch = probe_model.watch(), Watch()
     hooks = [hvd.BroadcastGlobalVariablesHook(0), watch]
     estimator.train(lambda: batches(own, MODEL_BATCH_SIZE).repeat(), hooks=hooks, max_steps=NUM_STEPS)
     if not all_modes:
-        return {"train": sights}
-    evaluated = spy.watch()
+        return {"train": records}
+    evaluated = probe_model.watch()
     metrics = estimator.evaluate(lambda: batches(own, batch_size=5))
-    predicted = spy.watch()
+    predicted = probe_model.watch()
     predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
     named = [one if isinstance(one, dict) else {} for one in predictions]  # the Estimator takes a tensor, too
-    seen = {"train": sights, "eval": evaluated, "predict": predicted, "moving_mean": watch.moving_mean}
+    seen = {"train": records, "eval": evaluated, "predict": predicted, "moving_mean": watch.moving_mean}
     return {
         **seen,
         "metrics": {str(name): float(value) for name, value in metrics.items()},
@@ -175,10 +175,10 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
     The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
     """
     quiet()
-    files = spy.own_files()
+    files = probe_model.own_files()
     found = {}
     for phase, num_steps in phases:
-        sights, hook = spy.watch(), tf.estimator.SessionRunHook()
+        records, hook = probe_model.watch(), tf.estimator.SessionRunHook()
         hook.after_run = mock.Mock(return_value=None)
         # The model function of the judge's pieces puts no gradients in groups.
         settings = params(batch_size=TRAIN_BATCH_SIZE, build=build if pieces else build_for_groups)
@@ -186,7 +186,7 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
             estimator = train(list(files), "training", num_steps * hvd.size(), settings, hooks=[hook])
         config = getattr(getattr(estimator, "config", None), "session_config", None)
         found[phase] = {
-            "sights": sights,
+            "records": records,
             "num_hook_calls": hook.after_run.call_count,
             "is_estimator": hasattr(estimator, "evaluate"),
             "visible": str(config.gpu_options.visible_device_list) if config is not None else "",
@@ -195,12 +195,12 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
 
 
 def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
-    """Evaluate a spy that always says `answer`, trained on rank 0 alone, with these pieces.
+    """Evaluate a probe that always says `answer`, trained on rank 0 alone, with these pieces.
 
-    Returns the result and what the spies saw.
+    Returns the result and what the probes saw.
     """
     quiet()
-    spy.watch()
+    probe_model.watch()
     where = str(places.here().shared / "training")
     config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None, checkpoint_save_graph_def=False)
     settings = params(learning_rate=RATE_OF_ANSWER)
@@ -208,11 +208,11 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
     if hvd.rank() == 0:
         estimator.train(lambda: batches([answer]).repeat(), steps=NUM_STEPS_OF_ANSWER)
     end_endless(estimator)
-    sights = spy.watch()
+    records = probe_model.watch()
     with supplied(evaluate, pieces):
-        result = evaluate(estimator, spy.own_files(), settings)
+        result = evaluate(estimator, probe_model.own_files(), settings)
     # Ranks other than 0 need not return anything.
-    return {"result": None if result is None else require_entries(evaluate, result), "sights": sights}
+    return {"result": None if result is None else require_entries(evaluate, result), "records": records}
 
 
 def end_endless(estimator: Any) -> None:
@@ -236,14 +236,14 @@ def rank() -> int:
 def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
     """Train with the answer's strategy and these pieces on this worker, without Horovod.
 
-    Returns what the spy saw, and how many steps a callback saw; None where no network was trained by `fit`.
+    Returns what the probe saw, and how many steps a callback saw; None where no network was trained by `fit`.
     """
     hvd.shutdown()
     quiet()
     with channel.listen() as listener:  # an address of each rank with a free port
         channel.enter(HOSTS, 0, rank(), listener)
         hosts = [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
-    files = spy.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
+    files = probe_model.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
     _be_patient(len(hosts))
     networks, seen_steps = [], []
@@ -252,13 +252,13 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> di
         networks.append(build())
         return networks[-1]
 
-    sights = spy.watch()
+    records = probe_model.watch()
     settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
     callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
     with supplied(train_with_strategy, pieces):
         train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
     is_fitted = any(getattr(network, "history", None) is not None for network in networks)
-    return {"sights": sights, "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
+    return {"records": records, "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
 
 
 def _be_patient(num_workers: int) -> None:

@@ -1,4 +1,4 @@
-"""What the checks of lab 05 do with an answer: hand it samples, and tell which come out; train a spy; write down a run.
+"""What the checks of lab 05 do with an answer: hand it samples, and tell which come out; train a probe; record a run.
 
 On ranks, the samples are private: what a rank has not read itself it cannot tell.
 """
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.drivers import places, spy
+from coursekit.drivers import places, probe_model
 from coursekit.drivers.calls import Answer, elements_of, hvd, mapped_pairs, require_entries, require_numbers, tf
-from coursekit.drivers.spy import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, Array, own_batches
+from coursekit.drivers.probe_model import BATCH_SIZE, NUM_CLASSES, NUM_OTHERS, Array, own_batches
 from coursekit.pictures.tensorboard import events_in
 
 Batch = tuple[Array, Array]  # images and labels
@@ -168,18 +168,18 @@ def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def use_train(train: Answer) -> dict[str, Any]:
-    """Train a spy on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
+    """Train a probe on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
     folder = places.here().own
-    sights = spy.watch()
+    records = probe_model.watch()
     own = own_batches(STEPS_PER_EPOCH)
-    history = train(lambda: spy.network(NUM_CLASSES, NUM_OTHERS), own, folder, NUM_EPOCHS, RATE)
+    history = train(lambda: probe_model.network(NUM_CLASSES, NUM_OTHERS), own, folder, NUM_EPOCHS, RATE)
     events = events_in(folder / "logs" / "train")
     return {
-        "sights": sights,
+        "records": records,
         "metrics": sorted(map(str, history)) if isinstance(history, dict) else type(history).__name__,
         "losses": [event.value for event in events if event.tag == "epoch_loss"],
         "num_steps": sum(event.tag == "batch_loss" for event in events),
-        "num_histograms": sum(event.tag.startswith("spy/bias") for event in events),
+        "num_histograms": sum(event.tag.startswith("probe/bias") for event in events),
     }
 
 

@@ -19,7 +19,7 @@ from coursekit.drivers.calls import (
     require_returned,
     require_values,
 )
-from coursekit.drivers.spy import MOMENTUM, Sight
+from coursekit.drivers.probe_model import MOMENTUM, Record
 
 torch: Any = Late("torch")
 dist: Any = Late("torch.distributed")
@@ -27,7 +27,7 @@ dist: Any = Late("torch.distributed")
 NUM_PRETENDED_GPUS = 4
 CHECKPOINT = "checkpoint.pt"
 BATCH_SIZE = 4
-BUFFER = "running_mean"  # of the spies whose state is written
+BUFFER = "running_mean"  # of the probes whose state is written
 
 
 def joined(function: Callable[..., Any], *args: Any) -> Any:
@@ -37,25 +37,25 @@ def joined(function: Callable[..., Any], *args: Any) -> Any:
     return function(*args)
 
 
-def make_spy(start: Array) -> Any:
-    """Return a module that looks at no picture: its one weight starts here, and `sights` has what each call saw."""
+def make_probe(start: Array) -> Any:
+    """Return a module that looks at no picture: its one weight starts here, and `records` has what each call saw."""
 
-    class Spy(torch.nn.Module):  # type: ignore[misc]  # imported when it is used
+    class Probe(torch.nn.Module):  # type: ignore[misc]  # imported when it is used
         def __init__(self) -> None:
             super().__init__()
             self.bias = torch.nn.Parameter(torch.tensor(start))
-            self.sights: list[Sight] = []
+            self.records: list[Record] = []
 
         def forward(self, x: Any) -> Any:
             numbers = np.rint(x.detach().numpy()[:, 0]).astype(int)
-            self.sights.append(Sight(self.bias.detach().numpy().copy(), numbers, self.training))
+            self.records.append(Record(self.bias.detach().numpy().copy(), numbers, self.training))
             return self.bias.expand(len(x), -1)
 
-    return Spy()
+    return Probe()
 
 
 def tensors(samples: Array, labels: Array | None = None) -> tuple[Any, Any]:
-    """Return pictures that a spy takes for these samples, shape (num_samples, 2), and labels, theirs by default."""
+    """Return pictures that a probe takes for these samples, shape (num_samples, 2), and labels, theirs by default."""
     numbers = torch.tensor(np.asarray(samples))
     pictures = torch.stack([numbers.float(), torch.zeros(len(numbers))], dim=1)
     return pictures, numbers + 1 if labels is None else torch.tensor(np.asarray(labels))
@@ -115,25 +115,25 @@ def _epochs(read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: 
 
 
 def own_epochs(num_epochs: int) -> Iterator[list[tuple[Any, Any]]]:
-    """Give this rank's secret samples as batches, in so many epochs."""
+    """Give this rank's private samples as batches, in so many epochs."""
     for samples in np.split(np.asarray(places.private()["samples"]), num_epochs):
         yield [tensors(batch) for batch in np.split(samples, len(samples) // BATCH_SIZE)]
 
 
 def trained(train: Answer, num_epochs: int, rate: float) -> dict[str, Any]:
-    """Train a spy from this rank's own start on its own samples; return what it saw, and the optimiser's rate."""
-    spy = make_spy(places.private()["starts"][0])
-    returned = train(spy, own_epochs(num_epochs), rate)
+    """Train a probe from this rank's own start on its own samples; return what it saw, and the optimiser's rate."""
+    probe = make_probe(places.private()["starts"][0])
+    returned = train(probe, own_epochs(num_epochs), rate)
     require_values(train, returned, "the wrapped model and its optimiser", 2)
     optimizer = returned[1]
     fits = isinstance(optimizer, torch.optim.Optimizer)
     require_returned(train, optimizer, fits=fits, expected="an optimiser as the second of the two values")
-    return {"sights": spy.sights, "rate": require_number(train, optimizer.param_groups[0]["lr"])}
+    return {"records": probe.records, "rate": require_number(train, optimizer.param_groups[0]["lr"])}
 
 
-def wrapped_spy() -> Any:
-    """Return a spy that starts at this rank's own weights, wrapped: all ranks have those of rank 0 then."""
-    return torch.nn.parallel.DistributedDataParallel(make_spy(places.private()["starts"][0]))
+def wrapped_probe() -> Any:
+    """Return a probe that starts at this rank's own weights, wrapped: all ranks have those of rank 0 then."""
+    return torch.nn.parallel.DistributedDataParallel(make_probe(places.private()["starts"][0]))
 
 
 def accumulated(accumulate: Answer, num_epochs: int) -> dict[str, Any]:
@@ -145,23 +145,23 @@ def accumulated(accumulate: Answer, num_epochs: int) -> dict[str, Any]:
         exchanges.append(1)
         return hooks.allreduce_hook(None, bucket)
 
-    model = wrapped_spy()
+    model = wrapped_probe()
     model.register_comm_hook(None, lambda _, bucket: counted(bucket))  # DDP refuses annotations other than its own
     accumulate(model, [batch for batches in own_epochs(num_epochs) for batch in batches])
     gradient = model.module.bias.grad
     return {
         "gradient": np.zeros(0) if gradient is None else gradient.numpy(),
         "num_exchanges": len(exchanges),
-        "samples": [sight.samples for sight in model.module.sights],
+        "samples": [record.samples for record in model.module.records],
     }
 
 
 def unequal(train_all: Answer, rate: float) -> dict[str, Any]:
     """Train on as many batches as this rank has; return the weights at the end, and the samples of each step."""
-    model = wrapped_spy()
+    model = wrapped_probe()
     batches = [tensors(batch) for batch in places.private()["batches"]]
     train_all(model, torch.optim.SGD(model.parameters(), lr=rate), batches)
-    return {"bias": model.module.bias.detach().numpy(), "samples": [sight.samples for sight in model.module.sights]}
+    return {"bias": model.module.bias.detach().numpy(), "samples": [record.samples for record in model.module.records]}
 
 
 def collective(answer: Answer, *more: Any) -> dict[str, Array]:
@@ -182,17 +182,17 @@ def _moved(model: Any) -> Any:
 
 
 def _state(model: Any, optimizer: Any) -> dict[str, Array]:
-    """Return weights, buffer and momenta of a spy."""
+    """Return weights, buffer and momenta of a probe."""
     momenta = [one.get("momentum_buffer") for one in optimizer.state.values()]
     found = {name: one.numpy().copy() for name, one in model.state_dict().items()}
     return {**found, "momentum": np.asarray(momenta[0] if momenta else 0.0)}
 
 
 def _buffered(start: Array) -> Any:
-    """Return a spy that has a buffer as well, which starts at a number that follows from its weights."""
-    spy = make_spy(start)
-    spy.register_buffer(BUFFER, 2 * spy.bias.detach()[:3])
-    return spy
+    """Return a probe that has a buffer as well, which starts at a number that follows from its weights."""
+    probe = make_probe(start)
+    probe.register_buffer(BUFFER, 2 * probe.bias.detach()[:3])
+    return probe
 
 
 def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
@@ -243,8 +243,8 @@ def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def evaluated(evaluate: Answer, bias: Array, batch_size: int) -> dict[str, Any]:
-    """Evaluate a spy on samples whose labels only this rank knows; return the result and what the spy saw."""
-    spy, labels = make_spy(np.asarray(bias, np.float32)), places.private()["labels"]
+    """Evaluate a probe on samples whose labels only this rank knows; return the result and what the probe saw."""
+    probe, labels = make_probe(np.asarray(bias, np.float32)), places.private()["labels"]
     dataset = torch.utils.data.TensorDataset(*tensors(np.arange(len(labels)), labels))
-    result = require_entries(evaluate, evaluate(spy, dataset, batch_size))
-    return {"result": result, "sights": spy.sights}
+    result = require_entries(evaluate, evaluate(probe, dataset, batch_size))
+    return {"result": result, "records": probe.records}

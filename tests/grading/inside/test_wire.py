@@ -10,7 +10,7 @@ import pytest
 
 from coursekit.checks.on_ranks import RemoteAnswer
 from coursekit.drivers.calls import with_horovod
-from coursekit.drivers.spy import Sight
+from coursekit.drivers.probe_model import Record
 from coursekit.grading.inside import wire
 
 
@@ -73,11 +73,11 @@ def test_kinds_of_plain_data_cross_as_such():
     """NumPy's scalars and its bytes with their zeros stay; tuples with names and ordered dictionaries become plain."""
     point = namedtuple("Point", "x y")(1, 2)  # noqa: PYI024  # as a student writes it
     values = [np.float32(0.1), np.bytes_(b"a\0"), np.str_("a\0"), point, OrderedDict(a=1)]
-    found = wire.loads(wire.dumps([*values, Sight(np.ones(3), np.arange(2), training=True)]))
-    sight = found.pop()
+    found = wire.loads(wire.dumps([*values, Record(np.ones(3), np.arange(2), training=True)]))
+    record = found.pop()
 
     assert (type(found[0]), found) == (np.float32, [np.float32(0.1), b"a\0", "a\0", (1, 2), {"a": 1}])
-    assert (sight.bias.tolist(), sight.samples.tolist(), sight.training) == ([1, 1, 1], [0, 1], True)
+    assert (record.bias.tolist(), record.samples.tolist(), record.training) == ([1, 1, 1], [0, 1], True)
 
 
 def test_drivers_and_answers_cross_only_inwards():
@@ -172,8 +172,8 @@ ZEROS = base64.b64encode(bytes(8)).decode()
         encoded("dict", [[[1], 2]]),
         encoded("dict", [[1, 2, 3]]),
         encoded("dict", [[number * (2**61 - 1), 0] for number in range(1001)]),  # all of one hash
-        encoded("sight", [1]),
-        encoded("sight", [[0.5], [1], True]),
+        encoded("record", [1]),
+        encoded("record", [[0.5], [1], True]),
         json.dumps([["x" * 10_000], *([1] for _ in range(10_000))]).encode(),  # 400 MB as an array
         encoded("int", "x"),
         encoded("int", "9" * 401),

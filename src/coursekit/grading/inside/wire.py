@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coursekit.drivers.calls import Remote
-from coursekit.drivers.spy import Sight
+from coursekit.drivers.probe_model import Record
 
 TAG = "!"
 MAX_NUM_BYTES = 64 << 20  # of one message
@@ -50,7 +50,7 @@ def dumps(value: Any) -> bytes:
     """Return plain data as JSON; where there is something else in it, a `NotPlainError` names its type.
 
     That is None, truth values, numbers, text, bytes, arrays, and lists, tuples and dictionaries of them; functions of
-    `coursekit.drivers`, what their spies saw, and answers of a judge.
+    `coursekit.drivers`, what their probes saw, and answers of a judge.
     """
     return json.dumps(_encode(value, 0), allow_nan=False).encode()
 
@@ -124,8 +124,8 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
         return {TAG: "tuple", "v": [_encode(one, depth + 1) for one in value]}
     if isinstance(value, dict):
         return {TAG: "dict", "v": [[_encode(one, depth + 1) for one in pair] for pair in value.items()]}
-    if isinstance(value, Sight):
-        return {TAG: "sight", "v": _encode([value.bias, value.samples, value.training], depth + 1)}
+    if isinstance(value, Record):
+        return {TAG: "record", "v": _encode([value.bias, value.samples, value.training], depth + 1)}
     return _encode_reference(value, depth)
 
 
@@ -198,12 +198,12 @@ def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
     return found
 
 
-def _decode_sight(content: Any) -> Sight:
+def _decode_record(content: Any) -> Record:
     bias, samples, training = content
     for array, kinds in ((bias, "f"), (samples, "iu")):
         if not (isinstance(array, np.ndarray) and array.dtype.kind in kinds):
-            raise NotPlainError("a sight without its arrays is not plain data")
-    return Sight(bias, samples, bool(training))
+            raise NotPlainError("a record without its arrays is not plain data")
+    return Record(bias, samples, bool(training))
 
 
 _ATOMS = {"int", "float", "bytes", "array", "scalar"}
@@ -215,5 +215,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "scalar": lambda content: _decode_array(content)[()],
     "tuple": tuple,
     "dict": _decode_dict,
-    "sight": _decode_sight,
+    "record": _decode_record,
 }

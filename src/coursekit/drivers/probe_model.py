@@ -1,15 +1,15 @@
-"""A network that is a spy: its training shows which samples every step used, on which ranks, and with which rate.
+"""The probe model: a network whose training shows which samples every step used, on which ranks, and with which rate.
 
 The network looks at no image and has one weight that matters, a *bias* with an entry for each class;
 every sample is a class of its own.
 An update of the bias can therefore be predicted from the samples, and compared, by who knows how
 (`coursekit.checks.steps`, with an example in numbers).
-Before each step the spy writes down its bias and the samples of the batch, which it knows by their colours.
+Before each step the probe writes down its bias and the samples of the batch, which it knows by their colours.
 It does so in `fit`, in a loop of one's own and in an Estimator alike.
 
-Student's code runs in the same process, and could forge what the spy writes down.
-So a rank has *secrets*, its private value (`coursekit.drivers.places`): where its networks start, its samples, and what
-its files hold. A rank that has not heard of the others' secrets cannot write down what follows from all of them.
+Student's code runs in the same process, and could forge what the probe writes down.
+So a rank has a *private input* (`coursekit.drivers.places`): where its networks start, its samples, and what its files
+hold. A rank that has not heard of the others' private inputs cannot write down what follows from all of them.
 """
 
 import itertools
@@ -48,18 +48,18 @@ NUM_OTHERS = 7
 
 
 @dataclass(frozen=True)
-class Sight:
-    """What the spy saw in one call of the network."""
+class Record:
+    """What the probe saw in one call of the network."""
 
     bias: Array  # the weight at that time, shape (num_classes,)
     samples: Array  # the numbers of the batch's samples, shape (batch size,); -1 for an image with no sample's colour
     training: bool  # whether the network was called in training mode
 
 
-_rounds: list[list[Sight]] = [[]]  # the first is for what is seen before one begins
+_rounds: list[list[Record]] = [[]]  # the first is for what is seen before one begins
 
 
-def watch() -> list[Sight]:
+def watch() -> list[Record]:
     """Begin a round, and return the list that calls on this rank fill from now on.
 
     Networks that are made in a round start at this rank's weights for that round.
@@ -68,7 +68,7 @@ def watch() -> list[Sight]:
     return _rounds[-1]
 
 
-def secrets() -> dict[str, Any]:
+def private_input() -> dict[str, Any]:
     """Return what only this rank and the judge know; each entry is there where a check needs it.
 
     The "starts" are first weights of the networks of each round, shape (num_rounds, num_classes), and "samples" the
@@ -81,18 +81,18 @@ def secrets() -> dict[str, Any]:
 
 def own_samples(num_samples: int) -> Array:
     """Return the first of the samples that only this rank has."""
-    return np.asarray(np.asarray(secrets()["samples"])[:num_samples])
+    return np.asarray(np.asarray(private_input()["samples"])[:num_samples])
 
 
 def own_files(split: str = "train") -> list[str]:
-    """Write this rank's secret samples into TFRecord files in ImageNet's form, and make their folder the current one.
+    """Write this rank's private samples into TFRecord files in ImageNet's form, and make their folder the current one.
 
     The names are alike on all ranks, so that ranks may send them to each other; what the files hold is not.
     """
     folder = places.here().own / "files"
     folder.mkdir(exist_ok=True)
     os.chdir(folder)
-    content = secrets()["files"][split]
+    content = private_input()["files"][split]
     tilt = np.rint(np.linspace(-TILT, TILT, 32))[:, np.newaxis]
     tilted = colors(content["numbers"])[:, np.newaxis, np.newaxis] + tilt
     images = np.broadcast_to(tilted, (len(tilted), 24, 32, 3)).astype(np.uint8)
@@ -147,15 +147,15 @@ def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
 
 
 def network(num_classes: int, num_others: int = 0) -> Any:
-    """Return the spy, a Keras model that is not compiled yet: images in, one logit for each class out.
+    """Return the probe, a Keras model that is not compiled yet: images in, one logit for each class out.
 
     It has so many other weights, each of which makes the graph of a training larger.
     """
-    starts = np.asarray(secrets()["starts"])
+    starts = np.asarray(private_input()["starts"])
     # Every rank starts elsewhere, as long as nobody broadcasts.
     first_weights = tf.constant_initializer(starts[min(max(len(_rounds) - 2, 0), len(starts) - 1)])
 
-    class Spy(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
+    class Probe(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
         def build(self, input_shape: Any) -> None:
             del input_shape
             self.bias = self.add_weight("bias", (num_classes,), initializer=first_weights)
@@ -171,11 +171,11 @@ def network(num_classes: int, num_others: int = 0) -> Any:
                 return tf.zeros((tf.shape(images)[0], 1)) + tf.identity(bias) + sum(0 * one for one in self.others)
 
     images = tf.keras.Input((None, None, 3))
-    return tf.keras.Model(images, Spy(dtype="float32")(images))
+    return tf.keras.Model(images, Probe(dtype="float32")(images))
 
 
 def _write_down(bias: Array, images: Array, training: Array) -> int:
-    _rounds[-1].append(Sight(np.array(bias), sample_numbers(images), bool(training)))
+    _rounds[-1].append(Record(np.array(bias), sample_numbers(images), bool(training)))
     return 0
 
 
@@ -196,9 +196,9 @@ def own_batches(num_steps: int) -> Any:
 
 
 def compiled(optimizer: Any = None, num_others: int = 0) -> Any:
-    """Return a spy that is compiled with this optimiser, or with one of Horovod's."""
+    """Return a probe that is compiled with this optimiser, or with one of Horovod's."""
     if optimizer is None:
         optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
-    spy = network(NUM_CLASSES, num_others)
-    spy.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
-    return spy
+    probe = network(NUM_CLASSES, num_others)
+    probe.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+    return probe
