@@ -37,11 +37,16 @@ def check_owners(owners: Owners, num_ranks: int, tolerated: int = 0, advice: str
     shared = [sample for sample, by in owners.items() if len(by) > 1]
     unused = [sample for sample, by in owners.items() if not by]
     is_whole = num_ranks > 1 and len(shared) == len(owners) and all(len(by) == num_ranks for by in owners.values())
-    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all {what}{advice}")
-    told = f"the shards are not disjoint: {len(shared)} of {len(owners)} {what} are used by several ranks"
-    require(not shared, f"{told}{advice}")
-    is_complete = len(unused) <= tolerated
-    require(is_complete, f"the shards are not complete: {len(unused)} of {len(owners)} {what} are used by no rank")
+    require(not is_whole, f"no shard: each of the {num_ranks} ranks uses all {what}{advice}", "shards.none")
+    overlap = f"the shards are not disjoint: {len(shared)} of {len(owners)} {what} are used by several ranks{advice}"
+    require(not shared, overlap, "shards.overlap")
+    check_complete(len(unused), len(owners), tolerated, what)
+
+
+def check_complete(num_unused: int, num_samples: int, tolerated: int = 0, what: str = "samples") -> None:
+    """No sample is left out by all ranks, but for a tolerated number."""
+    gap = f"the shards are not complete: {num_unused} of {num_samples} {what} are used by no rank"
+    require(num_unused <= tolerated, gap, "shards.incomplete")
 
 
 def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int, batch_size: int) -> None:
@@ -77,8 +82,10 @@ def check_readers(readers: Sequence[Sequence[int]]) -> None:
     """Every file is read by one rank: [0] and [1] are right; [0, 1] twice are shards of records, not of files."""
     for file, by in enumerate(readers):
         which = f"file {file} of {len(readers)} is read by"
-        require(by, f"{which} no rank, expected one: their number need not divide by that of the ranks")
-        require(len(by) == 1, f"{which} the ranks {by}, expected one: shard the list of files, before they are read")
+        advice = "their number need not divide by that of the ranks"
+        require(by, f"{which} no rank, expected one: {advice}", "files.unread")
+        advice = "shard the list of files, before they are read"
+        require(len(by) == 1, f"{which} the ranks {by}, expected one: {advice}", "files.shared")
 
 
 def check_file_shares(readers: Sequence[Sequence[int]], counts: Sequence[int], num_ranks: int) -> None:
@@ -91,27 +98,29 @@ def check_file_shares(readers: Sequence[Sequence[int]], counts: Sequence[int], n
     num_files = [sum(by == [rank] for by in readers) for rank in range(num_ranks)]
     samples = [sum(count for by, count in zip(readers, counts) if by == [rank]) for rank in range(num_ranks)]
     is_even = max(num_files) - min(num_files) <= 1 or max(samples) - min(samples) <= max(counts)
-    told = f"the ranks read {num_files} of {len(counts)} files, with {samples} samples"
-    require(is_even, f"{told}: expected as many for each as for the others, or one file more: all wait for the slowest")
+    message = f"the ranks read {num_files} of {len(counts)} files, with {samples} samples: expected as many for each "
+    require(is_even, message + "as for the others, or one file more: all wait for the slowest", "files.uneven")
 
 
 def check_once(samples: Iterable[Any], rank: int) -> None:
     """In one epoch a rank gets some samples, and none of them twice."""
     numbers = Counter(samples)
-    require(numbers, f"rank {rank} gets no sample at all")
+    require(numbers, f"rank {rank} gets no sample at all", "samples.none")
     most = max(numbers.values())
-    require(most == 1, f"rank {rank} gets a sample {most} times in one epoch, expected once: do not repeat")
+    message = f"rank {rank} gets a sample {most} times in one epoch, expected once: do not repeat"
+    require(most == 1, message, "samples.repeated")
 
 
 def check_end(batches: Sequence[Any], most: int, where: str) -> None:
     """Batches end before the `most` that were asked for, as they must in an evaluation or an epoch."""
-    require(len(batches) < most, f"the data {where} have no end: do not repeat them")
+    require(len(batches) < most, f"the data {where} have no end: do not repeat them", "data.endless")
 
 
 def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
     """So many batches come as were asked for, which are those of several epochs."""
     found = len(batches)
-    require(found == num_batches, f"the data {where} end after {counted(found, 'batch')}: repeat them without end")
+    message = f"the data {where} end after {counted(found, 'batch')}: repeat them without end"
+    require(found == num_batches, message, "data.not-repeated")
 
 
 def check_new_order(order: Any) -> None:
@@ -120,7 +129,7 @@ def check_new_order(order: Any) -> None:
     Two epochs of few samples may be alike by chance, one in 24 with four samples; so all epochs are asked.
     """
     is_same = np.array_equal(order, np.resize(order[: len(set(order.tolist()))], len(order)))
-    require(not is_same, "every epoch comes in the same order: shuffle, and then repeat")
+    require(not is_same, "every epoch comes in the same order: shuffle, and then repeat", "order.repeated")
 
 
 def check_new_batches(batches: Iterable[Any], num_own: int, batch_size: int, where: str) -> None:
@@ -128,30 +137,35 @@ def check_new_batches(batches: Iterable[Any], num_own: int, batch_size: int, whe
     num_sets = len({frozenset(numbers.tolist()) for numbers in batches})
     # Only who has several batches can have others.
     has_others = num_own < 2 * batch_size or num_sets > -(-num_own // batch_size)
-    told = f"{where} the same images are together in a batch in every epoch"
-    require(has_others, f"{told}: shuffle the records, and then batch them")
+    message = (
+        f"{where} the same images are together in a batch in every epoch: shuffle the records, and then batch them"
+    )
+    require(has_others, message, "batches.repeated")
 
 
 def check_pairs(labels: Any, expected: Any, where: str) -> None:
     """The labels of a batch are those of its images."""
-    require(np.array_equal(np.ravel(labels), expected), f"{where} images and labels do not belong together")
+    message = f"{where} images and labels do not belong together"
+    require(np.array_equal(np.ravel(labels), expected), message, "labels.mismatched")
 
 
 def check_batches(batches: Iterable[Collection[Any]], batch_size: int, what: str) -> None:
     """All batches are full: with a size of 2, batches of 2, 2 and 2 samples are right, and 2, 2 and 1 are not."""
     sizes = sorted({len(batch) for batch in batches})
-    require(sizes == [batch_size], f"{what}: expected {batch_size}, got {sizes}")
+    require(sizes == [batch_size], f"{what}: expected {batch_size}, got {sizes}", "batches.wrong-size")
 
 
 def check_last_batch(batches: Iterable[Collection[Any]], batch_size: int, where: str) -> None:
     """All batches but the last are full: with a size of 2, five samples come in batches of 2, 2 and 1."""
     sizes = [len(batch) for batch in batches]
     num_full, rest = divmod(sum(sizes), batch_size)
-    require_equal(sizes, [batch_size] * num_full + [rest] * (rest > 0), f"the sizes of the batches {where}")
+    expected = [batch_size] * num_full + [rest] * (rest > 0)
+    require_equal(sizes, expected, f"the sizes of the batches {where}", "batches.wrong-size")
 
 
 def check_writers(left: Sequence[Collection[str]], hint: str = "") -> None:
     """Rank 0 writes files, and no other rank writes any; `left` holds what each rank left in a folder of its own."""
     writers = [rank for rank, files in enumerate(left) if files]
-    require(writers, f"no rank wrote a file{hint}")
-    require(writers == [0], f"expected files of rank 0 alone, got files of the ranks {writers}")
+    require(writers, f"no rank wrote a file{hint}", "writers.none")
+    message = f"expected files of rank 0 alone, got files of the ranks {writers}"
+    require(writers == [0], message, "writers.not-rank-0")

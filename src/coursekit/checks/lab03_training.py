@@ -24,7 +24,8 @@ from coursekit.checks.private_data import (
     loss_of_all,
     places_in_files,
 )
-from coursekit.checks.steps import SMALLEST_GAP, Steps, check_bits, check_rates, check_same_weights, rates, steps_of
+from coursekit.checks.rates import check_bits, check_rates, rates
+from coursekit.checks.steps import SMALLEST_GAP, Steps, check_same_weights, steps_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, probe_model
 from coursekit.drivers.calls import Answer

@@ -26,7 +26,8 @@ from coursekit.checks.private_data import (
     draw_private,
     owners_in_files,
 )
-from coursekit.checks.steps import Steps, check_rates, check_same_weights, gradient, rates, rates_alone, steps_of
+from coursekit.checks.rates import check_rates, rates, rates_alone
+from coursekit.checks.steps import Steps, check_same_weights, gradient, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer

@@ -16,7 +16,8 @@ from coursekit.checks.compare import as_list, as_number, close, require_close, r
 from coursekit.checks.findings import check_batches, check_writers
 from coursekit.checks.on_ranks import call_here, run_here
 from coursekit.checks.private_data import check_follows, draw_private
-from coursekit.checks.steps import KERAS_EPSILON, Steps, check_rates, check_same_weights, loss, rates
+from coursekit.checks.rates import check_rates, rates
+from coursekit.checks.steps import KERAS_EPSILON, Steps, check_same_weights, loss
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer

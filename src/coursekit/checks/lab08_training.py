@@ -8,7 +8,8 @@ from coursekit.checks.check import require
 from coursekit.checks.compare import Array, require_close, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_begins, check_follows, check_sent, draw_private
-from coursekit.checks.steps import check_rates, check_same_weights, gradient, rates, rates_alone
+from coursekit.checks.rates import check_rates, rates, rates_alone
+from coursekit.checks.steps import check_same_weights, gradient
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
 from coursekit.drivers.calls import Answer

@@ -75,7 +75,7 @@ def owners_in_files(steps: Steps, private: PrivateInputs) -> Owners:
     """Return for each sample of the training files, by its place in them, the ranks that use it."""
     used = [places_in_files(np.concatenate(batches), given) for batches, given in zip(steps.samples, private)]
     for rank, places in enumerate(used):
-        require((places >= 0).all(), f"rank {rank} trains on images that are not in its files")
+        require((places >= 0).all(), f"rank {rank} trains on images that are not in its files", "images.foreign")
     return owners(used, len(private[0]["files"]["train"]["numbers"]))
 
 
@@ -94,7 +94,8 @@ def check_sent(samples: Sequence[Sequence[Array]], private: PrivateInputs, num_s
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
         sent = np.asarray(given["samples"])
         wanted = np.resize(sent[: num_samples or len(sent)], len(found))
-        require(np.array_equal(found, wanted), f"rank {rank} does not train on the images that it was given")
+        message = f"rank {rank} does not train on the images that it was given"
+        require(np.array_equal(found, wanted), message, "images.foreign")
 
 
 def check_begins(steps: Steps, private: PrivateInputs, round_number: int = 0) -> None:
@@ -102,7 +103,7 @@ def check_begins(steps: Steps, private: PrivateInputs, round_number: int = 0) ->
     starts = np.array([given["starts"][round_number] for given in private])
     for rank, bias in enumerate(steps.bias[:, 0]):
         gap = float(np.abs(starts - bias).max(axis=1).min())
-        require(gap < SAME, f"rank {rank} starts with weights that no rank was given")
+        require(gap < SAME, f"rank {rank} starts with weights that no rank was given", "start.foreign")
 
 
 def check_follows(
@@ -120,8 +121,10 @@ def check_follows(
         before, after = steps.bias[:, step], steps.bias[:, step + 1]
         found = [_move(new, before, momentum * moves, gradients[:, step]) for new in after]
         for rank, move in enumerate(found):
-            told = f"the weights of rank {rank} before step {step + 1}"
-            require(move is not None, f"{told} cannot result from the ranks' weights and images")
+            message = (
+                f"the weights of rank {rank} before step {step + 1} cannot result from the ranks' weights and images"
+            )
+            require(move is not None, message, "updates.impossible")
         moves = np.array(found)
 
 
