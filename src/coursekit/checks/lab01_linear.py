@@ -14,6 +14,7 @@ from coursekit.checks.compare import as_array, as_list, as_number, brief, close,
 from coursekit.checks.on_ranks import call_here
 from coursekit.drivers import lab01 as drivers
 from coursekit.drivers.calls import Answer, Array
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 Point = tuple[float, float]
@@ -24,13 +25,19 @@ TOLERANCE_FLOAT32 = 1e-4
 SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # samples, and those of a batch
 NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # samples and those of a batch where the order is looked at
 MAX_NUM_BESIDE = 25  # a random order keeps 2 neighbours together, and as many as this once in 10**12 times
-LOSS_NOT_ON_TAPE = "a gradient is None: compute the loss inside the `with` block, from slope and offset"
-TAPE_HINTS = {
-    "'_id'": "the tape does not see what NumPy computes: write the loss with TensorFlow alone, as with tf.reduce_mean",
-    "and 'NoneType'": LOSS_NOT_ON_TAPE,
-    "value (None)": LOSS_NOT_ON_TAPE,
-    "No gradients provided": LOSS_NOT_ON_TAPE,
-}
+LOSS_NOT_ON_TAPE = Cause(
+    "a gradient is None: compute the loss inside the `with` block, from slope and offset", "tape.no-loss"
+)
+LOSS_IN_NUMPY = Cause(
+    "the tape does not see what NumPy computes: write the loss with TensorFlow alone, as with tf.reduce_mean",
+    "tape.numpy",
+)
+UNCHANGED = Cause(
+    "they did not change: assign the new values to them (assign_sub, or an optimiser)", "variables.unchanged"
+)
+TAPE_CAUSES = {"'_id'": LOSS_IN_NUMPY} | dict.fromkeys(
+    ("and 'NoneType'", "value (None)", "No gradients provided"), LOSS_NOT_ON_TAPE
+)
 
 
 def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
@@ -65,7 +72,8 @@ def random_case(rng: np.random.Generator, num_samples: int = 40) -> Case:
 
 def _two_numbers(value: Any, what: str) -> Point:
     numbers = as_array(value, what).ravel()
-    require(len(numbers) == 2, f"{what} must be two numbers, (slope, offset), not {brief(value)}")  # noqa: PLR2004
+    message = f"{what} must be two numbers, (slope, offset), not {brief(value)}"
+    require(len(numbers) == 2, message, "answer.wrong-type")  # noqa: PLR2004
     return float(numbers[0]), float(numbers[1])
 
 
@@ -79,13 +87,15 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
     for num_samples in (7, 40, 1):
         slope, offset, x, y = random_case(rng, num_samples)
         got, expected = as_array(loss(slope, offset, x, y), "the loss"), reference_loss(slope, offset, x, y)
-        require(np.ndim(got) == 0, f"the loss must be one number, not an array of shape {np.shape(got)}: take the mean")
-        slips = {
-            "this is the sum of the squared errors, divide by the number of samples": expected * num_samples,
-            "this is the root of the mean squared error": np.sqrt(expected),
-            "it is divided by num_samples of the notebook, take len(x)": expected * num_samples / 1000,
+        message = f"the loss must be one number, not an array of shape {np.shape(got)}: take the mean"
+        require(np.ndim(got) == 0, message, "mean.missing")
+        summed, of_notebook = expected * num_samples, expected * num_samples / 1000
+        mistakes = {
+            Cause("this is the sum of the squared errors, divide by the number of samples", "mean.missing"): summed,
+            Cause("this is the root of the mean squared error", "loss.root"): np.sqrt(expected),
+            Cause("it is divided by num_samples of the notebook, take len(x)", "loss.fixed-size"): of_notebook,
         }
-        require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", "", slips)
+        require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", "loss.wrong", mistakes)
 
 
 def check_gradient(gradient: Answer, seed: int | None = None) -> None:
@@ -99,19 +109,20 @@ def check_gradient(gradient: Answer, seed: int | None = None) -> None:
         got = _two_numbers(gradient(slope, offset, x, y), "the gradient")
         expected = reference_gradient(slope, offset, x, y)
         swapped = not close(got, expected) and close(got, expected[::-1])
-        require(not swapped, "the derivatives along the slope and along the offset are swapped: return slope first")
+        message = "the derivatives along the slope and along the offset are swapped: return slope first"
+        require(not swapped, message, "parameters.swapped")
         for name, one, other in zip(("slope", "offset"), got, expected):
-            slips = {
-                "it has the wrong sign": -other,
-                "it lacks the factor 2 of the square": other / 2,
-                "it is summed, take the mean over the samples": other * num_samples,
-                "it lacks the inner derivative, x": expected[1],
+            mistakes = {
+                Cause("it has the wrong sign", "gradient.wrong-sign"): -other,
+                Cause("it lacks the factor 2 of the square", "square.no-factor"): other / 2,
+                Cause("it is summed, take the mean over the samples", "mean.missing"): other * num_samples,
+                Cause("it lacks the inner derivative, x", "gradient.no-inner-derivative"): expected[1],
             }
-            require_close(one, other, f"the derivative of the loss along the {name}", "", slips)
+            require_close(one, other, f"the derivative of the loss along the {name}", "gradient.wrong", mistakes)
 
 
-def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[str, Any]]:
-    """Return where a step leads, as (slope, offset), and where common slips lead, by what one says of them.
+def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[Cause, Any]]:
+    """Return where a step leads, as (slope, offset), and where common mistakes lead.
 
     Example: from (1, 2) with the gradient (3, 4) and the rate 0.1 it leads to (0.7, 1.6), and uphill to (1.3, 2.4).
     """
@@ -121,13 +132,16 @@ def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[str, Any]]:
     new_slope = slope - move[0]
     mixed = (new_slope, offset - learning_rate * reference_gradient(new_slope, offset, x, y)[1])
     return start - move, {
-        "it went uphill, subtract the gradient": start + move,
-        "the two derivatives are swapped": start - move[::-1],
-        "the gradient is summed over the samples, take the mean": start - len(x) * move,
-        "it lacks the factor 2 of the square": start - move / 2,
-        "the learning rate is missing": start - down,
-        "this is the change alone, add it to where you were": -move,
-        "the second parameter was changed by a gradient at the new first one, take both gradients first": mixed,
+        Cause("it went uphill, subtract the gradient", "gradient.wrong-sign"): start + move,
+        Cause("the two derivatives are swapped", "parameters.swapped"): start - move[::-1],
+        Cause("the gradient is summed over the samples, take the mean", "mean.missing"): start - len(x) * move,
+        Cause("it lacks the factor 2 of the square", "square.no-factor"): start - move / 2,
+        Cause("the learning rate is missing", "rate.missing"): start - down,
+        Cause("this is the change alone, add it to where you were", "step.change-alone"): -move,
+        Cause(
+            "the second parameter was changed by a gradient at the new first one, take both gradients first",
+            "step.one-by-one",
+        ): mixed,
     }
 
 
@@ -145,10 +159,9 @@ def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
         result = step(*case, learning_rate)
         if depends_on_data and _follows(as_array(result, "the result of step"), own, case[:2], learning_rate):
             continue
-        got, (expected, slips) = _two_numbers(result, "the result of step"), _step_of(case, learning_rate)
-        require_close(
-            got, expected, f"with learning rate {learning_rate:g} the step leads to (slope, offset)", "", slips
-        )
+        got, (expected, mistakes) = _two_numbers(result, "the result of step"), _step_of(case, learning_rate)
+        what = f"with learning rate {learning_rate:g} the step leads to (slope, offset)"
+        require_close(got, expected, what, "step.wrong", mistakes)
 
 
 def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool:
@@ -174,14 +187,15 @@ def check_batches(batches: Answer, seed: int | None = None) -> None:
     epochs = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=2)
     epochs += _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=1)
     first, second, again = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in epochs)
-    require(not np.array_equal(first, x), "the samples come in their old order: shuffle them")
-    require(not np.array_equal(first, second), "every epoch comes in the same order: draw a new permutation from rng")
+    require(not np.array_equal(first, x), "the samples come in their old order: shuffle them", "order.not-shuffled")
+    message = "every epoch comes in the same order: draw a new permutation from rng"
+    require(not np.array_equal(first, second), message, "order.repeated")
     num_beside = max(int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second))
-    told = f"expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, got {num_beside}"
-    advice = "shuffle all samples, and only then cut them into batches"
-    require(num_beside < MAX_NUM_BESIDE, f"old neighbours stay together: {told}: {advice}")
-    told = "two generators with the same seed gave different batches: draw the order from rng, not from np.random"
-    require(np.array_equal(first, again), told)
+    got = f"expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, got {num_beside}"
+    message = f"old neighbours stay together: {got}: shuffle all samples, and only then cut them into batches"
+    require(num_beside < MAX_NUM_BESIDE, message, "order.neighbours")
+    message = "two generators with the same seed gave different batches: draw the order from rng, not from np.random"
+    require(np.array_equal(first, again), message, "order.not-seeded")
 
 
 def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
@@ -189,33 +203,36 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
     num_samples = len(y)
     head = f"{counted(num_samples, 'sample')} with batch size {batch_size}"
     used = [sample for a, _ in found for sample in a.tolist()]
-    require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), and this is (y, x)")
+    require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), and this is (y, x)", "batch.swapped")
     counts = {sample: used.count(sample) for sample in [*range(num_samples), *used]}
     odd = [f"{n} of sample {sample:g}" for sample, n in counts.items() if n != 1 or sample not in range(num_samples)]
-    require(not odd, f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}")
+    message = f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}"
+    require(not odd, message, "samples.not-once")
     sizes = [len(a) for a, _ in found]
     num_full, num_left = divmod(num_samples, batch_size)
     expected = [batch_size] * num_full + [num_left] * (num_left > 0)
-    require(sizes == expected, f"{head}: expected batches of {expected}, got {sizes}")
+    require(sizes == expected, f"{head}: expected batches of {expected}, got {sizes}", "batches.wrong-size")
     together = all(np.array_equal(b, y[a.astype(int)]) for a, b in found)
-    require(together, "x and y no longer belong together: draw one order, and pick from both by it")
+    message = "x and y no longer belong together: draw one order, and pick from both by it"
+    require(together, message, "labels.mismatched")
 
 
 def _epochs(batches: Answer, data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
     """Return the batches of each epoch, every one a pair of arrays with one axis."""
     reply = call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs)
     for name, values, given in zip("xy", reply["data"], data):
-        told = f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples"
-        require(np.array_equal(values, given), told)
+        message = f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples"
+        require(np.array_equal(values, given), message, "data.changed")
     epochs = [[_pair(batch) for batch in epoch] for epoch in reply["epochs"]]
-    told = f"expected batches to end after {counted(len(data[0]), 'sample')}, got more batches than samples"
-    require(max(map(len, epochs)) <= len(data[0]), told)
+    message = f"expected batches to end after {counted(len(data[0]), 'sample')}, got more batches than samples"
+    require(max(map(len, epochs)) <= len(data[0]), message, "data.endless")
     return epochs
 
 
 def _pair(batch: Any) -> Batch:
     parts = as_list(batch, "a batch")
-    require(len(parts) == 2, f"a batch must be a pair of arrays, (x, y), not {brief(batch)}")  # noqa: PLR2004
+    message = f"a batch must be a pair of arrays, (x, y), not {brief(batch)}"
+    require(len(parts) == 2, message, "answer.wrong-type")  # noqa: PLR2004
     x, y = (np.atleast_1d(as_array(part, "a batch")).ravel() for part in parts)
     return x, y
 
@@ -231,24 +248,25 @@ def check_num_updates(num_updates: Answer, seed: int | None = None) -> None:
     for num_samples, batch_size, num_epochs in cases:
         got = as_number(num_updates(num_samples, batch_size, num_epochs), "the number of updates")
         words = f"{counted(num_samples, 'sample')}, batch size {batch_size}, {counted(num_epochs, 'epoch')}"
-        require_equal(got, float(num_epochs * len(range(0, num_samples, batch_size))), f"{words}: number of updates")
+        expected = float(num_epochs * len(range(0, num_samples, batch_size)))
+        require_equal(got, expected, f"{words}: number of updates", "updates.wrong-number")
 
 
 def check_tape_step(tape_step: Answer, seed: int | None = None) -> None:
     """The step with a gradient tape changes the variables as the formula does, and returns the loss before it."""
     rng = fresh_rng(seed)
     cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]
-    with explained(TAPE_HINTS):
+    with explained(TAPE_CAUSES):
         steps = call_here(drivers.tape_steps, tape_step, cases)
-    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}")
+    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}", "answer.too-few")
     for case, step in zip(cases, steps):
         slope, offset, x, y, learning_rate = case
-        expected, slips = _step_of((slope, offset, x, y), learning_rate)
+        expected, mistakes = _step_of((slope, offset, x, y), learning_rate)
         got = _two_numbers(step["variables"], "the variables")
-        slips["they did not change: assign the new values to them (assign_sub, or an optimiser)"] = (slope, offset)
-        require_close(
-            got, expected, f"the variables with learning rate {learning_rate}", "", slips, tolerance=TOLERANCE_FLOAT32
-        )
-        require(step["loss"] is not None, "tape_step must return the loss")
+        mistakes[UNCHANGED] = (slope, offset)
+        what = f"the variables with learning rate {learning_rate}"
+        require_close(got, expected, what, "step.wrong", mistakes, tolerance=TOLERANCE_FLOAT32)
+        require(step["loss"] is not None, "tape_step must return the loss", "answer.wrong-type")
         loss, before = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)
-        require_close(loss, before, "tape_step must return the loss before the update", tolerance=TOLERANCE_FLOAT32)
+        what = "tape_step must return the loss before the update"
+        require_close(loss, before, what, "loss.not-before-update", tolerance=TOLERANCE_FLOAT32)

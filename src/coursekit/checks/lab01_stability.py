@@ -11,6 +11,7 @@ from coursekit.checks.lab01_linear import reference_hessian, reference_limit
 from coursekit.checks.on_ranks import call_here
 from coursekit.drivers import lab01 as drivers
 from coursekit.drivers.calls import Answer
+from coursekit.errors import Cause
 
 Case = tuple[float, Array, Array]  # learning rate, x, y
 
@@ -44,13 +45,14 @@ def check_is_stable(is_stable: Answer, step: Answer, seed: int | None = None) ->
         factor, case = tried[number]
         says, verdict = _verdict(is_stable, case), "stable" if factor < 1 else "unstable"
         is_right = says == (factor < 1) or _is_right_for_own_step(is_stable, step, [case for _, case in tried])
-        told = f"with a learning rate of {factor:g} times the limit of this data set training is {verdict}"
-        require(is_right, f"{told}, but is_stable says {says}")
+        case_in_words = f"with a learning rate of {factor:g} times the limit of this data set training is {verdict}"
+        require(is_right, f"{case_in_words}, but is_stable says {says}", "stability.wrong")
 
 
 def _verdict(is_stable: Answer, case: Case) -> bool:
     got = as_number(is_stable(*case), "the result of is_stable")
-    require(got in {0, 1}, f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start")
+    message = f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start"
+    require(got in {0, 1}, message, "answer.wrong-type")
     return bool(got)
 
 
@@ -83,14 +85,15 @@ def check_hessian(hessian: Answer, seed: int | None = None) -> None:
         x = rng.uniform(1, 3, num_samples) - (num_samples > 1) * rng.uniform(0, 3)
         got = as_array(hessian(x), "the Hessian")
         expected = reference_hessian(x)
-        require(got.shape == (2, 2), f"the Hessian of two parameters is a 2 x 2 matrix, not of shape {got.shape}")
-        slips = {
-            "it lacks the factor 2 of the square": expected / 2,
-            "it is summed, take the mean over the samples": expected * len(x),
-            "it lacks the mixed derivatives": np.diag(np.diag(expected)),
-            "its order is offset, slope": expected[::-1, ::-1],
+        message = f"the Hessian of two parameters is a 2 x 2 matrix, not of shape {got.shape}"
+        require(got.shape == (2, 2), message, "hessian.wrong-shape")
+        mistakes = {
+            Cause("it lacks the factor 2 of the square", "square.no-factor"): expected / 2,
+            Cause("it is summed, take the mean over the samples", "mean.missing"): expected * len(x),
+            Cause("it lacks the mixed derivatives", "hessian.no-mixed"): np.diag(np.diag(expected)),
+            Cause("its order is offset, slope", "parameters.swapped"): expected[::-1, ::-1],
         }
-        require_close(got, expected, "the Hessian", "", slips)
+        require_close(got, expected, "the Hessian", "hessian.wrong", mistakes)
 
 
 def _limit_of(hessian: Array) -> float:
@@ -116,10 +119,11 @@ def check_largest_stable_rate(largest_stable_rate: Answer, hessian: Answer, seed
         if depends_on_data and close(got, own):
             continue
         matrix = reference_hessian(x)
-        slips = {
-            "this is the limit of the flattest direction, the steepest one decides": 2 / np.linalg.eigvalsh(matrix)[0],
-            "this is one over the eigenvalue, the limit is two over it": expected / 2,
-            "this is the eigenvalue, the limit is two over it": 2 / expected,
-            "this holds for x around zero only, take the eigenvalues": 2 / np.max(np.diag(matrix)),
+        flattest, centred = 2 / np.linalg.eigvalsh(matrix)[0], 2 / np.max(np.diag(matrix))
+        mistakes = {
+            Cause("this is the limit of the flattest direction, the steepest one decides", "limit.flattest"): flattest,
+            Cause("this is one over the eigenvalue, the limit is two over it", "limit.no-factor"): expected / 2,
+            Cause("this is the eigenvalue, the limit is two over it", "limit.inverse"): 2 / expected,
+            Cause("this holds for x around zero only, take the eigenvalues", "limit.centred"): centred,
         }
-        require_close(got, expected, f"for x between {low:g} and {high:g} the limit", "", slips)
+        require_close(got, expected, f"for x between {low:g} and {high:g} the limit", "limit.wrong", mistakes)
