@@ -78,7 +78,7 @@ def generate_class(
     banks = course.root / "tests" / "answers"
     chosen = [lab for lab in select_labs(course.root, labs) if (banks / lab.name).is_dir() and not lacking(lab)]
     if not chosen:
-        raise CourseKitError("a synthetic class needs labs with a bank of answers in tests/answers/.")
+        raise CourseKitError("a synthetic class needs labs with a bank of answers in tests/answers/.", "bench.no-banks")
     rng = random.Random(seed)  # noqa: S311  # no secret
     sources = build_sources(course.root, chosen)
     may_do = {lab.name: _MadeLab(course, sources[lab.name]) for lab in chosen}

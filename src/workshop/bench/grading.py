@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbgrader.api import MissingEntry
 
@@ -21,16 +17,15 @@ from coursekit.course.grade import VERDICTS
 from coursekit.course.init import init_course
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.release import release
-from coursekit.environ import kernel_environment
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
 from coursekit.grading.judge.pool import default_num_slots
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.lab import Lab, select_labs
 from coursekit.paths import ROOT_VARIABLE, find_root
-from coursekit.processes import end_marked
 from workshop.bench.generated_class import GeneratedSubmission, generate_class
-from workshop.bench.measurement import Rows
+from workshop.bench.measurement import Measurement, Progress, Rows
+from workshop.bench.programs import run
 
 CLASS_VARIABLE = "COURSEKIT_BENCH_CLASS"
 DEFAULT_CLASS = "24 01 02 03 04"
@@ -41,28 +36,14 @@ DEADLINE_S = 4 * 3600.0  # of one program; nbgrader alone may need an hour
 NEEDS_ANOTHER_RUN = 3
 
 
-@dataclass(frozen=True)
-class GradingRun:
+class GradingRun(NamedTuple):
     """What one way of grading took, from its first program's start to its last one's end, and made of the class."""
 
     seconds: float
     num_right: int  # hand-ins whose every test has the points that it must have
 
 
-@dataclass(frozen=True)
-class GradingMeasurement:
-    """The outcome of the grading benchmark."""
-
-    title: str  # what was graded, in one line
-    num_hand_ins: int  # of the class
-    kinds: dict[str, int]  # how many of them are right, wrong, hanging and hostile
-    num_slots: int  # of `coursekit grade`
-    cell_limit_s: float  # what one cell may take, with either way
-    ways: dict[str, GradingRun]  # by name, what it made of the class
-    peak_memory_gb: float  # the most that one slot used, in GB of 2^30 bytes
-
-
-def measure_grading(repeat: int, progress: Callable[[str], None]) -> GradingMeasurement:
+def measure_grading(repeat: int, progress: Progress) -> Measurement:
     """Grade one class in both ways, once, however often `repeat` says: it takes long.
 
     The class is 24 hand-ins over labs 01 to 04, or what the variable `COURSEKIT_BENCH_CLASS` says: a number of students
@@ -93,15 +74,27 @@ def measure_grading(repeat: int, progress: Callable[[str], None]) -> GradingMeas
             progress(f"{way}, {num_students} submissions")
             ways[way] = grade(where, labs, made)
         memory_gb = peak_memory_gb(course)
-    return GradingMeasurement(
-        title=f"grading {num_students} submissions of labs {', '.join(lab.name[:2] for lab in labs)}",
-        num_hand_ins=num_students,
-        kinds=dict(Counter(one.kind for one in made)),
-        num_slots=min(default_num_slots(), num_students),
-        cell_limit_s=CELL_LIMIT_S,
-        ways=ways,
-        peak_memory_gb=memory_gb,
+    kinds = ", ".join(f"{num} {kind}" for kind, num in Counter(one.kind for one in made).items())
+    at_a_time = min(default_num_slots(), num_students)
+    remarks = (
+        f"The class: {kinds}; both graders allow a cell {CELL_LIMIT_S} s.",
+        f"`coursekit grade` grades {at_a_time} at a time, in bubblewrap; the time includes its start.",
+        "nbgrader has the kit's settings but no sandbox, and grades one submission after the other.",
+        "A submission without a grade counts as a wrong verdict.",
     )
+    title = f"grading {num_students} submissions of labs {', '.join(lab.name[:2] for lab in labs)}"
+    return Measurement(class_rows(title, num_students, ways, memory_gb), remarks)
+
+
+def class_rows(title: str, num: int, ways: Mapping[str, GradingRun], memory_gb: float) -> Rows:
+    """Return the ways to grade so many hand-ins, with the speed of each against the last, which is nbgrader's."""
+    *_, slowest = ways.values()
+    rows: Rows = [(title, "total s", "per minute", "right verdicts", "times as fast", "GB per slot")]
+    for name, graded in ways.items():
+        measures = (f"{graded.seconds:.0f}", f"{60 * num / graded.seconds:.1f}", f"{graded.num_right} of {num}")
+        memory = f"{memory_gb:.1f}" if name == KIT else ""
+        rows.append((name, *measures, f"{slowest.seconds / graded.seconds:.1f}", memory))
+    return rows
 
 
 def class_size(text: str) -> tuple[int, list[str]]:
@@ -113,7 +106,8 @@ def class_size(text: str) -> tuple[int, list[str]]:
     number, *labs = text.split() or [""]
     if not number.isdigit() or int(number) < 1 or not labs:
         raise CourseKitError(
-            f'{CLASS_VARIABLE} must be a number of students and numbers of labs, such as "4 01", not {text!r}.'
+            f'{CLASS_VARIABLE} must be a number of students and numbers of labs, such as "4 01", not {text!r}.',
+            "bench.class-size",
         )
     return int(number), labs
 
@@ -129,51 +123,29 @@ def copy_for_nbgrader(course: Course, folder: Path) -> Course:
 def grade_with_kit(course: Course, labs: Sequence[Lab], made: Sequence[GeneratedSubmission]) -> GradingRun:
     """Grade a course as `coursekit grade` does with its defaults; a second call finds nothing to judge."""
     words = ["coursekit", "grade", *(lab.name for lab in labs), "--course", str(course.folder)]
-    seconds = _run(course, words, clean=(0, NEEDS_ANOTHER_RUN))
-    return GradingRun(seconds, _num_right(course, made))
+    return GradingRun(_seconds(course, words, good=(0, NEEDS_ANOTHER_RUN)), _num_right(course, made))
 
 
 def grade_with_nbgrader(course: Course, labs: Sequence[Lab], made: Sequence[GeneratedSubmission]) -> GradingRun:
     """Grade a course as `nbgrader autograde` does: one submission after the other, without a sandbox."""
     # It ends with 1 when it could not grade a submission; that is counted below.
-    seconds = sum(_run(course, ["nbgrader", "autograde", lab.name, "--create"], clean=(0, 1)) for lab in labs)
+    seconds = sum(_seconds(course, ["nbgrader", "autograde", lab.name, "--create"], good=(0, 1)) for lab in labs)
     if not list((course.folder / "autograded").glob("*/*/*.ipynb")):
-        raise CourseKitError("nbgrader graded nothing at all: run `coursekit doctor` to see why.")
+        raise CourseKitError(
+            "nbgrader graded nothing at all: run `coursekit doctor` to see why.", "bench.nothing-graded"
+        )
     return GradingRun(seconds, _num_right(course, made))
+
+
+def _seconds(course: Course, words: Sequence[str], good: Sequence[int]) -> float:
+    environ = {ROOT_VARIABLE: str(course.root)}
+    return run(words, folder=course.folder, environ=environ, timeout_s=DEADLINE_S, good=good).seconds
 
 
 def peak_memory_gb(course: Course) -> float:
     """Return the most memory that a slot of `coursekit grade` used, in GB of 2^30 bytes."""
     paths = (course.folder / VERDICTS).rglob("*.json")
     return max((Verdict.loads(path.read_text(encoding="utf-8")).peak_memory_gb for path in paths), default=0.0)
-
-
-def _run(course: Course, words: Sequence[str], clean: tuple[int, ...]) -> float:
-    """Run a program of this environment in the course folder; return its seconds, and leave nothing of it behind."""
-    with tempfile.TemporaryDirectory(prefix="coursekit-bench-") as home, tempfile.TemporaryFile("w+") as log:
-        environ = {**kernel_environment(Path(home)), ROOT_VARIABLE: str(course.root)}
-        begin = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-m", *words],
-            cwd=course.folder,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            process.wait(DEADLINE_S)
-            seconds = time.perf_counter() - begin
-        except subprocess.TimeoutExpired:
-            raise CourseKitError(f"{' '.join(words[:2])} took longer than {DEADLINE_S / 3600:g} h.") from None
-        finally:
-            end_marked(Path(home))
-            process.wait()
-        if process.returncode not in clean:
-            log.seek(0)
-            raise CourseKitError(f"{' '.join(words[:2])} failed; its last output:\n{log.read().strip()[-2000:]}")
-    return seconds
 
 
 def _num_right(course: Course, made: Sequence[GeneratedSubmission]) -> int:
@@ -194,27 +166,3 @@ def is_right(points: Mapping[str, tuple[float | None, float]], made: GeneratedSu
     """Return whether the tests that must pass got all their points, and those that must fail got a 0."""
     won = all(name in points and points[name][0] == points[name][1] for name in made.passes)
     return won and all(name in points and points[name][0] == 0 for name in made.fails)
-
-
-def class_rows(measured: dict[str, Any]) -> Rows:
-    """Return the ways to grade the class, with the speed of each against the last, which is nbgrader's."""
-    num = measured["num_hand_ins"]
-    *_, slowest = measured["ways"].values()
-    memory = f"{measured['peak_memory_gb']:.1f}"
-    rows: Rows = [(measured["title"], "total s", "per minute", "right verdicts", "times as fast", "GB per slot")]
-    for name, graded in measured["ways"].items():
-        seconds = graded["seconds"]
-        measures = (f"{seconds:.0f}", f"{60 * num / seconds:.1f}", f"{graded['num_right']} of {num}")
-        rows.append((name, *measures, f"{slowest['seconds'] / seconds:.1f}", memory if len(rows) == 1 else ""))
-    return rows
-
-
-def remarks(measured: dict[str, Any]) -> list[str]:
-    """Return sentences on the class and on how it was graded."""
-    kinds = ", ".join(f"{num} {kind}" for kind, num in measured["kinds"].items())
-    return [
-        f"The class: {kinds}; both graders allow a cell {measured['cell_limit_s']:g} s.",
-        f"`coursekit grade` grades {measured['num_slots']} at a time, in bubblewrap; the time includes its start.",
-        "nbgrader has the kit's settings but no sandbox, and grades one submission after the other.",
-        "A submission without a grade counts as a wrong verdict.",
-    ]

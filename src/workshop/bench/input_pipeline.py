@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable
 from typing import Any
 
 from coursekit import imagenet
-from workshop.bench.communication import CYCLE, mean_over_ranks, on_two_ranks
-from workshop.bench.measurement import Measurement, Series
+from workshop.bench.communication import CYCLE, series_of
+from workshop.bench.measurement import Measurement, Progress, compare
 from workshop.bench.steps import (
     Case,
     Step,
     bind_to_cores,
     compiled_network,
     limit_threads,
+    mean_over_ranks,
     memory_batch,
     repeated,
+    run_steps,
     time_in_turns,
     training_step,
 )
@@ -26,16 +26,14 @@ NUM_STEPS = 10
 SHUFFLE_BUFFER = 1000
 
 
-def measure_input(repeat: int, progress: Callable[[str], None]) -> Measurement:
+def measure_input(repeat: int, progress: Progress) -> Measurement:
     """Train on two ranks that do not communicate, on one thread each, from memory and from synthetic files in turns."""
     folder = str(imagenet.find_data())
     case = Case("MobileNetV2", 96, 16, repeat, NUM_STEPS)
     progress("images in memory and in files")
-    timings = mean_over_ranks(on_two_ranks(compare_with_memory, case, folder, environ=CYCLE))
-    full_speed_s = statistics.median(timings[MEMORY][1:])
-    series = [Series(name, times[0], tuple(times[1:]), full_speed_s) for name, times in timings.items()]
+    timings = mean_over_ranks(run_steps(compare_with_memory, case, folder, environ=CYCLE))
     title = f"a training step of {case.network}, {case.image_size} px, batch {case.batch_size}, from synthetic files"
-    return Measurement(title, tuple(series))
+    return compare(title, series_of(timings, MEMORY, [*timings]))
 
 
 def compare_with_memory(case: Case, folder: str) -> dict[str, list[float]]:

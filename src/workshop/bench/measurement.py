@@ -1,12 +1,13 @@
-"""What a benchmark returns: series of seconds side by side, one line about them, and their table."""
+"""What a benchmark returns: a table, sentences below it, and the single times where it compares ways."""
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-SHORT_S = 0.1  # what takes less is told with four digits
+SHORT_S = 0.1  # what takes less is shown with four digits
+Progress = Callable[[str], None]  # called with what is measured next
 Rows = list[tuple[str, ...]]
 """A table of words; the first row holds the headings."""
 
@@ -31,22 +32,22 @@ class Series:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The outcome of one benchmark: what was measured, in one line, and the ways compared, the kit's own first."""
+    """The outcome of one benchmark."""
 
-    title: str
-    series: tuple[Series, ...]
+    rows: Rows
+    remarks: tuple[str, ...] = ()
+    series: tuple[Series, ...] = ()  # the ways compared, the kit's own first
 
 
-def series_rows(measured: dict[str, Any]) -> Rows:
-    """Return a measurement, as plain data, as a table: of each way the median, the extremes, and how many times.
+def compare(title: str, series: Sequence[Series]) -> Measurement:
+    """Return series side by side: of each way the median, the extremes, and how many times.
 
     Medians are compared: with that of the first way, with full speed, or they are shared out among the ranks.
     """
-    series = [Series(**one) for one in measured["series"]]
     own = series[0]
     is_step = own.full_speed_s is not None
     last = "share of full speed" if is_step else "ratio" if own.num_ranks is None else "s per rank"
-    rows: Rows = [(measured["title"], "median s", "min s", "max s", "times", last, *(["first s"] if is_step else []))]
+    rows: Rows = [(title, "median s", "min s", "max s", "times", last, *(["first s"] if is_step else []))]
     for one in series:
         median_s = one.median_s
         digits = 3 if is_step else 2 if median_s >= SHORT_S else 4
@@ -57,4 +58,4 @@ def series_rows(measured: dict[str, Any]) -> Rows:
         elif one.num_ranks is not None:
             compared = [f"{median_s / one.num_ranks:.3f}"]
         rows.append((one.name, *times, str(len(one.seconds)), *compared))
-    return rows
+    return Measurement(rows, series=tuple(series))

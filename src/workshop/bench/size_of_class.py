@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
@@ -28,12 +23,17 @@ from coursekit.labs.build.regions import without_markers
 from coursekit.labs.cells import cell_name, is_solution
 from coursekit.labs.lab import select_labs
 from coursekit.paths import ROOT_VARIABLE, find_root
-from workshop.bench.measurement import Rows
+from workshop.bench.measurement import Measurement, Progress, Rows
+from workshop.bench.programs import run
 
 SIZES_VARIABLE = "COURSEKIT_BENCH_STUDENTS"
 DEFAULT_SIZES = "30 300"
 LAB = "01"
 HANDED_IN = datetime(2026, 1, 5, 12, 0)  # noqa: DTZ001  # UTC without an offset, as nbgrader keeps times
+HEAD = (
+    *("one hand-in of each student, all equal", "students", "s", "CPU s", "MB of memory", "lines printed"),
+    "MB of the page or table",
+)
 STEPS = {
     "collect": ("course", "collect", LAB),
     "grade": ("grade", LAB),
@@ -43,38 +43,10 @@ STEPS = {
     "feedback": ("course", "feedback", LAB),
     "feedback again, unchanged": ("course", "feedback", LAB),
 }
-# In a small process of its own: for Linux, a command's peak memory is at least that of the process that starts it.
-RUN = """
-import json, resource, subprocess, sys, time
-begin = time.perf_counter()
-done = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-seconds = time.perf_counter() - begin
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-cpu_s, peak_memory_mb = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
-print(json.dumps([done.returncode, seconds, cpu_s, peak_memory_mb, done.stdout.decode(errors="replace")]))
-"""
+LIMIT_S = 3600.0  # of one command
 
 
-@dataclass(frozen=True)
-class Step:
-    """What one command took, and what it left for a person."""
-
-    seconds: float
-    cpu_s: float  # of all its processes
-    peak_memory_mb: float  # of the largest one, in 10^6 bytes
-    num_lines: int  # that it printed
-    page_mb: float  # the page that it wrote; 0 for none
-
-
-@dataclass(frozen=True)
-class SizeMeasurement:
-    """By command and number of students what it took."""
-
-    title: str
-    steps: dict[str, dict[str, Step]]
-
-
-def measure_sizes(repeat: int, progress: Callable[[str], None]) -> SizeMeasurement:
+def measure_sizes(repeat: int, progress: Progress) -> Measurement:
     """Take a class of each size through a lab once, from the exchange to its feedback.
 
     The sizes are 30 and 300 students, or those that the variable `COURSEKIT_BENCH_STUDENTS` names, as in "30 3000".
@@ -82,16 +54,17 @@ def measure_sizes(repeat: int, progress: Callable[[str], None]) -> SizeMeasureme
     del repeat
     sizes = os.environ.get(SIZES_VARIABLE, DEFAULT_SIZES).split()
     if not sizes or not all(size.isdigit() and int(size) for size in sizes):
-        raise CourseKitError(f'{SIZES_VARIABLE} must be numbers of students, such as "{DEFAULT_SIZES}".')
+        raise CourseKitError(f'{SIZES_VARIABLE} must be numbers of students, such as "{DEFAULT_SIZES}".', "bench.sizes")
     require_sandbox()
-    steps: dict[str, dict[str, Step]] = {step: {} for step in STEPS}
+    of_steps: dict[str, Rows] = {step: [] for step in STEPS}
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="coursekit-bench-course-") as folder:
             course = hand_in_for_all(find_root(), Path(folder), int(size))
             for step, words in STEPS.items():
                 progress(f"{step}, {size} students")
-                steps[step][size] = _measured(course, words)
-    return SizeMeasurement("one hand-in of each student, all equal", steps)
+                of_steps[step].append((step, size, *_measured(course, words)))
+    rows = [row for rows in of_steps.values() for row in rows]
+    return Measurement([HEAD, *rows])
 
 
 def hand_in_for_all(root: Path, folder: Path, num_students: int) -> Course:
@@ -119,42 +92,11 @@ def hand_in_for_all(root: Path, folder: Path, num_students: int) -> Course:
     return course
 
 
-def _measured(course: Course, words: Sequence[str]) -> Step:
-    """Run a command of the kit to its end."""
-    argv = [sys.executable, "-m", "coursekit", *words, "--course", str(course.folder)]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", RUN, *argv],
-        cwd=course.folder,
-        env={**os.environ, ROOT_VARIABLE: str(course.root)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    status, seconds, cpu_s, peak_memory_mb, text = json.loads(done.stdout)
-    if status:
-        raise CourseKitError(f"coursekit {' '.join(words)} failed; it said:\n{text[-2000:]}")
-    return Step(seconds, cpu_s, peak_memory_mb, len(text.splitlines()), _page_mb(course, text))
-
-
-def _page_mb(course: Course, text: str) -> float:
-    """Return the size of the page that a command's last line names, or 0."""
-    name = text.strip().rpartition("\n")[2].partition(": ")[2]
-    return Path(course.folder, name).stat().st_size / 1e6 if name.endswith((".html", ".csv")) else 0.0
-
-
-def size_rows(measured: dict[str, Any]) -> Rows:
-    """Return a row for each command and size of the class."""
-    rows: Rows = [
-        (measured["title"], "students", "s", "CPU s", "MB of memory", "lines printed", "MB of the page or table")
-    ]
-    for step, sizes in measured["steps"].items():
-        for size, one in sizes.items():
-            page = f"{one['page_mb']:.3f}" if one["page_mb"] else ""
-            numbers = (
-                f"{one['seconds']:.1f}",
-                f"{one['cpu_s']:.1f}",
-                f"{one['peak_memory_mb']:.0f}",
-                str(one["num_lines"]),
-            )
-            rows.append((step, size, *numbers, page))
-    return rows
+def _measured(course: Course, words: Sequence[str]) -> tuple[str, ...]:
+    """Run a command of the kit to its end; return the last cells of its row."""
+    argv = ["coursekit", *words, "--course", str(course.folder)]
+    used = run(argv, folder=course.folder, environ={ROOT_VARIABLE: str(course.root)}, timeout_s=LIMIT_S)
+    lines = used.output.splitlines()
+    name = lines[-1].partition(": ")[2] if lines else ""  # the page or table that it has written
+    page = f"{Path(course.folder, name).stat().st_size / 1e6:.3f}" if name.endswith((".html", ".csv")) else ""
+    return f"{used.seconds:.1f}", f"{used.cpu_s:.1f}", f"{used.peak_memory_mb:.0f}", str(len(lines)), page

@@ -1,24 +1,21 @@
-"""What the ranks of a benchmark do: make training steps of several kinds in turns, and look at the clock.
-
-As a program it is what `mpirun` starts.
-"""
+"""What the ranks of a benchmark do: make training steps of several kinds in turns, and look at the clock."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
+import statistics
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from coursekit import ranks
 from coursekit.imagenet.networks import build_network
-from coursekit.processes import end_with_parent
 
 Step = Callable[[], object]
 
+NUM_RANKS = 2
+TIMEOUT_S = 300.0
 NUM_CLASSES = 1000
 FULL_SPEED = "no communication"
 
@@ -33,15 +30,18 @@ class Case:
     num_turns: int  # how often the kinds of steps follow each other
     num_steps: int  # steps of one kind in a turn
 
+    def in_turns(self, num_turns: int) -> Case:
+        """Return the case with another number of turns."""
+        return replace(self, num_turns=num_turns)
+
 
 @dataclass(frozen=True)
 class Setting:
     """How two ranks communicate."""
 
     name: str  # in words
-    launcher: str = "ranks.run"  # "ranks.run" or "mpirun"
-    environ: dict[str, str] = field(default_factory=dict)  # environment variables for the ranks
-    optimizer: dict[str, Any] = field(default_factory=dict)  # arguments of Horovod's optimiser
+    environ: Mapping[str, str] = field(default_factory=dict)  # environment variables for the ranks
+    optimizer: Mapping[str, Any] = field(default_factory=dict)  # arguments of Horovod's optimiser
     bound: bool = False  # whether each rank keeps to its own cores
     # Whether variables are made before the first step, which is then traced once and not twice.
     traced_once: bool = False
@@ -60,9 +60,26 @@ def bind_to_cores() -> None:
     os.sched_setaffinity(0, cores_of(*place, os.sched_getaffinity(0)))
 
 
+def on_two_ranks(case: Case, setting: Setting) -> dict[str, list[float]]:
+    """Return `compare_with_no_communication` of two ranks without GPUs, as `mean_over_ranks` has it."""
+    return mean_over_ranks(run_steps(compare_with_no_communication, case, setting, environ=setting.environ))
+
+
+def run_steps(function: Callable[..., Any], *args: Any, environ: Mapping[str, str]) -> list[dict[str, list[float]]]:
+    """Call a function on two ranks without GPUs and return the timings of both."""
+    limits: dict[str, Any] = {"num_ranks": NUM_RANKS, "timeout_s": TIMEOUT_S, "use_gpus": False, "show_output": False}
+    timings: list[dict[str, list[float]]] = ranks.run(function, *args, environ=environ, **limits)
+    return timings
+
+
+def mean_over_ranks(everyone: list[dict[str, list[float]]]) -> dict[str, list[float]]:
+    """Return for each kind of step the seconds of every step, averaged over the ranks."""
+    return {name: [statistics.mean(step) for step in zip(*(one[name] for one in everyone))] for name in everyone[0]}
+
+
 def compare_with_no_communication(case: Case, setting: Setting) -> dict[str, list[float]]:
     """Train with a plain optimiser and with Horovod's, in turns; return the seconds of this rank's steps."""
-    if setting.bound and setting.launcher == "ranks.run":  # mpirun binds by itself
+    if setting.bound:
         bind_to_cores()
     import horovod.tensorflow.keras as hvd  # ranks have it already, the benchmark's process not
 
@@ -160,25 +177,3 @@ def seconds_of(step: Step) -> float:
     begin = time.perf_counter()
     step()
     return time.perf_counter() - begin
-
-
-def to_text(case: Case, setting: Setting) -> str:
-    """Return both as text for `main`."""
-    return json.dumps({"case": asdict(case), "setting": asdict(setting)})
-
-
-def main(request: str, file: str) -> None:
-    """Measure as asked for and have rank 0 write the results of all ranks to a file."""
-    end_with_parent()
-    content = json.loads(request)
-    timings = compare_with_no_communication(Case(**content["case"]), Setting(**content["setting"]))
-    import horovod.tensorflow as hvd  # as above
-
-    everyone = hvd.allgather_object(timings)
-    if hvd.rank() == 0:
-        Path(file).write_text(json.dumps(everyone), encoding="utf-8")
-    hvd.shutdown()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

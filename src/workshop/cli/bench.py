@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
 from functools import partial
@@ -16,14 +16,9 @@ from coursekit.cli.shared import JSON_FILE
 from coursekit.files import write_json
 from coursekit.labs.run.results import collect
 from coursekit.text import markdown_table
-from workshop.bench.grading import GradingMeasurement, class_rows, remarks
-from workshop.bench.measurement import Measurement, series_rows
-from workshop.bench.size_of_class import SizeMeasurement, size_rows
-from workshop.bench.stacks import StackMeasurement, stack_rows
+from workshop.bench.measurement import Measurement, Progress
 
-Benchmark = Callable[
-    [int, Callable[[str], None]], Measurement | GradingMeasurement | SizeMeasurement | StackMeasurement
-]
+Benchmark = Callable[[int, Progress], Measurement]
 """It measures each way so many times or more, and tells what it is doing."""
 
 BENCHMARKS = {
@@ -36,8 +31,6 @@ BENCHMARKS = {
     "grading": "workshop.bench.grading:measure_grading",
     "sizes": "workshop.bench.size_of_class:measure_sizes",
 }
-# By what only the record of such a measurement has.
-ROWS = {"ways": class_rows, "stacks": stack_rows, "steps": size_rows, "series": series_rows}
 
 
 def load(name: str) -> Benchmark:
@@ -46,12 +39,10 @@ def load(name: str) -> Benchmark:
     return cast("Benchmark", getattr(import_module(module), attribute))
 
 
-def as_markdown(measured: dict[str, Any]) -> str:
+def as_markdown(measured: Mapping[str, Any]) -> str:
     """Return what a benchmark measured, as plain data, as a table and sentences below it."""
-    is_class = "ways" in measured
-    rows_of = next(rows for key, rows in ROWS.items() if key in measured)
-    head, *rows = rows_of(measured)
-    sentences = "\n".join(["", *remarks(measured), ""]) if is_class else ""
+    head, *rows = measured["rows"]
+    sentences = "".join(f"{one}\n" for one in ("", *measured["remarks"])) if measured["remarks"] else ""
     return markdown_table(head, rows, "l" + "r" * (len(head) - 1)) + sentences
 
 

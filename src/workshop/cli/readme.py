@@ -59,7 +59,9 @@ def keep_picture(root: Path, lab: Lab) -> None:
     """
     shown = pictures_in([executed_cell(root, lab.name, lab.picture)])
     if not shown:
-        raise CourseKitError(f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.")
+        raise CourseKitError(
+            f"solutions/{lab.name}/lab.toml: the cell picture = {lab.picture!r} shows no picture.", "lab.no-picture"
+        )
     path = picture_file(root, lab)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(shown[-1].content)
@@ -74,7 +76,9 @@ def executed_cell(root: Path, lab_name: str, cell_id: str) -> NotebookNode:
     """
     executed = root / "build" / "runs" / "latest" / lab_name / f"{lab_name}.ipynb"
     if not executed.is_file():
-        raise CourseKitError(f"the newest run has no notebook of {lab_name}: run `coursekit run` first.")
+        raise CourseKitError(
+            f"the newest run has no notebook of {lab_name}: run `coursekit run` first.", "run.no-notebook"
+        )
     cells = nbformat.read(executed, as_version=4).cells
     return next((cell for cell in cells if cell.id == cell_id), nbformat.v4.new_code_cell())
 
@@ -86,7 +90,7 @@ def read_json(path: Path, command: str) -> dict[str, Any]:
         CourseKitError: it has not recorded anything yet.
     """
     if not path.is_file():
-        raise CourseKitError(f"there is no {path.name}: run `{command}` first.")
+        raise CourseKitError(f"there is no {path.name}: run `{command}` first.", "run.no-record")
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
@@ -109,7 +113,9 @@ def bench_block(record: dict[str, Any]) -> str:
         CourseKitError: `make bench` did not come to its end.
     """
     if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
-        raise CourseKitError(f"bench.json is without {', '.join(sorted(missing))}: let `make bench` come to its end.")
+        raise CourseKitError(
+            f"bench.json is without {', '.join(sorted(missing))}: let `make bench` come to its end.", "bench.incomplete"
+        )
     return "\n".join(map(as_markdown, record["benchmarks"].values())) + machine(record["facts"])
 
 

@@ -1,12 +1,11 @@
 """`workshop bench`: the registry, the table and the record."""
 
 import json
-from dataclasses import asdict
 
 import pytest
 from click.testing import CliRunner
 
-from workshop.bench.measurement import Measurement, Series, series_rows
+from workshop.bench.measurement import Series, compare
 from workshop.cli import bench as command
 
 HEAD = ("what", "median s", "min s", "max s", "times")
@@ -15,10 +14,7 @@ HEAD = ("what", "median s", "min s", "max s", "times")
 def measure_counting(repeat, progress):
     """Measure counting: a benchmark as a later issue would add it."""
     progress("counting")
-    return Measurement(
-        title="counting",
-        series=(Series("fingers", 1.0, (0.5,) * repeat), Series("sheep", 9.0, (4.0,) * repeat)),
-    )
+    return compare("counting", (Series("fingers", 1.0, (0.5,) * repeat), Series("sheep", 9.0, (4.0,) * repeat)))
 
 
 def test_a_benchmark_prints_its_series_side_by_side_and_writes_them(tmp_path, monkeypatch):
@@ -81,4 +77,4 @@ def test_what_was_measured_survives_what_comes_after(tmp_path, monkeypatch):
 )
 def test_medians_are_compared(series, rows):
     """With the first way, with full speed, or for each rank; what is short has more digits."""
-    assert series_rows(asdict(Measurement("what", series))) == rows
+    assert compare("what", series).rows == rows

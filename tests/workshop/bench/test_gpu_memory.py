@@ -1,10 +1,7 @@
-"""The program that measures the memory of GPUs, on a stand-in for a GPU, and the file that it writes."""
+"""The file that the program writes which measures the memory of GPUs."""
 
 import sys
 from pathlib import Path
-
-import pytest
-import tensorflow as tf
 
 from workshop.bench import gpu_memory
 
@@ -14,38 +11,6 @@ else:
     import tomli as tomllib
 
 FILE = Path(__file__).parents[3] / "src" / "coursekit" / "scaling" / "gpu_memory.toml"
-
-
-@pytest.fixture
-def gpu(monkeypatch):
-    """Let the processor stand for a GPU whose memory two batch sizes fit in."""
-    memory = tf.config.experimental
-    monkeypatch.setattr(gpu_memory, "BATCH_SIZES", (1, 2, 3, 4))
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
-    monkeypatch.setattr(tf.config, "set_logical_device_configuration", lambda *_: None)
-    monkeypatch.setattr(memory, "reset_memory_stats", lambda _: None)
-    monkeypatch.setattr(memory, "get_memory_info", lambda _: {"peak": 7, "current": 5})
-    measure_peaks = gpu_memory.peaks
-
-    def peaks(network, images, labels):
-        if len(images) > 2:
-            raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
-        return measure_peaks(network, images, labels)
-
-    monkeypatch.setattr(gpu_memory, "peaks", peaks)
-
-
-@pytest.mark.usefixtures("gpu")
-def test_batch_sizes_are_tried_up_to_the_first_that_does_not_fit():
-    """A row has the numbers of its batch size, and the last one says that the next size did not train."""
-    rows = gpu_memory.measure("SmallCNN", 8, "float32", 16_000)
-
-    which = 'network = "SmallCNN", image_size = 8, precision = "float32", limit_mbyte = 16000'
-    assert rows == [
-        f"{{ {which}, batch_size = 1, first_step = 7, peak = 7, lasting = 5 }}",
-        f"{{ {which}, batch_size = 2, first_step = 7, peak = 7, lasting = 5 }}",
-        f"{{ {which}, batch_size = 3, fits = false }}",
-    ]
 
 
 def test_recorded_peaks_grow_with_the_batch_and_stay_below_their_limit():

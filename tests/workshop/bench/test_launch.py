@@ -1,49 +1,30 @@
 """The launch benchmarks: every way really runs, a failing one is said, and many ranks are counted one by one."""
 
-import time
-from contextlib import ExitStack, suppress
+import sys
 
-import psutil
 import pytest
 
 from coursekit.errors import CourseKitError
-from workshop.bench.caller import WAYS
-from workshop.bench.launch import ask, caller_of, measure_curve
+from workshop.bench import stacks
+from workshop.bench.launch import measure_curve
+from workshop.bench.programs import times
+from workshop.bench.things import WAYS
 
 
 @pytest.mark.parametrize("way", sorted(WAYS))
 def test_every_way_gives_the_right_sum_and_its_seconds(way, monkeypatch):
-    """Callers check the result of each call, and a surrounding launcher's variables do not reach them."""
+    """Each call's result is checked, and a surrounding launcher's variables do not reach it."""
     monkeypatch.setenv("HOROVOD_RANK", "5")
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "9")
-    with caller_of(way) as caller:
-        assert ask(way, caller) > 0.01
+    (seconds,) = times("calls", way, "1").values()
+    assert len(seconds) == 2
+    assert min(seconds) > 0.01
 
 
-def test_a_caller_that_dies_is_said():
-    """The message names the way and what to do."""
-    with ExitStack() as stack:
-        caller = stack.enter_context(caller_of("horovodrun"))
-        process_of_caller().kill()
-        stack.enter_context(
-            pytest.raises(CourseKitError, match=r"calls horovodrun ended without a result: run `coursekit")
-        )
-        ask("horovodrun", caller)
-
-
-def process_of_caller():
-    """Return it; for a moment after its start a process has no command line."""
-    while not (found := [one for one in psutil.Process().children() if is_caller(one)]):
-        time.sleep(0.01)
-    (process,) = found
-    return process
-
-
-def is_caller(process):
-    """Say whether a process is that of a caller."""
-    with suppress(psutil.NoSuchProcess):  # it has ended, or is a zombie
-        return "workshop.bench.caller" in process.cmdline()
-    return False
+def test_a_program_that_fails_is_said():
+    """The message has what the program said."""
+    with pytest.raises(CourseKitError, match=r"(?s)KeyError: 'by hand'.*bench.program-failed"):
+        times("calls", "by hand", "1")
 
 
 def test_each_number_of_ranks_has_its_times():
@@ -53,3 +34,13 @@ def test_each_number_of_ranks_has_its_times():
     assert said == ["1 ranks, first call", "3 ranks, first call", "1 ranks, turn 1 of 1", "3 ranks, turn 1 of 1"]
     assert [(one.name, one.num_ranks, len(one.seconds)) for one in measured.series] == [("1", 1, 1), ("3", 3, 1)]
     assert all(one.median_s > 0.01 for one in measured.series)
+
+
+def test_both_tensorflows_are_compared_by_their_medians():
+    """A thing is done in a process of each; above 1 the newer one is slower."""
+    seconds = {"2.15": {"import": [2.0, 9.0, 1.0]}, "2.21": {}}
+    for _ in range(3):
+        stacks.add_times(seconds["2.21"], sys.executable, ("import", ""), ("import",))
+    ((name, old_s, _, ratio, times_measured),) = stacks.stack_rows(seconds)[1:]
+    assert (name, old_s, times_measured) == ("import", "2.000", "3")
+    assert float(ratio) > 0.1

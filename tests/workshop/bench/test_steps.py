@@ -1,6 +1,5 @@
 """The steps benchmarks: real ranks, tiny sizes, and that what is compared differs in nothing else."""
 
-import shutil
 import sys
 
 import cloudpickle
@@ -8,12 +7,10 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.errors import CourseKitError
 from coursekit.imagenet import find_data, list_files, parse_record, read_records
-from workshop.bench import communication
-from workshop.bench.communication import CYCLE, ONE_GROUP, mean_over_ranks, measure_settings
+from workshop.bench.communication import CYCLE, ONE_GROUP, measure_settings
 from workshop.bench.input_pipeline import compare_with_memory, training_batches
-from workshop.bench.steps import FULL_SPEED, Case, Setting, cores_of
+from workshop.bench.steps import FULL_SPEED, Case, Setting, cores_of, mean_over_ranks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -41,20 +38,12 @@ def test_a_step_counts_with_the_mean_over_ranks():
     assert mean_over_ranks(everyone) == {"a": [4.0, 1.5], "b": [1.0, 3.0]}
 
 
-def launchers():
-    """Return those that this machine has."""
-    return ["ranks.run", *(["mpirun"] if shutil.which("mpirun") else [])]
-
-
-@pytest.mark.parametrize("launcher", launchers())
-def test_a_setting_is_measured_beside_no_communication(launcher):
+def test_a_setting_is_measured_beside_no_communication():
     """Two ranks give every kind of step its turns; the first step, which traces, is kept apart."""
-    setting = Setting("tuned", launcher, environ=CYCLE, optimizer=ONE_GROUP, bound=True, traced_once=True)
+    setting = Setting("Gloo, tuned", CYCLE, ONE_GROUP, bound=True, traced_once=True)
     measured = measure_settings(TINY, [setting], lambda _: None)
-    if launcher == "mpirun" and not measured.series:
-        pytest.skip("Horovod was built without MPI")
     alone, together = measured.series
-    assert (alone.name, together.name) == (FULL_SPEED, "tuned")
+    assert (alone.name, together.name) == (FULL_SPEED, "Gloo, tuned")
     assert alone.full_speed_s == together.full_speed_s == alone.median_s
     for series in measured.series:
         assert len(series.seconds) == 4  # two turns of two steps
@@ -85,20 +74,6 @@ def test_steps_are_traced_once_and_only_the_wrapped_optimiser_averages():
     np.testing.assert_allclose(together, peer, atol=1e-7)
     (_, alone), (_, other) = ranks.run(step_facts, False, timeout_s=120, seed=1)
     assert np.abs(alone - other).max() > 1e-6
-
-
-def test_ranks_that_fail_are_said_in_a_sentence():
-    """The message says what to do and holds what the rank raised."""
-    with pytest.raises(CourseKitError, match=r"(?s)ranks failed, run `coursekit doctor`.*NoSuchNet"):
-        measure_settings(Case("NoSuchNet", 32, 1, 1, 1), [Setting("any")], lambda _: None)
-
-
-def test_a_machine_without_mpirun_leaves_its_setting_out(monkeypatch):
-    """It is said, and nothing fails."""
-    monkeypatch.setenv("PATH", "")
-    said = []
-    assert communication.measure_settings(TINY, [Setting("MPI", "mpirun")], said.append).series == ()
-    assert said == ["MPI: left out, there is no mpirun or Horovod was built without MPI"]
 
 
 def test_the_pipeline_gives_images_and_labels_of_the_files():

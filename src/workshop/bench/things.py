@@ -1,0 +1,126 @@
+"""What is timed in a process of its own, which has imported nothing yet: `times` of `programs` starts it.
+
+Without arguments this program is what `horovodrun` and `mpirun` start: one rank of a call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from coursekit.errors import CourseKitError
+from coursekit.processes import end_with_parent
+
+NUM_RANKS = 2
+TIMEOUT_S = 120.0  # of one call
+PROGRAM = [sys.executable, "-m", "workshop.bench.things"]
+SECONDS = dict[str, list[float]]
+
+
+def one_allreduce() -> float:
+    """Return the sum over all ranks of rank + 1, which for two ranks is 3."""
+    import horovod.tensorflow as hvd  # its import is a part of what is measured
+
+    hvd.init()
+    total = float(hvd.allreduce(np.array([hvd.rank() + 1.0]), op=hvd.Sum)[0])
+    hvd.shutdown()
+    return total
+
+
+def through_ranks_run(num_ranks: int = NUM_RANKS) -> list[float]:
+    """Call the function as labs do."""
+    from coursekit import ranks  # each way imports only its own
+
+    return ranks.run(one_allreduce, num_ranks=num_ranks, timeout_s=TIMEOUT_S)
+
+
+def through_mpirun() -> list[float]:
+    """Start the function as a program with Open MPI's launcher."""
+    from workshop.mpirun import run_by_mpirun  # as above
+
+    options = ("--bind-to", "none", "--tag-output")
+    with tempfile.TemporaryDirectory() as folder:
+        return _results(run_by_mpirun(PROGRAM, NUM_RANKS, Path(folder), options=options, timeout_s=TIMEOUT_S))
+
+
+def through_horovod_run() -> list[float]:
+    """Call the function through Horovod's Python interface."""
+    import horovod  # as above
+
+    results = horovod.run(one_allreduce, num_proc=NUM_RANKS, use_gloo=True, network_interfaces=["lo"])
+    return [float(result) for result in results]
+
+
+def through_horovodrun() -> list[float]:
+    """Start the function as a program with Horovod's launcher."""
+    launcher = Path(sys.executable).with_name("horovodrun")
+    options = ["-np", str(NUM_RANKS), "--gloo", "--network-interfaces", "lo"]
+    done = subprocess.run([str(launcher), *options, *PROGRAM], capture_output=True, text=True, check=True)
+    return _results(done.stdout)
+
+
+def _results(said: str) -> list[float]:
+    """Return what the ranks of a launcher printed; lines read `[1]<stdout>: 3.0` or `[1,1]<stdout>:3.0`, in any order.
+
+    The last number before the bracket is the rank.
+    """
+    lines = re.findall(r"^\[(?:\d+,)?(\d+)\]<stdout>: *(\S+)$", said, flags=re.MULTILINE)
+    return [float(result) for _, result in sorted(lines)]
+
+
+WAYS: dict[str, Callable[[], list[float]]] = {
+    "ranks.run, Gloo": through_ranks_run,
+    "ranks.run, MPI": through_ranks_run,
+    "horovod.run": through_horovod_run,
+    "horovodrun": through_horovodrun,
+    "mpirun": through_mpirun,
+}
+
+
+def call_s(call: Callable[[], list[float]], num_ranks: int = NUM_RANKS) -> float:
+    """Return the seconds of one call, whose result has to be right."""
+    begin = time.perf_counter()
+    results = call()
+    seconds = time.perf_counter() - begin
+    expected = [num_ranks * (num_ranks + 1) / 2] * num_ranks
+    if results != expected:
+        raise CourseKitError(f"expected {expected} from the ranks, got {results}", "bench.wrong-sum")
+    return seconds
+
+
+def calls_s(way: str, num_calls: str) -> SECONDS:
+    """Start ranks for one allreduce, a first time and so many times more."""
+    return {way: [call_s(WAYS[way]) for _ in range(1 + int(num_calls))]}
+
+
+def import_s() -> SECONDS:
+    """Import what a rank imports."""
+    begin = time.perf_counter()
+    import horovod.tensorflow.keras  # noqa: F401  # what is measured
+
+    return {"import": [time.perf_counter() - begin]}
+
+
+def steps_s(case: str, setting: str) -> SECONDS:
+    """Train on two ranks with and without communication; both arguments are plain data as text."""
+    from workshop.bench import steps  # not where the import is measured
+
+    return steps.on_two_ranks(steps.Case(**json.loads(case)), steps.Setting(**json.loads(setting)))
+
+
+THINGS: dict[str, Callable[..., SECONDS]] = {"import": import_s, "calls": calls_s, "steps": steps_s}
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        end_with_parent()
+        print(json.dumps(THINGS[sys.argv[1]](*sys.argv[2:])))
+    else:
+        print(one_allreduce())
