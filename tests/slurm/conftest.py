@@ -61,7 +61,7 @@ def write_site(root: Path, name: str, text: str) -> Path:
     return path
 
 
-def render_job(root: Path, site: str, pattern: str, lab: str = "", **wish: object) -> str:
+def render_job(root: Path, site: str, pattern: str, lab: str = "", partition: str = "", **wish: object) -> str:
     """Return a script for names of a site and a lab; see `JobScript` for what else may be wished."""
     chosen = select_labs(root, [lab])[0] if lab else None
-    return render(root, JobScript(load_site(root, site), pattern, chosen, **wish))
+    return render(root, JobScript(load_site(root, site), pattern, chosen, partition, **wish))

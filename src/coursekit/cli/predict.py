@@ -87,7 +87,7 @@ def predict(  # noqa: PLR0913  # the options of the command
             f"{name} trains no network whose speed is known: predict lab 03 or 04.", "forecast.no-network"
         )
     profile = load_site(root, site)
-    kind = profile.kind(partition)
+    kind = profile.partition(partition)
     values = read_values(dict(given), TORCH_DEFAULTS if is_torch else DEFAULTS)
     if measured and not values["images_per_s"]:
         raise CourseKitError(

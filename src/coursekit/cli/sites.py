@@ -31,4 +31,4 @@ def show(name: str) -> None:
     """
     root = find_root()
     site = load_site(root, name)
-    show_site(Console(), site, [f"{job.name}: {cost(root, job, site.kind())}" for job in all_jobs(root, site)])
+    show_site(Console(), site, [f"{job.name}: {cost(job)}" for job in all_jobs(root, site)])

@@ -74,7 +74,7 @@ def launcher(kernel: PlannedKernel) -> str:
             site=site,
             name=kernel.name,
             partition=partition,
-            modules=(*site.software.modules, *site.kind(partition).modules),
+            modules=(*site.software.modules, *site.partition(partition).modules),
             root=shlex.quote(str(kernel.root)),
             venv=shlex.quote(kernel.venv) if kernel.venv else "",
         )

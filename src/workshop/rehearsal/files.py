@@ -49,7 +49,7 @@ def write_files(shape: ClusterShape, folder: Path, ports: Ports) -> dict[str, st
     for node in shape.all_nodes:
         (folder / f"tmp-{node}").mkdir()
         (folder / f"tmp-{node}").chmod(SHARED)
-    for number in range(max(kind.num_gpus_per_node for kind in shape.site.partitions.values())):
+    for number in range(max(partition.num_gpus_per_node for partition in shape.site.partitions.values())):
         os.mknod(gpu_file(folder, number), stat.S_IFCHR | 0o666, DEV_NULL)
     _write(folder / "munge" / "key", os.urandom(NUM_KEY_BYTES), OWN)
     _write(folder / HOSTS, slurm_files.hosts(shape).encode())
@@ -103,7 +103,7 @@ def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
 def module_names(site: Site) -> tuple[str, ...]:
     """Return every module that a job script of the site may load."""
     both = (site, with_pytorch(site))
-    of_partitions = (name for one in both for kind in one.partitions.values() for name in kind.modules)
+    of_partitions = (name for one in both for partition in one.partitions.values() for name in partition.modules)
     return tuple(dict.fromkeys((*(name for one in both for name in one.software.modules), *of_partitions)))
 
 

@@ -31,7 +31,7 @@ class ClusterShape:
     @property
     def default_account(self) -> str:
         """The account that committed job scripts are to be charged to: that of the default partition."""
-        return account(self.site, self.site.kind())
+        return account(self.site, self.site.partition())
 
     def owner(self, node: str) -> Partition:
         """Return the partition that describes a node's hardware."""

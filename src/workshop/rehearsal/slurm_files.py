@@ -103,16 +103,16 @@ def slurm_conf(shape: ClusterShape, folder: Path, ports: Ports) -> str:
 
 
 def _node(shape: ClusterShape, node: str, port: int) -> str:
-    kind = shape.owner(node)
+    partition = shape.owner(node)
     features = dict.fromkeys(
         name for key, nodes in shape.nodes.items() if node in nodes for name in shape.site.partitions[key].features
     )
     words = [
         f"NodeName={node} NodeHostname={node} NodeAddr={LOOPBACK} Port={port}",
-        f"CPUs={kind.num_cpus_per_node} RealMemory={kind.memory_gb * MIB_PER_GB}",
+        f"CPUs={partition.num_cpus_per_node} RealMemory={partition.memory_gb * MIB_PER_GB}",
     ]
-    if kind.has_gpus:
-        words.append(f"Gres=gpu:{kind.num_gpus_per_node}")
+    if partition.has_gpus:
+        words.append(f"Gres=gpu:{partition.num_gpus_per_node}")
     if features:
         words.append(f"Feature={','.join(features)}")
     return " ".join(words)
@@ -121,22 +121,22 @@ def _node(shape: ClusterShape, node: str, port: int) -> str:
 def _partition(shape: ClusterShape, slurm_name: str) -> str:
     """Return a partition's line; several kinds of node may stand under one name in Slurm."""
     keys = [key for key in shape.nodes if shape.site.partitions[key].slurm_name == slurm_name]
-    kinds = [shape.site.partitions[key] for key in keys]
+    partitions = [shape.site.partitions[key] for key in keys]
     nodes = dict.fromkeys(node for key in keys for node in shape.nodes[key])
     # Slurm keeps accounts in lower case.
-    accounts = dict.fromkeys(account(shape.site, kind).lower() for kind in kinds)
-    allowed_qos = dict.fromkeys(name for kind in kinds for name in qos_of(kind))
+    accounts = dict.fromkeys(account(shape.site, partition).lower() for partition in partitions)
+    allowed_qos = dict.fromkeys(name for partition in partitions for name in qos_of(partition))
     words = [
         f"PartitionName={slurm_name} Nodes={','.join(nodes)} State=UP",
         f"Default={'YES' if shape.site.default_partition in keys else 'NO'}",
-        f"DefaultTime={kinds[0].default_time_min} MaxTime={max(kind.max_time_min for kind in kinds)}",
-        f"DefMemPerCPU={min(kind.memory_gb * MIB_PER_GB // kind.num_cpus_per_node for kind in kinds)}",
+        f"DefaultTime={partitions[0].default_time_min} MaxTime={max(one.max_time_min for one in partitions)}",
+        f"DefMemPerCPU={min(one.memory_gb * MIB_PER_GB // one.num_cpus_per_node for one in partitions)}",
         f"AllowAccounts={','.join(accounts)} AllowQos={','.join(allowed_qos)}",
     ]
-    if qos_of_partition := next((kind.partition_qos for kind in kinds if kind.partition_qos), ""):
+    if qos_of_partition := next((partition.partition_qos for partition in partitions if partition.partition_qos), ""):
         words.append(f"QOS={qos_of_partition}")
-    if all(kind.max_num_nodes for kind in kinds):
-        words.append(f"MaxNodes={max(kind.max_num_nodes for kind in kinds)}")
+    if all(partition.max_num_nodes for partition in partitions):
+        words.append(f"MaxNodes={max(partition.max_num_nodes for partition in partitions)}")
     return " ".join(words)
 
 
@@ -149,8 +149,8 @@ def gres_conf(shape: ClusterShape, folder: Path) -> str:
 
 def job_submit_lua(shape: ClusterShape) -> str:
     """Return what chooses a job's partition where the site does: any that job scripts do not name; '' for no choice."""
-    kinds = [shape.site.partitions[key] for key in shape.nodes]
-    names = dict.fromkeys(kind.slurm_name for kind in kinds if not kind.requested)
+    partitions = [shape.site.partitions[key] for key in shape.nodes]
+    names = dict.fromkeys(partition.slurm_name for partition in partitions if not partition.requested)
     return JOB_SUBMIT_LUA.format(partitions=",".join(names)) if len(names) > 1 else ""
 
 
@@ -193,16 +193,16 @@ def round_after_slurmctld(shape: ClusterShape) -> list[list[str]]:
 
 
 def _account(shape: ClusterShape, account: str, user: str) -> list[list[str]]:
-    kinds = [shape.site.partitions[key] for key in shape.accounts[account]]
-    allowed = [name for kind in kinds for name in qos_of(kind)]
+    partitions = [shape.site.partitions[key] for key in shape.accounts[account]]
+    allowed = [name for partition in partitions for name in qos_of(partition)]
     # Without a partition for jobs that leave the choice to Slurm, then one for each that has a default of its own.
     return [
         ["add", "account", account, *_qos_words(allowed)],
         ["add", "user", user, f"Account={account}", *_qos_words(allowed)],
         *(
-            ["add", "user", user, f"Account={account}", f"Partition={kind.slurm_name}", *_qos_words(qos_of(kind))]
-            for kind in kinds
-            if qos_of(kind)[0] != allowed[0]
+            ["add", "user", user, f"Account={account}", f"Partition={one.slurm_name}", *_qos_words(qos_of(one))]
+            for one in partitions
+            if qos_of(one)[0] != allowed[0]
         ),
     ]
 

@@ -132,7 +132,7 @@ def test_what_a_slide_asks_of_slurm_is_what_a_job_script_asks_for(whole_lecture)
     """Each option of a `#SBATCH` line or of salloc is that of a script of ours, on some partition of a machine."""
     scripts = [path.read_text() for path in (ROOT / "slurm/jobs").glob("*/*.sbatch")]
     scripts += [
-        render(ROOT, JobScript(site, "solutions", partition=key, num_nodes=1))
+        render(ROOT, JobScript(site, "solutions", key=key, num_nodes=1))
         for site in load_sites(ROOT)
         for key in site.partitions
     ]

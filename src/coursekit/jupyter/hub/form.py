@@ -48,7 +48,7 @@ class ServerWish:
 
 def default_wish(site: Site) -> ServerWish:
     """Return what the form says before anybody has typed."""
-    most_nodes, most_ranks, most_min = _most(site, site.kind())
+    most_nodes, most_ranks, most_min = _most(site, site.partition())
     num_ranks = min(NUM_RANKS, most_ranks)
     num_nodes = min(math.ceil(NUM_RANKS / num_ranks), most_nodes)
     return ServerWish(site.default_partition, num_nodes, num_ranks, min(JUPYTER_MIN, most_min))

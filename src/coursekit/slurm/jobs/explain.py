@@ -184,7 +184,7 @@ def explain_refusal(
     """
     fitting = (row.words for row in HINTS.refused if any(one.lower() in words.lower() for one in row.patterns))
     sentence = next(fitting, "")
-    chosen = site.kind(partition)
+    chosen = site.partition(partition)
     reason = f": {sentence.format(**_facts(site, chosen), **(of_form or _of_shell(site, chosen)))}" if sentence else ""
     return f"{site.name} refused the job{reason}. Slurm says: {words}.{'' if of_form else _overriding()}"
 

@@ -47,7 +47,7 @@ class LaunchPattern:
         suffix: what stands behind the lab's name in that of the job.
         signal: what the script hears ahead of its time limit, to save its work and to start again when a node fails;
             '' for a job that can do neither.
-        time_limit_min: the time limit; 0 for that of the lab, or of all labs together.
+        time_limit_min: the time limit; 0 for that of the lab.
         num_ranks: how many ranks a committed script asks for; 0 for all of as many nodes as the site's profile says,
             and for a lab's notebook as many as show what the lab is about.
         is_grading: whether it judges hand-ins, on the smallest share of a node.
@@ -81,25 +81,25 @@ class JobScript:
     Attributes:
         pattern: one of `LAUNCH_PATTERNS`.
         lab: the lab, for the patterns "lab" and "train".
-        partition: a name in the site's file; '' for its default.
+        key: a partition's name in the site's file; '' for its default.
         num_nodes: how many nodes; 0 for what the committed scripts ask for.
         num_tasks_per_node: ranks of a node; 0 for what the committed scripts ask for, on a given number of nodes
             for one per GPU.
+        time_limit_min: the time limit; 0 for that of the pattern or the lab.
         account: the project, without the partition's suffix; committed scripts leave it to `SBATCH_ACCOUNT`.
         reservation: likewise.
-        time_limit_min: the time limit; 0 for that of the pattern.
         arguments: words for the program that the script starts, for a shell.
     """
 
     site: Site
     pattern: str
     lab: Lab | None = None
-    partition: str = ""
+    key: str = ""
     num_nodes: int = 0
     num_tasks_per_node: int = 0
+    time_limit_min: int = 0
     account: str = ""
     reservation: str = ""
-    time_limit_min: int = 0
     arguments: str = ""
 
     @property
@@ -113,41 +113,65 @@ class JobScript:
         return LAUNCH_PATTERNS[self.pattern]
 
     @property
+    def partition(self) -> Partition:
+        """The partition that it asks for."""
+        return self.site.partition(self.key)
+
+    @property
     def num_ranks(self) -> int:
         """How many ranks show what it is about; 0 for all GPUs of as many nodes as the site's profile says."""
         return self.lab.resources.num_ranks if self.lab and not self.launch.suffix else self.launch.num_ranks
 
-    def shape(self, kind: Partition) -> JobShape:
-        """Return how much of its partition it asks for.
+    @property
+    def shape(self) -> JobShape:
+        """How much of its partition it asks for.
 
         Raises:
             CourseKitError: no job there may have that many nodes, or no node there has that many GPUs.
         """
-        where, most = f"{self.site.name}, partition {kind.slurm_name}", most_nodes(kind) or self.num_nodes
-        if not 0 <= self.num_nodes <= most:
-            raise CourseKitError(f"{where}: {self.num_nodes} nodes; a job has from 1 to {most}.", "job.nodes")
-        num_tasks, most = self.num_tasks_per_node, kind.num_gpus_per_node
-        if not 0 <= num_tasks <= most:
+        partition, num_nodes, num_tasks = self.partition, self.num_nodes, self.num_tasks_per_node
+        where, most = f"{self.site.name}, partition {partition.slurm_name}", most_nodes(partition) or num_nodes
+        if not 0 <= num_nodes <= most:
+            raise CourseKitError(f"{where}: {num_nodes} nodes; a job has from 1 to {most}.", "job.nodes")
+        if not 0 <= num_tasks <= (most := partition.num_gpus_per_node):
             raise CourseKitError(f"{where}: {num_tasks} ranks on each node; a node has from 1 to {most}.", "job.ranks")
         if self.num_ranks == 1:
             usual = JobShape(1, 1)
-        elif self.num_nodes or not self.num_ranks:
-            usual = JobShape(self.site.num_nodes, kind.num_gpus_per_node)
+        elif num_nodes or not self.num_ranks:
+            usual = JobShape(self.site.num_nodes, partition.num_gpus_per_node)
         else:
-            usual = _smallest_piece(kind, self.num_ranks)
-        return JobShape(self.num_nodes or usual.num_nodes, self.num_tasks_per_node or usual.num_tasks_per_node)
+            usual = _smallest_piece(partition, self.num_ranks)
+        return JobShape(num_nodes or usual.num_nodes, num_tasks or usual.num_tasks_per_node)
+
+    @property
+    def time_min(self) -> int:
+        """Its time limit, cut to what its partition allows."""
+        of_lab = self.lab.resources.time_limit_min if self.lab else 0
+        return min(self.time_limit_min or self.launch.time_limit_min or of_lab, self.partition.max_time_min)
+
+    @property
+    def num_charged(self) -> int:
+        """How many GPUs it is charged for, used or not."""
+        num_gpus = self.partition.num_gpus_per_node if self.partition.whole_nodes else self.shape.num_tasks_per_node
+        return self.shape.num_nodes * num_gpus if self.partition.has_gpus else 0
+
+    @property
+    def gpu_hours(self) -> float:
+        """What it costs when it runs until its time limit."""
+        return self.num_charged * self.time_min / MINUTES_PER_HOUR
 
 
-def _smallest_piece(kind: Partition, num_ranks: int) -> JobShape:
+def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
     """Return the smallest piece of a partition with that many ranks; where whole nodes are charged, all GPUs work."""
-    num_tasks = kind.num_gpus_per_node if kind.whole_nodes else min(num_ranks, kind.num_gpus_per_node)
+    num_gpus = partition.num_gpus_per_node
+    num_tasks = num_gpus if partition.whole_nodes else min(num_ranks, num_gpus)
     num_nodes = math.ceil(num_ranks / num_tasks)
-    return JobShape(min(num_nodes, most_nodes(kind) or num_nodes), num_tasks)
+    return JobShape(min(num_nodes, most_nodes(partition) or num_nodes), num_tasks)
 
 
-def most_nodes(kind: Partition) -> int:
+def most_nodes(partition: Partition) -> int:
     """Return the most nodes of a job; 0 where that is not known."""
-    return kind.max_num_nodes or kind.num_nodes
+    return partition.max_num_nodes or partition.num_nodes
 
 
 def all_jobs(root: Path, site: Site) -> list[JobScript]:
@@ -155,42 +179,23 @@ def all_jobs(root: Path, site: Site) -> list[JobScript]:
     labs = find_labs(root)
     # Labs with a script, which a launcher starts on many ranks.
     trained = [lab for lab in labs if (root / "labs" / lab.name / SCRIPT_NAME).exists()]
-    whole_site = ("solutions", "grade", "jupyter") if site.jupyter.tunnel else ("solutions", "grade")
     return [
         *(JobScript(site, "lab", lab) for lab in labs),
         *(JobScript(site, "train", lab) for lab in trained),
-        *(JobScript(site, pattern) for pattern in whole_site),
+        JobScript(site, "solutions", time_limit_min=sum(lab.resources.time_limit_min for lab in labs)),
+        *(JobScript(site, pattern) for pattern in ("grade", "jupyter") if pattern == "grade" or site.jupyter.tunnel),
     ]
 
 
-def time_limit_min(root: Path, job: JobScript, kind: Partition) -> int:
-    """Return a job's time limit: its own, its pattern's, or its labs', cut to what the partition allows."""
-    labs = [job.lab] if job.lab else find_labs(root)
-    asked_min = job.time_limit_min or job.launch.time_limit_min or sum(lab.resources.time_limit_min for lab in labs)
-    return min(asked_min, kind.max_time_min)
-
-
-def gpu_hours(root: Path, job: JobScript, kind: Partition) -> float:
-    """Return what a job costs when it runs until its time limit; GPUs that are charged count, used or not."""
-    return num_charged(job, kind) * time_limit_min(root, job, kind) / MINUTES_PER_HOUR
-
-
-def cost(root: Path, job: JobScript, kind: Partition) -> str:
+def cost(job: JobScript) -> str:
     """Return "at most 0.7 GPU hours for a student (2 GPUs for 20 min), 20 GPU hours for a class of 30"."""
-    num_hours, each = gpu_hours(root, job, kind), job.launch.each
+    num_hours, each = job.gpu_hours, job.launch.each
     if not num_hours:
         return "no GPU hours"
-    whole = f"{counted(job.shape(kind).num_nodes, 'whole node')} with " if kind.whole_nodes else ""
-    what = f"{whole}{counted(num_charged(job, kind), 'GPU')} for {format_minutes(time_limit_min(root, job, kind))}"
+    whole = f"{counted(job.shape.num_nodes, 'whole node')} with " if job.partition.whole_nodes else ""
+    what = f"{whole}{counted(job.num_charged, 'GPU')} for {format_minutes(job.time_min)}"
     of_class = f", {hours(num_hours * CLASS_SIZE)} for a class of {CLASS_SIZE}" if each == "student" else ""
     return f"at most {hours(num_hours)} for a {each} ({what}){of_class}"
-
-
-def num_charged(job: JobScript, kind: Partition) -> int:
-    """Return how many GPUs a job is charged for, used or not."""
-    shape = job.shape(kind)
-    num_gpus = kind.num_gpus_per_node if kind.whole_nodes else shape.num_tasks_per_node
-    return shape.num_nodes * num_gpus if kind.has_gpus else 0
 
 
 def hours(gpu_hours: float) -> str:
@@ -199,28 +204,30 @@ def hours(gpu_hours: float) -> str:
     return f"{number} GPU hour{'' if number == '1' else 's'}"
 
 
-def directives(job: JobScript, kind: Partition, time_min: int) -> list[str]:
+def directives(job: JobScript) -> list[str]:
     """Return the `#SBATCH` lines of a job, each with a word for the reader."""
-    launch, shape = job.launch, job.shape(kind)
+    launch, partition, shape = job.launch, job.partition, job.shape
     task, cpus = "one task per rank, one rank per GPU", "a rank's share of the node"
-    num_cpus = kind.num_cpus_per_gpu
+    num_cpus = partition.num_cpus_per_gpu
     if launch.is_grading:
         task, cpus = "one task", "as many hand-ins at a time, if memory is enough"
-        enough = math.ceil(GRADING_GB * kind.num_cpus_per_node / kind.memory_gb)  # cores that bring the memory
-        num_cpus = min(kind.num_cpus_per_node, max(kind.num_cpus_per_gpu, enough))
-    hours, minutes = divmod(time_min, MINUTES_PER_HOUR)
+        enough = math.ceil(
+            GRADING_GB * partition.num_cpus_per_node / partition.memory_gb
+        )  # cores that bring the memory
+        num_cpus = min(partition.num_cpus_per_node, max(partition.num_cpus_per_gpu, enough))
+    hours, minutes = divmod(job.time_min, MINUTES_PER_HOUR)
     asked = [
         (f"--job-name={job.name}", ""),
         ("--output=%x-%j.out", "what is printed: %x is the job's name, %j its number"),
-        (f"--partition={kind.slurm_name}" if kind.requested else "", "the kind of nodes"),
-        *((line, WHY.get(line.partition("=")[0], "")) for line in kind.directives),
-        (f"--account={job.account}{kind.account_suffix}" if job.account else "", ""),
+        (f"--partition={partition.slurm_name}" if partition.requested else "", "the kind of nodes"),
+        *((line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
+        (f"--account={job.account}{partition.account_suffix}" if job.account else "", ""),
         (f"--reservation={job.reservation}" if job.reservation else "", ""),
-        (f"--qos={kind.qos[0]}" if kind.qos else "", "limits of time and size"),
+        (f"--qos={partition.qos[0]}" if partition.qos else "", "limits of time and size"),
         (f"--nodes={shape.num_nodes}", ""),
         (f"--ntasks-per-node={shape.num_tasks_per_node}", task),
         (f"--cpus-per-task={num_cpus}", cpus),
-        *((option, kind.gpu) for option in gpu_options(kind, shape.num_tasks_per_node)),
+        *((option, partition.gpu) for option in gpu_options(partition, shape.num_tasks_per_node)),
         (f"--time={hours:02d}:{minutes:02d}:00", "the time limit: h:m:s"),
     ]
     if launch.signal:

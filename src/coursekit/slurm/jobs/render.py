@@ -17,20 +17,15 @@ from coursekit.slurm.jobs.job_script import (
     CLASS_SIZE,
     MINUTES_PER_HOUR,
     JobScript,
-    JobShape,
     all_jobs,
     cost,
     directives,
-    gpu_hours,
     hours,
     most_nodes,
-    num_charged,
-    time_limit_min,
 )
 from coursekit.slurm.sites.load import load_sites
 from coursekit.slurm.sites.profile import (
     SUFFIX,
-    Partition,
     Site,
     account,
     gpu_options,
@@ -97,31 +92,30 @@ def render(root: Path, job: JobScript) -> str:
         CourseKitError: the site has no such partition, or it gives no such job.
     """
     is_torch = job.lab is not None and job.lab.framework == "torch"
-    site, key = with_pytorch(job.site) if is_torch else job.site, job.partition or job.site.default_partition
-    kind = site.kind(key)
-    shape = job.shape(kind)
+    site = with_pytorch(job.site) if is_torch else job.site
+    partition, key = site.partition(job.key), job.key or site.default_partition
     template = templates(root).get_template(f"{job.pattern}{SUFFIX}.j2")
     return template.render(
         site=site,
         lab=job.lab,
-        shape=shape,
+        shape=job.shape,
         script=site.script(job.name),
-        directives=directives(job, kind, time_limit_min(root, job, kind)),
-        cost=cost(root, job, kind),
-        two_nodes=_on_two_nodes(job, kind, shape),
-        modules=(*site.software.modules, *kind.modules),
+        directives=directives(job),
+        cost=cost(job),
+        two_nodes=_on_two_nodes(job),
+        modules=(*site.software.modules, *partition.modules),
         doubts=_doubts_of_software(site, key, is_torch=is_torch),
         is_torch=is_torch,
-        account=account(site, kind),
+        account=account(site, partition),
         arguments=job.arguments,
     )
 
 
-def _on_two_nodes(job: JobScript, kind: Partition, shape: JobShape) -> str:
+def _on_two_nodes(job: JobScript) -> str:
     """Return the options of `sbatch` for a lab's ranks one on each of two nodes; "" where that is nothing else."""
-    if job.num_ranks < 2 or job.launch.suffix or shape.num_nodes > 1 or most_nodes(kind) == 1:  # noqa: PLR2004
+    if job.num_ranks < 2 or job.launch.suffix or job.shape.num_nodes > 1 or most_nodes(job.partition) == 1:  # noqa: PLR2004
         return ""
-    return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(kind, 1)])
+    return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(job.partition, 1)])
 
 
 def _doubts_of_software(site: Site, key: str, *, is_torch: bool) -> list[str]:
@@ -165,9 +159,9 @@ def page_text(root: Path, sites: Sequence[Site]) -> str:
     kinds = ("open for all labs: a student", "notebooks by sbatch: a student", "trainings: a student")
     cost_head = ("site", *(head for kind in kinds for head in (kind, of_class)), "charged")
     costs = markdown_table(cost_head, (_cost_row(root, site) for site in sites))
-    told = COSTS.format(open=format_minutes(_open_min(root)))
+    about_costs = COSTS.format(open=format_minutes(_open_min(root)))
     doubts = "".join(_doubts(site) for site in sites if site.confirm)
-    return f"{GENERATED}{BEGINNING}{machines}{told}{costs}{DOUBTS}{doubts}"
+    return f"{GENERATED}{BEGINNING}{machines}{about_costs}{costs}{DOUBTS}{doubts}"
 
 
 def _machine_rows(site: Site) -> Iterable[tuple[str, ...]]:
@@ -180,13 +174,10 @@ def _machine_rows(site: Site) -> Iterable[tuple[str, ...]]:
 
 
 def _cost_row(root: Path, site: Site) -> tuple[str, ...]:
-    kind = site.kind()
-    sums = {"jupyter": num_charged(JobScript(site, "jupyter"), kind) * _open_min(root) / MINUTES_PER_HOUR}
-    sums |= {
-        pattern: sum(gpu_hours(root, job, kind) for job in all_jobs(root, site) if job.pattern == pattern)
-        for pattern in ("lab", "train")
-    }
-    both = [hours(each) for each_student in sums.values() for each in (each_student, each_student * CLASS_SIZE)]
+    jobs = all_jobs(root, site)
+    sums = [JobScript(site, "jupyter").num_charged * _open_min(root) / MINUTES_PER_HOUR]
+    sums += [sum(job.gpu_hours for job in jobs if job.pattern == pattern) for pattern in ("lab", "train")]
+    both = [hours(each) for each_student in sums for each in (each_student, each_student * CLASS_SIZE)]
     return (f"{site.name}, {site.default_partition}", *both, site.billing_unit)
 
 

@@ -90,7 +90,7 @@ def arguments_of(root: Path, lab: str, given: Mapping[str, str], *, train: bool)
 def _submit(root: Path, job: JobScript, lab: str, arguments: Sequence[str]) -> SubmittedJob:
     """Submit a job's committed script, or the one that is rendered for what it is to have."""
     site, script, text = job.site, job.site.script(job.name), ""
-    if job.partition or job.num_nodes or job.num_tasks_per_node:
+    if job.key or job.num_nodes or job.num_tasks_per_node:
         script, text = f"{JOBS_FOLDER}/{job.name}{SUFFIX}", render(root, job)
     elif not (root / script).is_file():
         raise CourseKitError(f"{script} is missing: make it with `coursekit build`.", "job-script.missing")
@@ -104,7 +104,7 @@ def _submit(root: Path, job: JobScript, lab: str, arguments: Sequence[str]) -> S
     except SlurmError as error:
         if not error.words:
             raise
-        raise CourseKitError(explain_refusal(error.words, site, job.partition)) from None
+        raise CourseKitError(explain_refusal(error.words, site, job.key)) from None
     job_id, now = said.strip().splitlines()[-1].partition(";")[0], datetime.now().astimezone()
     submitted = SubmittedJob(job_id, job.name, lab, site.name, script, now.isoformat(timespec="seconds"))
     remember(root, submitted)

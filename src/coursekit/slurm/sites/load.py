@@ -57,7 +57,7 @@ def _faults(site: Site) -> Iterator[str]:
         yield f" [jupyter]: tunnel uses {unknown}; allowed are {allowed}"
     for key in site.partitions:
         yield from _faults_of_partition(site, key)
-    limit = site.kind().max_num_nodes or site.kind().num_nodes
+    limit = site.partition().max_num_nodes or site.partition().num_nodes
     if limit and site.num_nodes > limit:  # the committed job scripts must fit into the default partition
         yield f": num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes"
 

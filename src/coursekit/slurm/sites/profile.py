@@ -170,7 +170,7 @@ class Site:
         """Return the path of a job's committed script in the checkout."""
         return f"{JOB_SCRIPTS}/{self.name}/{job}{SUFFIX}"
 
-    def kind(self, name: str | None = None) -> Partition:
+    def partition(self, name: str | None = None) -> Partition:
         """Return a partition by the name that `--partition` takes, the default without one.
 
         Raises:
@@ -194,8 +194,8 @@ def with_pytorch(site: Site) -> Site:
     if pytorch.venv == software.venv:
         return site
     own = replace(software, modules=pytorch.modules, container=pytorch.container, venv=pytorch.venv)
-    kinds = {name: replace(kind, modules=kind.pytorch_modules) for name, kind in site.partitions.items()}
-    return replace(site, software=own, partitions=kinds)
+    partitions = {key: replace(one, modules=one.pytorch_modules) for key, one in site.partitions.items()}
+    return replace(site, software=own, partitions=partitions)
 
 
 def srun_options(container: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     software, launch, storage, jupyter = site.software, site.launch, site.storage, site.jupyter
     console.print(f"[bold]{escape(site.title)}[/] ({site.name}, {site.status})", highlight=False)
     _print(console, [site.summary, f"Charged: {site.billing_unit}."], indent=0)
-    own = f"export SBATCH_ACCOUNT={account(site, site.kind())} # yours in its place"
+    own = f"export SBATCH_ACCOUNT={account(site, site.partition())} # yours in its place"
     commands = [*site.access.login, own, f"sbatch {site.script('LAB')}"]
     _section(console, "Access", commands, site.access.notes)
     _section(console, "Cost")
@@ -67,29 +67,30 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
 
 def _show_partition(console: Console, site: Site, key: str) -> None:
     """Print one partition: what its nodes are, how long jobs may be, and how it is asked for."""
-    kind = site.partitions[key]
-    console.print(f"  [bold]{escape(key)}[/]{_default(site, key)}: {kind.slurm_name} in Slurm", highlight=False)
-    nodes = counted(kind.num_nodes, "node") if kind.num_nodes else f"number of nodes {UNKNOWN}"
-    most = f", at most {kind.max_num_nodes} for a job" if kind.max_num_nodes else ""
-    longest, default_time = format_minutes(kind.max_time_min), format_minutes(kind.default_time_min)
+    partition = site.partitions[key]
+    console.print(f"  [bold]{escape(key)}[/]{_default(site, key)}: {partition.slurm_name} in Slurm", highlight=False)
+    nodes = counted(partition.num_nodes, "node") if partition.num_nodes else f"number of nodes {UNKNOWN}"
+    most = f", at most {partition.max_num_nodes} for a job" if partition.max_num_nodes else ""
+    longest, default_time = format_minutes(partition.max_time_min), format_minutes(partition.default_time_min)
     facts = [
-        f"GPUs of a node: {gpus_of_node(kind)}",
-        f"a node: {kind.num_cpus_per_node} CPUs, {kind.memory_gb} GB",
-        f"processors: {kind.cpu or UNKNOWN}",
-        f"fabric: {kind.fabric or UNKNOWN}",
-        f"a rank: {counted(kind.num_cpus_per_gpu, 'CPU')}",
-        *(["jobs get whole nodes"] if kind.whole_nodes else []),
+        f"GPUs of a node: {gpus_of_node(partition)}",
+        f"a node: {partition.num_cpus_per_node} CPUs, {partition.memory_gb} GB",
+        f"processors: {partition.cpu or UNKNOWN}",
+        f"fabric: {partition.fabric or UNKNOWN}",
+        f"a rank: {counted(partition.num_cpus_per_gpu, 'CPU')}",
+        *(["jobs get whole nodes"] if partition.whole_nodes else []),
         f"size: {nodes}{most}",
         f"time: at most {longest}; {default_time} for jobs that do not say",
-        f"account: {account(site, kind)}",
-        *([f"QOS: {', '.join(kind.qos)}"] if kind.qos else []),
-        *([f"limits of its own: {limits(site, kind.partition_qos)}"] if kind.partition_qos else []),
-        *kind.notes,
+        f"account: {account(site, partition)}",
+        *([f"QOS: {', '.join(partition.qos)}"] if partition.qos else []),
+        *([f"limits of its own: {limits(site, partition.partition_qos)}"] if partition.partition_qos else []),
+        *partition.notes,
     ]
     _print(console, [f"- {fact}" for fact in facts], indent=4)
-    _print(console, [" ".join(request(kind)), *(f"module load {name}" for name in kind.modules)], CODE, indent=4)
-    if kind.pytorch_modules:
-        loads = " ".join(f"module load {name};" for name in kind.pytorch_modules)
+    modules = (f"module load {name}" for name in partition.modules)
+    _print(console, [" ".join(request(partition)), *modules], CODE, indent=4)
+    if partition.pytorch_modules:
+        loads = " ".join(f"module load {name};" for name in partition.pytorch_modules)
         _print(console, [f"for PyTorch: {loads[:-1]}"], CODE, indent=4)
 
 
