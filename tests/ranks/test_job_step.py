@@ -15,7 +15,7 @@ from workshop.rehearsal.cluster import Cluster
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 900
-ALLOCATION = ("salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2", "--partition=qgpu")
+ALLOCATION = ("salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "--cpus-per-task=2")
 
 # Every rank knows its own number only: the sums prove that all have talked.
 PROGRAM = """
@@ -123,7 +123,7 @@ def test_ranks_are_tasks_on_all_nodes(cluster, controller):
     """
     exported = [f"{name}={value}" for name, value in EXPORTED.items()]
     found = run(PROGRAM, [*ALLOCATION, "env", *exported], {**environ_of(cluster), CONTROLLER_VARIABLE: controller})
-    (first, second), home = cluster.nodes["qgpu"], os.environ["HOME"]
+    (first, second), home = cluster.nodes[cluster.site.default_partition], os.environ["HOME"]
     two = [[0, 2, 0, first, 11.0, home], [1, 2, 0, second, 11.0, home]]
     four = [[rank, 4, rank % 2, (first, second)[rank // 2], 1111.0, home] for rank in range(4)]
     assert found["places"] == [two, four, [[0, 1, 0, first, 1.0, home]]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.slurm.jobs.explain import EXIT_CODES, HINTS, STATES, Hint
+from coursekit.slurm.jobs.explain import HINTS, Hint
 from coursekit.text import markdown_table
 
 PAGE = "docs/troubleshooting.md"
@@ -44,8 +44,8 @@ def page() -> str:
     return environment.get_template(TEMPLATE).render(
         waiting=_table((one, row.words.format(job_id="JOB")) for row in HINTS.waits for one in row.examples),
         refused=_table((one, row.words.format(**OF_A_SITE)) for row in HINTS.refused for one in row.examples),
-        states=_table((state, words.format(by="")) for state, words in STATES.items()),
-        exit_codes=_table(EXIT_CODES.items()),
+        states=_table((state, row.words.format(by="")) for row in HINTS.ended for state in row.states),
+        exit_codes=_table((code, row.words) for row in HINTS.ended for code in row.exit_codes),
         log=_table((one, meaning(row, one)) for row in HINTS.ended for one in row.examples),
     )
 

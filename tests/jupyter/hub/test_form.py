@@ -37,7 +37,7 @@ HOSTILE = [
 @pytest.mark.parametrize(
     ("site", "wish"),
     [
-        (KAROLINA, ServerWish("qgpu", 1, 2, 60)),
+        (KAROLINA, ServerWish(KAROLINA.default_partition, 1, 2, 60)),
         (JEAN_ZAY, ServerWish("v100", 1, 2, 60)),
         (LOCAL, ServerWish("main", 1, 2, 60)),
         (PIZ_DAINT, ServerWish("normal", 2, 1, 60)),  # one GPU per node

@@ -164,7 +164,7 @@ def test_pages_show_and_name_what_is_there(copy):
         (["data", "check", "none"], 1, "none"),
         (["kernel", "install", "--site", "local", "--prefix", "."], 0, "coursekit-local"),
         (["sites"], 0, "karolina"),
-        (["sites", "show", "karolina"], 0, "qgpu"),
+        (["sites", "show", "karolina"], 0, "(karolina, current)"),
         (["grade"], 2, "No such command 'grade'"),
         (["--help"], 0, "hand-in"),
     ],

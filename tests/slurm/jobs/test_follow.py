@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from coursekit.errors import codes_in
 from coursekit.files import write_json
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.results import FailedCell, LabResult
@@ -33,12 +34,11 @@ def test_a_verdict_in_words():
     cell = FailedCell(7, "gradient", "1 / 0", "ZeroDivisionError: division by zero")
     failed = replace(RESULT, verdict="failed", reason="stopped by an error", scores=scores, failed_cell=cell)
 
-    assert describe_result(RESULT) == "01-sgd: passed, in 16.8 s on 1 rank."
-    assert describe_result(failed) == (
-        "01-sgd: failed, 2 / 5 points, in 16.8 s on 1 rank.\n"
-        "It did not pass: stopped by an error.\n"
-        "ZeroDivisionError: division by zero"
-    )
+    assert [one for one in ("01-sgd", "passed", "16.8 s", "1 rank") if one not in describe_result(RESULT)] == []
+    head, why, error = describe_result(failed).splitlines()
+    assert "2 / 5 points" in head
+    assert failed.reason in why
+    assert error == cell.error
 
 
 def test_what_is_new_is_read_once(tmp_path):
@@ -90,10 +90,5 @@ def test_a_slurm_that_is_away_is_asked_again(tmp_path, monkeypatch, capsys):
     remember(tmp_path, JOB)
 
     assert follow(7) is False
-    assert capsys.readouterr().out.splitlines()[:5] == [
-        "Job 7 is running on n1; its log is 01-sgd-7.out.",
-        "step 1",
-        "squeue failed: slurm_load_jobs error: Unexpected message received. Still trying.",
-        "It works again.",
-        "",
-    ]
+    running, log, away, back, *_ = capsys.readouterr().out.splitlines()
+    assert ("n1" in running, log, codes_in(away), codes_in(back)) == (True, "step 1", ["slurm.failed"], [])

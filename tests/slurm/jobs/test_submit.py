@@ -65,8 +65,8 @@ def test_parameters_stand_behind_the_script(course, lab, train, given, words):
         ({"site": "nowhere"}, "[site.unknown]"),
         ({"partition": "gold"}, "[partition.unknown]"),
         ({"nodes": 9999}, "[job.nodes]"),
-        ({"nodes": 2}, "[slurm.no-sbatch]"),
-        ({}, "[slurm.no-sbatch]"),
+        ({"nodes": 2}, "[slurm.no-command]"),
+        ({}, "[slurm.no-command]"),
     ],
 )
 def test_what_is_missing_is_said_in_order(course, monkeypatch, tmp_path, options, fault):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.explain import HINTS, explain_pending, explain_refusal
+from coursekit.slurm.jobs.explain import HINTS, explain_pending, explain_refusal, reason_of
 from coursekit.slurm.sites.load import load_site
-from coursekit.slurm.sites.profile import account
+from coursekit.slurm.sites.profile import account, limits
 
 ROOT = Path(__file__).parents[3]
 OF_COMMANDS = {"unrecognized option", "Memory required by task is not available"}  # sbatch's own, or other versions'
@@ -41,49 +41,40 @@ def test_the_table_holds_slurms_own_words(library):
     assert unknown <= OF_COMMANDS
 
 
-def test_an_account_has_the_form_of_the_partition():
-    """At a site whose accounts end with the kind of node, the remedy shows that end."""
+REFUSED_ACCOUNT = "Invalid account or account/partition combination specified"
+
+
+@pytest.mark.parametrize("given", ["", "OPEN-99"])
+def test_an_account_has_the_form_of_the_partition(monkeypatch, given):
+    """At a site whose accounts end with the kind of node, the remedy shows that end, and who has set one sees which."""
+    monkeypatch.setenv("SBATCH_ACCOUNT", given)
     site = load_site(ROOT, "jean-zay")
-    suffixes = {account(site, site.partitions[key]).partition("@")[2] for key in site.partitions}
-    assert suffixes >= {"v100", "a100", "h100"}
-    form = account(site, site.partitions[site.default_partition])
+    forms = {key: account(site, partition) for key, partition in site.partitions.items()}
+    assert {form.partition("@")[2] for form in forms.values()} >= {"v100", "a100", "h100"}
 
-    words = "Invalid account or account/partition combination specified"
-    assert explain_refusal(words, site, site.default_partition) == (
-        "jean-zay refused the job: no account was given, and there is no default one: "
-        f"`export SBATCH_ACCOUNT={form}`, with your project. Slurm says: {words}."
-    )
-
-
-def test_a_wrong_account_is_named(monkeypatch):
-    """Who has set an account sees which, and what it should look like."""
-    monkeypatch.setenv("SBATCH_ACCOUNT", "OPEN-99")
-    site = load_site(ROOT, "karolina")
-    words = "Invalid account or account/partition combination specified"
-
-    assert explain_refusal(words, site, "qgpu") == (
-        "karolina refused the job: the account OPEN-99 (SBATCH_ACCOUNT) does not exist, is not yours, or is not for "
-        f"this partition: set one of the form OPEN-00-00. Slurm says: {words}."
-    )
+    for key, form in forms.items():
+        said = explain_refusal(REFUSED_ACCOUNT, site, key)
+        assert said.code == "refused.account"
+        assert [part for part in (form, given, REFUSED_ACCOUNT) if part not in said.words] == []
 
 
 def test_limits_of_the_qos_are_told():
     """What the profile knows of a QOS's limits is part of the sentence."""
     site = load_site(ROOT, "karolina")
-    said = explain_refusal("Job violates accounting/QOS policy (job submit limit, …)", site, "qgpu_exp")
-    qos = site.qos["qgpu_exp"]
-    assert f"{qos.max_num_jobs_per_user} running, {qos.max_num_submitted_per_user} running or waiting" in said
+    named = ((key, name) for key, one in site.partitions.items() for name in (*one.qos, one.partition_qos) if name)
+    key, name = next((key, name) for key, name in named if limits(site, name))
+    said = explain_refusal("Job violates accounting/QOS policy (job submit limit, …)", site, key)
+    assert said.code == "refused.limits"
+    assert limits(site, name) in said.words
 
 
 def test_forgotten_variables_are_named(monkeypatch):
     """A variable that overrides the script without a word is pointed at; unknown refusals are quoted."""
     monkeypatch.setenv("SBATCH_PARTITION", "x")
-    site = load_site(ROOT, "karolina")
+    said = explain_refusal("No words for this", load_site(ROOT, "karolina"))
 
-    assert explain_refusal("No words for this", site, "qgpu") == (
-        "karolina refused the job. Slurm says: No words for this. "
-        "These variables of your shell override the script: SBATCH_PARTITION."
-    )
+    assert said.code == "refused.unknown"
+    assert [part for part in ("No words for this", " SBATCH_PARTITION.") if part not in said.words] == []
 
 
 @pytest.mark.needs("squeue")
@@ -96,48 +87,38 @@ def test_every_reason_of_slurm_has_words(library):
     reasons = {name for name in names if not name.isdigit()}
 
     assert len(reasons) > 150
-    shrugged = {reason for reason in reasons if "does not know" in explain_pending("5", reason)}
-    assert shrugged == OF_ENDED_JOBS
+    assert {reason for reason in reasons if reason_of(reason).code == "wait.unknown"} == OF_ENDED_JOBS
 
 
 @pytest.mark.parametrize(
-    ("reason", "expected"),
+    ("reason", "code"),
     [
-        ("Priority", "other jobs are ahead of it"),
-        (
-            "ReqNodeNotAvail, Reserved for maintenance",
-            "maintenance begins before it could end: ask for a shorter time, or wait for it",
-        ),
-        ("ReqNodeNotAvail, UnavailableNodes:n1", "nodes that it needs are down, switched off or reserved"),
-        ("JobHeldUser", "you hold it: `scontrol release 5` releases it"),
-        ("launch_failed_requeued_held", "its node could not start it: `scontrol release 5` tries again"),
-        ("AssocGrpCPUMinutesLimit", "your project has used up its hours: ask the course's instructors"),
-        ("QOSMaxJobsPerUserLimit", "you, or your project, have as many jobs as allowed: wait for one to end"),
-        ("QOSMaxGRESPerUser", "your jobs, or your project's, use all that they may use at once: wait for one to end"),
-        ("SomethingNew", "Slurm gives a reason that this kit does not know"),
+        ("", "not-looked-at"),
+        ("ReqNodeNotAvail, Reserved for maintenance", "maintenance"),
+        ("ReqNodeNotAvail, UnavailableNodes:n1", "nodes-down"),
+        ("launch_failed_requeued_held", "held-after-launch"),
+        ("AssocGrpCPUMinutesLimit", "hours-used-up"),
+        ("QOSMaxJobsPerUserLimit", "too-many-jobs"),
+        ("QOSMaxGRESPerUser", "limit-of-resources"),
+        ("SomethingNew", "unknown"),
     ],
 )
-def test_a_reason_in_words(reason, expected):
-    """A sentence says why, what to do where one can do something, and Slurm's own word."""
-    assert explain_pending("5", reason, now=NOW) == f"Job 5 waits: {expected} ({reason})."
-
-
-def test_a_job_without_a_reason():
-    """Until Slurm has looked at a job it gives none."""
-    assert explain_pending("5", "") == "Job 5 waits: Slurm has not looked at it yet."
+def test_the_first_row_that_fits_counts(reason, code):
+    """The families of limits go from narrow to wide."""
+    assert reason_of(reason).code == f"wait.{code}"
 
 
 @pytest.mark.parametrize(
     ("start", "expected"),
     [
-        ("2026-11-20T17:20:00", " Slurm expects it to start at 17:20."),
-        ("2026-11-21T09:00:00", " Slurm expects it to start at 09:00 on Saturday, 21 November."),
-        ("2026-11-20T16:00:00", ""),
-        ("", ""),
+        ("2026-11-20T17:20:00", "17:20."),
+        ("2026-11-21T09:00:00", "09:00 on Saturday, 21 November."),
+        ("2026-11-20T16:00:00", "(JobHeldUser)."),
+        ("", "(JobHeldUser)."),
     ],
 )
-def test_the_start_that_slurm_expects(start, expected):
-    """An estimate is told by the clock; one that has passed, or none, is left out."""
-    assert (
-        explain_pending("5", "Priority", start, NOW) == f"Job 5 waits: other jobs are ahead of it (Priority).{expected}"
-    )
+def test_a_reason_in_words(start, expected):
+    """With what to do about this job and Slurm's own word; an estimate of its start, unless it has passed."""
+    said = explain_pending("5", "JobHeldUser", start, NOW)
+    assert said.startswith(f"Job 5 waits: {reason_of('JobHeldUser').words.format(job_id='5')} (JobHeldUser).")
+    assert said.endswith(expected)

@@ -11,49 +11,44 @@ from coursekit.slurm.sites.load import load_site, load_sites, site_names
 ROOT = Path(__file__).parents[3]
 
 CONSTRAINT = 'directives = ["--constraint=cold&dark"]'
-HIDES = "which shows a rank only its own GPU"
-
-# What is changed in the file, in which part of it that is noticed, and what the sentence says of it.
+DEEP = " [partitions.deep]: "
+# What is changed in the file, in which part of it that is noticed, a fact that is named, and the code.
 WRONG = [
-    ("billing_unit =", "depth = 20000\nbilling_unit =", "", "unknown key(s) ['depth']; allowed are title, "),
-    ("shell =", "depth = 20000\nshell =", " [software]", "unknown key(s) ['depth']; allowed are shell, "),
-    ('slurm_name = "a', 'depth = 2\nslurm_name = "a', " [partitions.deep]", "unknown key(s) ['depth']; allowed are "),
-    ("max_time_min = 600", "depth = 2", " [qos.dive]", "unknown key(s) ['depth']; allowed are max_time_min, "),
-    ("doubt =", "depth = 20000\ndoubt =", " [confirm.0]", "unknown key(s) ['depth']; allowed are key, doubt, command"),
-    ('title = "Nautilus, Vulcania"\n', "", "", "missing key(s) ['title']; needed are "),
-    ('imagenet = ""\n', "", " [storage]", "missing key(s) ['imagenet']; needed are "),
-    ('slurm_name = "abyss"\n', "", " [partitions.deep]", "missing key(s) ['slurm_name']; needed are "),
-    ('command = "srun --mpi=list"\n', "", " [confirm.0]", "missing key(s) ['command']; needed are "),
-    ('status = "current"', 'status = "sunk"', "", "status is 'sunk', but must be one of current, retired."),
-    ('partition = "deep"', 'partition = "abyss"', "", "default_partition is 'abyss', but must be one of deep, test."),
-    ('qos = ["dive"]', 'qos = ["dive", "float"]', " [partitions.deep]", "qos is 'float', but must be one of dive."),
-    ('qos = ["dive"]', 'partition_qos = "x"', " [partitions.deep]", "qos is 'x', but must be one of dive."),
-    ('with = "deep"', 'with = "test"', " [partitions.test]", "shares_nodes_with is 'test', but must be one of deep."),
-    ("default_time_min = 90", "default_time_min = 1441", " [partitions.deep]", "must not be above max_time_min"),
-    (CONSTRAINT, 'directives = ["-C cold"]', " [partitions.deep]", "directives has '-C cold': write the long form"),
+    ("billing_unit =", "depth = 20000\nbilling_unit =", ": ", "['depth']", "toml.unknown-key"),
+    ("doubt =", "depth = 20000\ndoubt =", " [confirm.0]: ", "['depth']", "toml.unknown-key"),
+    ('slurm_name = "abyss"\n', "", DEEP, "['slurm_name']", "toml.missing-key"),
+    ('status = "current"', 'status = "sunk"', ": status ", "current, retired", "site.unknown-value"),
+    ('partition = "deep"', 'partition = "abyss"', ": default_partition ", "deep, test", "site.unknown-value"),
+    ('qos = ["dive"]', 'qos = ["dive", "float"]', f"{DEEP}qos ", "'float'", "site.unknown-value"),
+    ('qos = ["dive"]', 'partition_qos = "x"', f"{DEEP}qos ", "'x'", "site.unknown-value"),
+    ('with = "deep"', 'with = "test"', " [partitions.test]: shares_nodes_with ", "deep", "site.unknown-value"),
+    ("default_time_min = 90", "default_time_min = 1441", f"{DEEP}default_time_min ", "max_time_min", "site.time"),
+    (CONSTRAINT, 'directives = ["-C cold"]', f"{DEEP}directives ", "'-C cold'", "site.short-option"),
     # The labs pin `gpus[hvd.local_rank()]`: with one visible GPU, all ranks but the first would fail.
-    (CONSTRAINT, 'directives = ["--gpus-per-task=1"]', " [partitions.deep]", f"has '--gpus-per-task=1', {HIDES}"),
-    ('mpi = "pmix"', 'srun_options = ["--gpu-bind=none"]', " [launch]", f"srun_options has '--gpu-bind=none', {HIDES}"),
-    ("shell =", 'container = "--gpu-bind=none"\nshell =', " [software]", f"container has '--gpu-bind=none', {HIDES}"),
-    ('shell = "#!/bin/bash -l"', 'shell = "bash"', " [software]", "shell must begin with #!"),
-    ("{node}:{port}", "{host}:{port}", " [jupyter]", "tunnel uses ['host']; allowed are {node}, {port}, {user}."),
-    ('tunnel = "ssh', '# tunnel = "ssh', " [jupyter]", "address or tunnel must say how a browser reaches JupyterLab"),
-    ("num_nodes = 2\n", "num_nodes = 21\n", "", "num_nodes is 21, but a job of the default partition has at most 20 "),
-    ("num_cpus_per_gpu = 8", "num_cpus_per_gpu = 9", " [partitions.deep]", "4 ranks with 9 CPUs each need 36, but "),
-    ('gpu = "Kraken 8"', 'gpu = "none"', " [partitions.deep]", "gpu is \"none\", but gpu_request is 'gres'"),
+    (CONSTRAINT, 'directives = ["--gpus-per-task=1"]', f"{DEEP}directives ", "--gpus-per-task=1", "site.hides-gpus"),
+    ('mpi = "pmix"', 'srun_options = ["--gpu-bind=none"]', " [launch]: srun_options ", "", "site.hides-gpus"),
+    ("shell =", 'container = "--gpu-bind=none"\nshell =', " [software]: container ", "", "site.hides-gpus"),
+    ('shell = "#!/bin/bash -l"', 'shell = "bash"', " [software]: shell ", "'bash'", "site.shell"),
+    ("{node}:{port}", "{host}:{port}", " [jupyter]: tunnel ", "['host']", "site.tunnel"),
+    ('tunnel = "ssh', '# tunnel = "ssh', " [jupyter]: address ", "tunnel", "site.no-jupyter"),
+    ("num_nodes = 2\n", "num_nodes = 21\n", ": num_nodes ", "20", "site.nodes"),
+    ("num_cpus_per_gpu = 8", "num_cpus_per_gpu = 9", DEEP, "36", "site.cpus"),
+    ('gpu = "Kraken 8"', 'gpu = "none"', f"{DEEP}gpu ", "'gres'", "site.no-gpu"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "place", "words"), WRONG)
-def test_a_wrong_file_is_refused_with_its_place(checkout, old, new, place, words):
-    """One sentence says in which part of the file, what is wrong, and what would fit."""
+@pytest.mark.parametrize("row", WRONG)
+def test_a_wrong_file_is_refused_with_its_place(checkout, row):
+    """The message says in which part of the file, and what is wrong."""
+    old, new, place, fact, code = row
     checkout.change(old, new)
 
     with pytest.raises(CourseKitError) as refused:
         checkout.load()
 
-    assert str(refused.value).startswith(f"slurm/sites/nautilus.toml{place}: ")
-    assert words in str(refused.value)
+    assert refused.value.code == code
+    assert str(refused.value).startswith(f"slurm/sites/nautilus.toml{place}")
+    assert fact in str(refused.value)
 
 
 def test_a_fabric_that_nobody_names_is_in_doubt():

@@ -164,7 +164,7 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
             "elsewhere": "partition",
             "look": "",
         },
-    )
+    ).words
 
 
 def explain_ended(job_id: str, state: JobState, log: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,8 +13,9 @@ from typing import NamedTuple
 
 from coursekit import toml_files
 from coursekit.environ import FOR_SBATCH
+from coursekit.errors import Cause
 from coursekit.slurm.jobs.slurm_cli import COMPLETED, JobState
-from coursekit.slurm.sites.profile import Partition, Site, account, limits
+from coursekit.slurm.sites.profile import Site, account, limits
 from coursekit.text import format_minutes
 
 NUM_TAIL_BYTES = 64_000
@@ -23,16 +23,14 @@ NUM_EXPLANATIONS = 3  # more would bury the first, which is the most telling
 NUM_SHOWN = 200  # characters of a line
 # The line with which a traceback ends: the exception, at the margin or behind what marks a rank.
 _RAISED = re.compile(
-    r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<kind>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
+    r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<name>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
 )
-# What is said of an exception that nothing in `hints.toml` knows.
-RAISED = "The program ended with {name}. The lines above that in the log, or the executed notebook, say where."
 # Exceptions that follow from others.
 CONSEQUENCES = frozenset((
     "PapermillExecutionError", "CellExecutionError", "DeadKernelError", "CheckError",
     "RankError", "HorovodInternalError", "CalledProcessError", "KeyboardInterrupt",
 ))  # fmt: skip
-EXPECTED = {"SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION"}  # what an event sets
+EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # what an event sets
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,7 @@ class Hint:
     """A row of `hints.toml`, which says what its keys mean."""
 
     words: str
+    code: str
     patterns: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
@@ -59,27 +58,33 @@ class Hint:
 
 @dataclass(frozen=True)
 class Hints:
-    """`hints.toml`: why a job waits, was refused or ended."""
+    """`hints.toml`: why a job waits, was refused or ended, and what is said where no row fits."""
 
+    unknown_wait: Hint
+    unknown_exception: Hint
     waits: tuple[Hint, ...]
     refused: tuple[Hint, ...]
     ended: tuple[Hint, ...]
 
 
 HINTS = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
-STATES = {state: row.words for row in HINTS.ended for state in row.states}
-EXIT_CODES = {code: row.words for row in HINTS.ended for code in row.exit_codes}
 
 
 class Explanation(NamedTuple):
-    """What happened and what to do, in one or two sentences, and what that was recognised by."""
+    """What happened and what to do, in one or two sentences, with its code, and what that was recognised by."""
 
     words: str
+    code: str
     evidence: str
 
     def __str__(self) -> str:
-        """Return both, for people."""
-        return f"{self.words}\n    recognised by: {self.evidence}"
+        """Return all, for people."""
+        return f"{Cause(self.words, self.code)}\n    recognised by: {self.evidence}"
+
+
+def reason_of(reason: str) -> Hint:
+    """Return the row on why a job waits; the reason is as `squeue --format=%r` shows it."""
+    return next((row for row in HINTS.waits if re.fullmatch(row.pattern, reason.replace("_", " "))), HINTS.unknown_wait)
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
@@ -87,8 +92,7 @@ def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | N
 
     Reason and start are as `squeue --format='%r %S'` shows them; the start is '' for none.
     """
-    fitting = (row.words for row in HINTS.waits if re.fullmatch(row.pattern, reason.replace("_", " ")))
-    words = next(fitting, "Slurm gives a reason that this kit does not know").format(job_id=job_id)
+    words = reason_of(reason).words.format(job_id=job_id)
     shown = f" ({reason})" if reason else ""
     return f"Job {job_id} waits: {words}{shown}.{_expected(start, now or datetime.now())}"  # noqa: DTZ005 - as Slurm's
 
@@ -108,17 +112,23 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
     """Return explanations of a job that ended, the most telling first; () if it completed, or nothing is recognised."""
     if state.state == COMPLETED:
         return ()
-    found = []
-    if state.state in STATES:
-        by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
-        found.append(Explanation(STATES[state.state].format(by=by), f"Slurm's state {state.state}"))
-    said = _from_log(log)  # it knows, while an exit code only hints
-    found += said
-    if state.exit_code in EXIT_CODES and not said:
-        found.append(Explanation(EXIT_CODES[state.exit_code], f"Slurm's exit code {state.exit_code}"))
+    by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
+    found = [
+        Explanation(row.words.format(by=by), row.code, f"Slurm's state {state.state}")
+        for row in HINTS.ended
+        if state.state in row.states
+    ]
+    if said := _from_log(log):  # it knows, while an exit code only hints
+        found += said
+    else:
+        found += [
+            Explanation(row.words, row.code, f"Slurm's exit code {state.exit_code}")
+            for row in HINTS.ended
+            if state.exit_code in row.exit_codes
+        ]
     different: list[Explanation] = []
     for one in found:
-        if all(one.words != other.words and one.evidence != other.evidence for other in different):
+        if all(one.code != other.code and one.evidence != other.evidence for other in different):
             different.append(one)
     return tuple(different[:NUM_EXPLANATIONS])
 
@@ -136,33 +146,32 @@ def _from_log(log: str) -> list[Explanation]:
 
     What may be harmless, or follows from something else, is told where nothing else is recognised.
     """
-    raised = [match for match in _RAISED.finditer(log) if match["kind"] not in CONSEQUENCES]
+    raised = [match for match in _RAISED.finditer(log) if match["name"] not in CONSEQUENCES]
     found = _matches(log, is_weak=False)
     if raised and not _matches(raised[-1][0], is_weak=False):
-        found.append((RAISED, raised[-1]))
-    found = found or _matches(log, is_weak=True)
-    lines = {_line_start(match) for match in raised}
-    found.sort(key=lambda one: (_line_start(one[1]) not in lines, -_line_start(one[1])))
-    names = [next(filter(None, match.groupdict().values()), "") for _, match in found]  # what the pattern caught
-    return [Explanation(words.format(name=name), _lines_of(match)) for (words, match), name in zip(found, names)]
+        found.append((HINTS.unknown_exception, raised[-1]))
+    ends = {_lines_of(match)[0] for match in raised}
+    explanations = []
+    for row, match in found or _matches(log, is_weak=True):
+        start, line = _lines_of(match)
+        name = next(filter(None, match.groupdict().values()), "")  # what the pattern caught
+        explanations.append((start not in ends, -start, Explanation(row.words.format(name=name), row.code, line)))
+    return [explanation for *_, explanation in sorted(explanations, key=lambda one: one[:2])]
 
 
-def _matches(log: str, *, is_weak: bool) -> list[tuple[str, re.Match[str]]]:
-    """Return the words of each row that fits, and its last match: a restarted job tells of earlier starts first."""
+def _matches(log: str, *, is_weak: bool) -> list[tuple[Hint, re.Match[str]]]:
+    """Return each row that fits, and its last match: a restarted job tells of earlier starts first."""
     rows = [row for row in HINTS.ended if row.patterns and row.is_weak == is_weak]
-    found = [(row.words, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
-    return [(words, matches[-1]) for words, matches in found if matches]
+    found = [(row, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
+    return [(row, matches[-1]) for row, matches in found if matches]
 
 
-def _line_start(match: re.Match[str]) -> int:
-    return match.string.rfind("\n", 0, match.start() + 1) + 1
-
-
-def _lines_of(match: re.Match[str]) -> str:
-    """Return the lines in which a match lies as one, so that they can be found again in the log."""
-    text, start, end = match.string, match.start(), match.end()
-    lines = text[text.rfind("\n", 0, start) + 1 : end] + text[end:].partition("\n")[0]
-    return " ".join(lines.split())[:NUM_SHOWN]
+def _lines_of(match: re.Match[str]) -> tuple[int, str]:
+    """Return where the lines of a match begin, and these lines as one, so that they can be found again in the log."""
+    text, end = match.string, match.end()
+    start = text.rfind("\n", 0, match.start() + 1) + 1
+    lines = text[start:end] + text[end:].partition("\n")[0]
+    return start, " ".join(lines.split())[:NUM_SHOWN]
 
 
 def _user_name(number: str) -> str:
@@ -171,43 +180,47 @@ def _user_name(number: str) -> str:
     return f"user {number}"
 
 
-def explain_refusal(
-    words: str, site: Site, partition: str | None = None, of_form: Mapping[str, str] | None = None
-) -> str:
-    """Return one sentence on why `sbatch` refused a script.
+def explain_refusal(words: str, site: Site, key: str = "", of_form: dict[str, str] | None = None) -> Cause:
+    """Return one sentence on why `sbatch` refused a script, and its code.
 
     Args:
         words: what it said.
         site: the machine.
-        partition: a name in its profile; its default when None.
+        key: a partition's name in its profile; '' for its default.
         of_form: what to write in place of options and variables, where a form was filled in and not a command called.
     """
-    fitting = (row.words for row in HINTS.refused if any(one.lower() in words.lower() for one in row.patterns))
-    sentence = next(fitting, "")
-    chosen = site.partition(partition)
-    reason = f": {sentence.format(**_facts(site, chosen), **(of_form or _of_shell(site, chosen)))}" if sentence else ""
-    return f"{site.name} refused the job{reason}. Slurm says: {words}.{'' if of_form else _overriding()}"
+    fitting = (row for row in HINTS.refused if any(one.lower() in words.lower() for one in row.patterns))
+    facts, overriding = _of_site(site, key) | (of_form or _of_shell(site, key)), "" if of_form else _overriding()
+    reason, code = next(((f": {row.words.format(**facts)}", row.code) for row in fitting), ("", "refused.unknown"))
+    return Cause(f"{site.name} refused the job{reason}. Slurm says: {words}.{overriding}", code)
 
 
-def _facts(site: Site, chosen: Partition) -> dict[str, str]:
-    constraint = [line for line in chosen.directives if "constraint" in line]
-    known = {name: limits(site, name) for name in (*chosen.qos, chosen.partition_qos) if name}
-    told = "; ".join(f"{name} allows {words}" for name, words in known.items() if words)
+def _of_site(site: Site, key: str) -> dict[str, str]:
+    partition = site.partition(key)
+    constraint = [line for line in partition.directives if "constraint" in line]
+    known = {name: limits(site, name) for name in (*partition.qos, partition.partition_qos) if name}
+    allowed = "; ".join(f"{name} allows {words}" for name, words in known.items() if words)
     return {
-        "partition": chosen.slurm_name,
+        "partition": partition.slurm_name,
         "constraint": f" ({', '.join(constraint)})" if constraint else "",
-        "time": f"{chosen.slurm_name} allows {format_minutes(chosen.max_time_min)}, and a QOS may allow less",
-        "limits": told or "see `sacctmgr show assoc` and `sacctmgr show qos`",
+        "time": f"{partition.slurm_name} allows {format_minutes(partition.max_time_min)}, and a QOS may allow less",
+        "limits": allowed or "see `sacctmgr show assoc` and `sacctmgr show qos`",
         "script": f"tell the course's instructors, the profile slurm/sites/{site.name}.toml is out of date",
     }
 
 
-def _of_shell(site: Site, chosen: Partition) -> dict[str, str]:
-    qos, reservation = os.environ.get("SBATCH_QOS", ""), os.environ.get("SBATCH_RESERVATION", "")
+def _of_shell(site: Site, key: str) -> dict[str, str]:
+    partition, form = site.partition(key), account(site, site.partition(key))
+    given, qos, reservation = (os.environ.get(name, "") for name in EXPECTED)
+    wrong = (
+        f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or is not for this partition: "
+        f"set one of the form {form}"
+    )
+    none = f"no account was given, and there is no default one: `export SBATCH_ACCOUNT={form}`, with your project"
     return {
-        "account": _account(account(site, chosen)),
+        "account": wrong if given else none,
         "qos": f" {qos}" if qos else "",
-        "qos_remedy": f"set SBATCH_QOS to {' or '.join(chosen.qos)}" if chosen.qos else "unset SBATCH_QOS",
+        "qos_remedy": f"set SBATCH_QOS to {' or '.join(partition.qos)}" if partition.qos else "unset SBATCH_QOS",
         "reservation": f" {reservation}" if reservation else "",
         "reserved": "SBATCH_RESERVATION",
         "without": "unset SBATCH_RESERVATION",
@@ -215,16 +228,6 @@ def _of_shell(site: Site, chosen: Partition) -> dict[str, str]:
         "elsewhere": "--partition",
         "look": "look with `coursekit jobs`, then ",
     }
-
-
-def _account(form: str) -> str:
-    given = os.environ.get("SBATCH_ACCOUNT", "")
-    if not given:
-        return f"no account was given, and there is no default one: `export SBATCH_ACCOUNT={form}`, with your project"
-    return (
-        f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or is not for this partition: "
-        f"set one of the form {form}"
-    )
 
 
 def _overriding() -> str:

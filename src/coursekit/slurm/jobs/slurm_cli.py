@@ -52,8 +52,8 @@ class SlurmError(AwayError):
         words: what the command said, without the prefix `sbatch: error:`; '' when it said nothing.
     """
 
-    def __init__(self, message: str, words: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, code: str, words: str = "") -> None:
+        super().__init__(message, code)
         self.words = words
 
 
@@ -64,7 +64,9 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
         SlurmError: it is not there, fails, or does not end in time.
     """
     if shutil.which(program) is None:
-        raise SlurmError(f"there is no {program} on this machine: jobs are handled on a login node.")
+        raise SlurmError(
+            f"there is no {program} on this machine: jobs are handled on a login node.", "slurm.no-command"
+        )
     try:
         ended = subprocess.run(
             [program, *words],
@@ -78,13 +80,17 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise SlurmError(f"{program} gave no answer in {TIMEOUT_S:g} s: Slurm is busy, try again later.") from None
+        raise SlurmError(
+            f"{program} gave no answer in {TIMEOUT_S:g} s: Slurm is busy, try again later.", "slurm.busy"
+        ) from None
     LOGGER.info("%s: status %d: %s", shlex.join([program, *words]), ended.returncode, ended.stdout + ended.stderr)
     if ended.returncode:
         said = without_prefix(ended.stderr, program)
         if any(words in said for words in NO_SLURM):
-            raise SlurmError(f"{program} finds no Slurm: go to a login node, or try later if you are on one ({said}).")
-        raise SlurmError(f"{program} failed: {said or f'exit status {ended.returncode}'}", said)
+            raise SlurmError(
+                f"{program} finds no Slurm: go to a login node, or try later if you are on one ({said}).", "slurm.away"
+            )
+        raise SlurmError(f"{program} failed: {said or f'exit status {ended.returncode}'}", "slurm.failed", said)
     return ended.stdout
 
 

@@ -96,7 +96,7 @@ def _submit(root: Path, job: JobScript, lab: str, arguments: Sequence[str]) -> S
         raise CourseKitError(f"{script} is missing: make it with `coursekit build`.", "job-script.missing")
     if shutil.which("sbatch") is None:
         where = f"a login node of {site.title} ({site.access.login[0]})"
-        raise CourseKitError(f"there is no sbatch here: submit on {where}.", "slurm.no-sbatch")
+        raise CourseKitError(f"there is no sbatch here: submit on {where}.", "slurm.no-command")
     if text:
         write_text(root / script, text)
     try:
@@ -104,7 +104,7 @@ def _submit(root: Path, job: JobScript, lab: str, arguments: Sequence[str]) -> S
     except SlurmError as error:
         if not error.words:
             raise
-        raise CourseKitError(explain_refusal(error.words, site, job.key)) from None
+        raise CourseKitError(*explain_refusal(error.words, site, job.key)) from None
     job_id, now = said.strip().splitlines()[-1].partition(";")[0], datetime.now().astimezone()
     submitted = SubmittedJob(job_id, job.name, lab, site.name, script, now.isoformat(timespec="seconds"))
     remember(root, submitted)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coursekit import toml_files
-from coursekit.errors import CourseKitError
+from coursekit.errors import Cause, CourseKitError
 from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site, srun_options
 
 FOLDER = "slurm/sites"
@@ -32,7 +32,7 @@ def load_site(root: Path, name: str) -> Site:
     where = f"{FOLDER}/{name}.toml"
     site = toml_files.load(Site, root / where, where, name=name)
     for fault in _faults(site):
-        raise CourseKitError(f"{where}{fault}.")
+        raise CourseKitError(f"{where}{fault.words}.", fault.code)
     return site
 
 
@@ -41,56 +41,64 @@ def load_sites(root: Path) -> list[Site]:
     return [load_site(root, name) for name in site_names(root)]
 
 
-def _faults(site: Site) -> Iterator[str]:
+def _faults(site: Site) -> Iterator[Cause]:
     """Say which parts of a site do not fit each other: the place in its file, and what is wrong."""
     yield from _unknown(": status", site.status, STATUSES)
     yield from _unknown(": default_partition", site.default_partition, site.partitions)
     if not site.software.shell.startswith("#!"):
-        yield f" [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}"
+        yield Cause(f" [software]: shell must begin with #!, as scripts do, not {site.software.shell!r}", "site.shell")
     yield from _wrong_options(" [launch]: srun_options", site.launch.srun_options)
     yield from _wrong_options(" [software]: container", srun_options(site.software.container))
     yield from _wrong_options(" [software.pytorch]: container", srun_options(site.software.pytorch.container))
     if not (site.jupyter.address or site.jupyter.tunnel):
-        yield " [jupyter]: address or tunnel must say how a browser reaches JupyterLab"
+        yield Cause(" [jupyter]: address or tunnel must say how a browser reaches JupyterLab", "site.no-jupyter")
     if unknown := sorted({name for name in re.findall(r"{(.*?)}", site.jupyter.tunnel) if name not in TUNNEL_NAMES}):
         allowed = ", ".join(f"{{{name}}}" for name in TUNNEL_NAMES)
-        yield f" [jupyter]: tunnel uses {unknown}; allowed are {allowed}"
+        yield Cause(f" [jupyter]: tunnel uses {unknown}; allowed are {allowed}", "site.tunnel")
     for key in site.partitions:
         yield from _faults_of_partition(site, key)
     limit = site.partition().max_num_nodes or site.partition().num_nodes
     if limit and site.num_nodes > limit:  # the committed job scripts must fit into the default partition
-        yield f": num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes"
+        yield Cause(
+            f": num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes",
+            "site.nodes",
+        )
 
 
-def _faults_of_partition(site: Site, key: str) -> Iterator[str]:
+def _faults_of_partition(site: Site, key: str) -> Iterator[Cause]:
     partition, here = site.partitions[key], f" [partitions.{key}]:"
     yield from _unknown(f"{here} gpu_request", partition.gpu_request, GPU_REQUESTS)
     if partition.gpu_request != "none" and not partition.has_gpus:
-        yield f'{here} gpu is "none", but gpu_request is {partition.gpu_request!r}: name the GPU'
+        yield Cause(f'{here} gpu is "none", but gpu_request is {partition.gpu_request!r}: name the GPU', "site.no-gpu")
     for name in filter(None, (*partition.qos, partition.partition_qos)):
         yield from _unknown(f"{here} qos", name, site.qos)
     yield from _wrong_options(f"{here} directives", partition.directives)
     if partition.default_time_min > partition.max_time_min:
-        yield f"{here} default_time_min must not be above max_time_min"
+        yield Cause(f"{here} default_time_min must not be above max_time_min", "site.time")
     num_ranks, num_cpus = partition.num_gpus_per_node, partition.num_cpus_per_gpu
     if num_ranks * num_cpus > partition.num_cpus_per_node:
         need = f"{num_ranks} ranks with {num_cpus} CPUs each need {num_ranks * num_cpus}"
-        yield f"{here} {need}, but num_cpus_per_node is {partition.num_cpus_per_node}"
+        yield Cause(f"{here} {need}, but num_cpus_per_node is {partition.num_cpus_per_node}", "site.cpus")
     if partition.shares_nodes_with:
         yield from _unknown(f"{here} shares_nodes_with", partition.shares_nodes_with, set(site.partitions) - {key})
 
 
-def _wrong_options(place: str, options: Iterable[str]) -> Iterator[str]:
+def _wrong_options(place: str, options: Iterable[str]) -> Iterator[Cause]:
     """Options are long and do not take GPUs out of the ranks' sight."""
     for option in options:
         if not option.startswith("--"):
-            yield f"{place} has {option!r}: write the long form, which begins with two dashes"
+            yield Cause(
+                f"{place} has {option!r}: write the long form, which begins with two dashes", "site.short-option"
+            )
         if option.startswith(HIDES_GPUS):
-            why = "ranks pin the GPU of their local rank and have to see all of their node"
-            yield f"{place} has {option!r}, which shows a rank only its own GPU; {why}"
+            yield Cause(
+                f"{place} has {option!r}, which shows a rank only its own GPU; "
+                "ranks pin the GPU of their local rank and have to see all of their node",
+                "site.hides-gpus",
+            )
 
 
-def _unknown(place: str, value: str, choices: Iterable[str]) -> Iterator[str]:
+def _unknown(place: str, value: str, choices: Iterable[str]) -> Iterator[Cause]:
     if value not in choices:
         listed = ", ".join(sorted(choices)) or "those in the file, which lists none"
-        yield f"{place} is {value!r}, but must be one of {listed}"
+        yield Cause(f"{place} is {value!r}, but must be one of {listed}", "site.unknown-value")
