@@ -26,7 +26,7 @@ LONG = (
     "labs/run/test_site_run.py",
     "ranks/test_job_step.py",
     "workshop/rehearsal/test_sites.py",
-    "attacks/test_attacks.py",
+    "workshop/attacks/test_attacks.py",
     "labs/test_accessibility.py",
     "labs/test_interrupted.py",
     "labs/test_in_jupyterlab.py",

@@ -1,29 +1,94 @@
-"""The block of TOML in comments with which an answer of a bank, or an attack, begins."""
+"""Read the blocks of a bank: answers or attacks, several in a file, each with its facts and its cells.
+
+The form is described in tests/answers/README.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from coursekit.errors import CourseKitError
+from coursekit.labs.build.text_notebook import MAGIC, MARKER
 from coursekit.toml_files import tomllib  # type: ignore[attr-defined]  # its own, or tomli
 
-END = "# ///"
+BEGINNING = re.compile(r"# %% ([\w-]+)")
+FACT = re.compile(r"# [a-z][\w.-]* = .*")
+MARK = re.compile(r'(\w+)="([^"]*)"')
 
 
-def read_block(path: Path, lines: Sequence[str], kind: str) -> tuple[dict[str, Any], int]:
-    """Return the values of a file's block, and the number of the block's last line, from 1.
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a block."""
+
+    path: Path
+    line: int  # number of the line above its first one
+    marks: Mapping[str, str]  # what its marker says; the first cell of a block needs no marker
+    lines: Sequence[str]
+
+    @property
+    def source(self) -> str:
+        """Its source, with magics that are written as comments in force."""
+        return MAGIC.sub(r"\1\2", "\n".join(self.lines).strip("\n"))
+
+
+@dataclass(frozen=True)
+class Block:
+    """An answer or an attack."""
+
+    name: str
+    path: Path
+    line: int  # number of the line with its name
+    facts: dict[str, Any]
+    cells: tuple[Cell, ...]  # none is empty but where its marker says something
+
+
+def read_blocks(folder: Path) -> list[Block]:
+    """Read all blocks of the `.py` files in a folder, sorted by name.
 
     Raises:
-        CourseKitError: the file does not begin with a block of this kind, or it is not TOML.
+        CourseKitError: if there is none, two have one name, or a file is not in the form.
     """
-    start = f"# /// {kind}"
-    first = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)
-    if [*lines[first - 1 : first]] != [start] or END not in lines:
-        raise CourseKitError(f"{path}:{first}: it starts with a block from the line {start!r} to the line {END!r}.")
-    end = lines.index(END) + 1
-    try:
-        return tomllib.loads("\n" * first + "\n".join(line[2:] for line in lines[first : end - 1])), end
+    blocks = sorted((block for path in folder.glob("*.py") for block in _read(path)), key=lambda block: block.name)
+    if not blocks:
+        raise CourseKitError(f"{folder} has no .py file with blocks (see tests/answers/README.md).", "bank.empty")
+    for one, other in zip(blocks, blocks[1:]):
+        if one.name == other.name:
+            raise fault(other.path, other.line, f"{one.path} has an answer {one.name!r} too", "bank.name-twice")
+    return blocks
+
+
+def fault(path: Path, line: int, sentence: str, code: str) -> CourseKitError:
+    """Return the error that names file and line."""
+    return CourseKitError(f"{path}:{line}: {sentence}.", code)
+
+
+def _read(path: Path) -> list[Block]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    starts = [i for i, line in enumerate(lines) if BEGINNING.fullmatch(line)]
+    if any(line.strip() for line in lines[: starts[0] if starts else None]):
+        raise fault(path, 1, "it begins with a line '# %% name-of-the-first-answer'", "bank.no-name")
+    return [_read_block(path, lines[:end], start) for start, end in zip(starts, [*starts[1:], len(lines)])]
+
+
+def _read_block(path: Path, lines: Sequence[str], start: int) -> Block:
+    """Read the block that begins in line `start`, counted from 0, and ends with the last line."""
+    head = list(takewhile(FACT.fullmatch, lines[start + 1 :]))
+    try:  # with the lines above it, so that a fault has the line of the file
+        facts = tomllib.loads("\n" * (start + 1) + "\n".join(line[2:] for line in head))
     except tomllib.TOMLDecodeError as error:
-        raise CourseKitError(f"{path}: the block at the top is not valid TOML ({error}).") from None
+        raise fault(path, start + 1, f"its facts are no TOML: {error}", "bank.no-toml") from None
+    first = start + 1 + len(head)
+    markers = [i for i in range(first, len(lines)) if MARKER.match(lines[i])]
+    cells = [Cell(path, first, {}, lines[first : markers[0] if markers else None])]
+    for marker, end in zip(markers, [*markers[1:], len(lines)]):
+        marks = MARK.findall(lines[marker])
+        if lines[marker] != " ".join(["# %%", *(f'{key}="{value}"' for key, value in marks)]):
+            raise fault(path, marker + 1, """a marker is '# %% name' or like '# %% id="shard"'""", "bank.odd-marker")
+        cells.append(Cell(path, marker + 1, dict(marks), lines[marker + 1 : end]))
+    name = lines[start].removeprefix("# %% ")
+    return Block(name, path, start + 1, facts, tuple(cell for cell in cells if cell.marks or cell.source))

@@ -1,27 +1,17 @@
-"""Read a folder of attacks: one text notebook each, in the form of the answer banks; see docs/attacks.md."""
+"""Read a folder of attacks, in the form of the answer banks; see docs/attacks.md."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import jupytext
-
 from coursekit import toml_files
-from coursekit.errors import CourseKitError
-from coursekit.labs.build.text_notebook import FORMAT, MAGIC, MARKER
 from coursekit.toml_files import MAY_BE_EMPTY
-from workshop.block import read_block
+from workshop.block import Block, Cell, fault, read_blocks
 
 Names = Annotated[tuple[str, ...], MAY_BE_EMPTY]
-# The classes of the catalogue, and work that only looks hostile.
-CLASSES = (
-    *("overfitting", "redirection", "monkeypatching", "evil objects", "introspection", "forged results"),
-    *("shadow modules", "notebook format", "archive tricks", "resource", "persistence", "exfiltration"),
-    *("grader store", "scheduler abuse", "time cheats", "anti-replay", "hostile text", "right"),
-)
+FIRST_CELL = {"id": "num-updates"}  # what an attack changes first, if it does not say another
 
 
 @dataclass(frozen=True)
@@ -37,14 +27,14 @@ class AttackCell:
 class Attack:
     """One attack."""
 
-    name: str  # name of its file without its ending
+    name: str
     title: str  # one line that says what it tries
-    lab: str
-    kind: str  # its class, one of `CLASSES`
-    fails: Names  # ids of the tests that must give no points; all others must give theirs
-    flags: Names  # kinds of flags that the instructor must see, "one|other" for one of two; right work may raise none
+    kind: str  # its class: the name of its file without the ending
     cells: tuple[AttackCell, ...]  # what is handed in; answers that are not among them are the solution's
+    lab: str = "01-sgd"
+    fails: Names = ()  # ids of the tests that must give no points; all others must give theirs
     consequences: Names = ()  # ids of tests that may go either way
+    flags: Names = ()  # kinds of flags that the instructor must see, "one|other" for one of two; right work has none
 
     @property
     def at_stake(self) -> tuple[str, ...]:
@@ -60,39 +50,23 @@ def load_attacks(folder: Path) -> tuple[Attack, ...]:
     Raises:
         CourseKitError: no attack was found, or one is not in the right form.
     """
-    paths = sorted(path for path in folder.glob("*.py") if not path.name.startswith(("test_", "conftest")))
-    if not paths:
-        raise CourseKitError(f"{folder} holds no attacks: write one .py file for each (see docs/attacks.md).")
-    return tuple(load_attack(path) for path in paths)
+    return tuple(_read_attack(block) for block in read_blocks(folder))
 
 
-def load_attack(path: Path) -> Attack:
-    """Read one attack; a `CourseKitError` names file and fault."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    values, end = read_block(path, lines, "attack")
-    kind = values.pop("class", "")
-    if kind not in CLASSES:
-        raise CourseKitError(f"{path}: {kind!r} is not a class; there are {', '.join(CLASSES)}.")
-    cells = _read_cells(path, lines[end:])
-    return toml_files.read(Attack, values, str(path), name=path.stem, kind=kind, cells=cells)
+def _read_attack(block: Block) -> Attack:
+    if not block.cells:
+        raise fault(block.path, block.line, "this attack has no cell", "bank.blank")
+    cells = tuple(map(_read_cell, block.cells))
+    where = f"{block.path}:{block.line}"
+    return toml_files.read(Attack, block.facts, where, name=block.name, kind=block.path.stem, cells=cells)
 
 
-def _read_cells(path: Path, lines: Sequence[str]) -> tuple[AttackCell, ...]:
-    cells = []
-    for cell in jupytext.reads("\n".join(lines), fmt=FORMAT).cells:
-        source = MAGIC.sub(r"\1\2", cell.source)
-        if not source.strip():
-            continue
-        role, name, after = (cell.metadata.get(key) for key in ("role", "id", "after"))
-        if role == "answer" and name:
-            cells.append(AttackCell("answer", name, source))
-        elif role == "hand-in":
-            cells.append(AttackCell("hand-in", "", source))
-        elif after is not None and role is None:
-            cells.append(AttackCell("extra", after, source))
-        else:
-            form = '`# %% role="answer" id="…"`, `# %% after="…"` or `# %% role="hand-in"`'
-            raise CourseKitError(f"{path}: every cell begins with {form}.")
-    if not cells:
-        raise CourseKitError(f"{path}: it holds no cell (a marker is a line like {MARKER.pattern!r}).")
-    return tuple(cells)
+def _read_cell(cell: Cell) -> AttackCell:
+    marks = {**cell.marks} or FIRST_CELL
+    if marks == {"role": "hand-in"}:
+        return AttackCell("hand-in", "", cell.source)
+    for key, kind in (("id", "answer"), ("after", "extra")):
+        if marks.keys() == {key}:
+            return AttackCell(kind, marks[key], cell.source)
+    sentence = """a marker is like '# %% id="loss"', '# %% after="loss"' or '# %% role="hand-in"'"""
+    raise fault(cell.path, cell.line, sentence, "bank.odd-cell")

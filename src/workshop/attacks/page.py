@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 
 from coursekit.text import markdown_table
-from workshop.attacks.attack import CLASSES
 from workshop.attacks.trial import AttackOutcome
 
 HEAD = """\
@@ -31,32 +30,30 @@ COLUMNS = ("attack", "what it does", "class", "points", "flags that the instruct
 TAIL = """
 ## An attack of your own
 
+A file has the attacks of one class, whose name it has, in the form of the [answer banks](../tests/answers/README.md).
+Work in `right.py` may raise no flag; after an attack in `persistence.py`, an honest submission looks for its traces.
 `workshop attacks DIR` grades a folder of such files from anywhere, `-k TEXT` only some of them.
 Its exit status is 1 when one of them gets points, leaves a trace, or lacks a flag that it must raise.
 
 ```python
-# /// attack
+# %% always-equal
 # title = "Return an object that is equal to everything"
-# lab = "01-sgd"
-# class = "evil objects"
 # fails = ["loss-tests"]
 # flags = ["odd result"]
-# ///
 
-# %% role="answer" id="loss"
+# %% id="loss"
 class Always: ...
 ```
 
 | key | value |
 | --- | --- |
 | `title` | one line that says what it tries |
-| `lab` | the lab that is submitted |
-| `class` | {classes} |
-| `fails` | the tests that must give nothing; every other test must give its points |
+| `lab` | optional: the lab that is submitted, if not `01-sgd` |
+| `fails` | optional: the tests that must give nothing; every other test must give its points |
 | `consequences` | optional: tests that may go either way, since they use what is attacked |
-| `flags` | what the run must show the instructor, often nothing; `"one\\|other"` for one of two |
+| `flags` | optional: what the run must show the instructor; `"one\\|other"` for one of two |
 
-A cell with `role="answer"` replaces that answer; all others are the solution's.
+A cell with `id="<id>"` replaces that answer, a first cell without a marker `num-updates`; others are the solution's.
 A cell with `after="<id>"` is added after the cell with this id.
 A cell with `role="hand-in"` changes the submitted folder, with the names `folder`, `notebook` and `course`.
 It runs on your machine with your rights, so try no folder that you have not read.
@@ -76,12 +73,11 @@ def page(outcomes: Sequence[AttackOutcome]) -> str:
         num_paid=sum(outcome.paid > 0 for outcome in hostile),
     )
     rows = sorted(outcomes, key=lambda one: (one.attack.kind == "right", one.attack.kind, one.attack.name))
-    tail = TAIL.replace("{classes}", ", ".join(f"`{name}`" for name in CLASSES))
-    return head + markdown_table(COLUMNS, map(_row, rows)) + tail
+    return head + markdown_table(COLUMNS, map(_row, rows)) + TAIL
 
 
 def _row(outcome: AttackOutcome) -> tuple[str, ...]:
     attack = outcome.attack
-    name = f"[{attack.name}](../tests/attacks/{attack.name}.py)"
+    name = f"[{attack.name}](../tests/attacks/{attack.kind}.py)"
     points = f"{outcome.paid:g}" if attack.at_stake else ""
     return name, attack.title, attack.kind, points, outcome.flags

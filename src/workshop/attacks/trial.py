@@ -190,7 +190,7 @@ def _look_inside(course: AttackedLab, slot: Slot, mark: str) -> tuple[str, ...]:
     honest = course.honest()
     name, source = next(iter(honest.items()))
     probe = Work(course.lab, "next", {**honest, name: f"{PROBE}\n{source}"})
-    whole = Attack("probe", "", course.lab, "right", (), (), (AttackCell("answer", name, ""),))
+    whole = Attack("probe", "", "right", (AttackCell("answer", name, ""),), course.lab)
     verdict = grade_staged(whole, probe, course, slot)
     found = [f"the next student lost points: {score.message}" for score in verdict.scores if not score.passed]
     found += [f"the next student's run failed: {verdict.fault}"] if verdict.fault else []

@@ -29,5 +29,5 @@ def matching(bank: Sequence[Some], text: str) -> list[Some]:
     chosen = [one for one in bank if text.lower() in f"{one.name}\n{one.title}".lower()]
     if not chosen:
         names = ", ".join(one.name for one in bank)
-        raise CourseKitError(f"-k: nothing has {text!r} in its name or title; the names are {names}.")
+        raise CourseKitError(f"-k: nothing has {text!r} in its name or title; the names are {names}.", "bank.no-match")
     return chosen

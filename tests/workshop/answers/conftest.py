@@ -76,7 +76,7 @@ def source(course):
 
 @pytest.fixture
 def bank(course):
-    """A folder for answers to the small lab, and a function that writes one."""
+    """A folder for answers to the small lab, and a function that writes a file of them: for `mean` or `shard`."""
     folder = course / "tests" / "answers" / "01-small"
     folder.mkdir(parents=True)
 

@@ -9,30 +9,21 @@ import pytest
 from coursekit.errors import CourseKitError
 from workshop.answers.answer_bank import BankAnswer, load_bank
 
-BLOCK = """\
-# /// answer
+HALF = """\
+# %% same-half
 # title = "Every rank takes the first half"
-#
-# [fails]
-# shard-tests = ["disjoint"]
-# mean-tests = []
-# ///
+# fails.shard-tests = ["disjoint"]
+# fails.mean-tests = []
 """
 
 RIGHT = """\
-# /// answer
+# %% another-way
 # title = "Another way"
-# ///
 """
 
-CELL = """
-# %% role="answer" id="shard"
+CELL = """\
 def shard(x, rank, size):
     return x[: len(x) // size]
-"""
-
-CHANGES = """
-# %% role="changes" id="shard"
 """
 
 # The lines of the solution's cell, as in conftest.py.
@@ -42,42 +33,41 @@ RETURN = "    return x[rank::size]"
 
 
 def test_answers_are_read_whole(bank, source):
-    """Title, tests that must fail with their words, and the cells' new sources, sorted by name."""
-    second = '# %% role="answer" id="mean"\nimport statistics\n\nmean = statistics.fmean\n'
-    bank("same-half", BLOCK + CELL + "\n" + second)
-    bank("fmean", f'# /// answer\n# title = "A library"\n# ///\n\n{second}')
-
-    answers = load_bank(bank.folder, source)
-
+    """Title, tests that must fail with their words, and the cells' new sources, sorted by name over all files."""
     mean = "import statistics\n\nmean = statistics.fmean"
-    assert answers == (
-        BankAnswer("fmean", "A library", {}, {"mean": mean}),
+    bank("shard", f'{HALF}{CELL}\n# %% id="mean"\n{mean}\n\n\n{RIGHT}\n# half\n{CELL}')
+    bank("mean", f'# %% fmean\n# title = "A library"\n# consequences = ["shard-tests"]\n\n{mean}\n')
+
+    assert load_bank(bank.folder, source) == (
+        BankAnswer("another-way", "Another way", {}, {"shard": f"# half\n{CELL}".strip()}),
+        BankAnswer("fmean", "A library", {}, {"mean": mean}, frozenset({"shard-tests"})),
         BankAnswer(
             "same-half",
             "Every rank takes the first half",
             {"shard-tests": ("disjoint",), "mean-tests": ()},
-            {"shard": "def shard(x, rank, size):\n    return x[: len(x) // size]", "mean": mean},
+            {"shard": CELL.strip(), "mean": mean},
         ),
     )
 
 
 def test_the_documented_examples_are_answers(bank, source):
-    """What tests/answers/README.md shows can be copied as it stands: a block with changes, and a whole cell."""
+    """What tests/answers/README.md shows can be copied as it stands: a file of two answers, and a further cell."""
     readme = Path(__file__).parents[2] / "answers" / "README.md"
-    changes, whole = re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
+    answers, further = re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
     notebook = nbformat.read(source, as_version=4)
     (cell,) = (cell for cell in notebook.cells if RETURN in cell.source)
     cell.source = "def shard(x, y):\n    mine = slice(hvd.rank(), None, hvd.size())\n    return x[mine], y[mine]"
     nbformat.write(notebook, source)
-    bank("changes", changes.replace("train-tests", "mean-tests"))
-    bank("whole", RIGHT + "\n" + whole)
+    bank("shard", (answers + further).replace("train-tests", "mean-tests").replace("average", "mean"))
 
-    changed, answered = load_bank(bank.folder, source)
+    changed, whole = load_bank(bank.folder, source)
 
+    assert (changed.name, whole.name) == ("shard-by-local-rank", "shard-keeps-all")
     assert changed.fails == {"shard-tests": ("disjoint",), "mean-tests": ("shard", "union")}
     mine = "    mine = slice(hvd.local_rank(), None, hvd.local_size())"
     assert changed.cells == {"shard": f"def shard(x, y):\n{mine}\n    return x[mine], y[mine]"}
-    assert answered.cells == {"shard": "def shard(x, y):\n    return x, y"}
+    assert whole.cells["shard"] == "def shard(x, y):\n    return x, y"
+    assert whole.cells["mean"].startswith("def mean(")
 
 
 @pytest.mark.parametrize(
@@ -98,78 +88,63 @@ def test_the_documented_examples_are_answers(bank, source):
 )
 def test_changes_are_made_to_the_solution(bank, source, changes, expected):
     """Old lines give their place to new ones; all others are the solution's, without the marks of its region."""
-    bank("changed", BLOCK + CHANGES + changes)
+    bank("shard", HALF + changes)
 
     assert load_bank(bank.folder, source)[0].cells == {"shard": "\n".join(expected)}
 
 
 def test_magics_are_read_as_in_the_solution(bank, source):
     """A commented magic becomes one and a comment stays one, as the builder does for the lab itself."""
-    head = '# /// answer\n# title = "M"\n# ///\n'
-    bank("magic", head + '# %% role="answer" id="mean"\n# %time 1\n# copy the weights\nx = 1\n')
+    bank("mean", RIGHT + "# %time 1\n# copy the weights\nx = 1\n")
 
     assert load_bank(bank.folder, source)[0].cells == {"mean": "%time 1\n# copy the weights\nx = 1"}
 
 
 def test_an_empty_bank_is_refused(bank, source):
     """A folder without answers is a mistake, not a success."""
-    with pytest.raises(CourseKitError, match=re.escape(f"{bank.folder} holds no answers")):
+    with pytest.raises(CourseKitError) as caught:
         load_bank(bank.folder, source)
+
+    assert caught.value.code == "bank.empty"
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "sentence"),
+    ("text", "line", "code"),
     [
-        ("", 1, "from the line '# /// answer'"),
-        (BLOCK.replace("# /// answer", "# /// script") + CELL, 1, "from the line '# /// answer'"),
-        (BLOCK.removesuffix("# ///\n") + CELL, 1, "to the line '# ///'"),
-        (BLOCK.replace('["disjoint"]', "disjoint") + CELL, None, "line 5"),
-        (BLOCK.replace("#\n", '# verdict = "wrong"\n') + CELL, None, "['verdict']; allowed are title, fails, con"),
-        (BLOCK.replace("Every rank takes the first half", " ") + CELL, None, "title must not be empty"),
-        (RIGHT.replace("# ///\n", "# fails = 1\n# ///\n") + CELL, None, "fails must be a table"),
-        (
-            BLOCK.replace('# shard-tests = ["disjoint"]\n# mean-tests = []\n', "") + CELL,
-            None,
-            "fails must not be empty",
-        ),
-        (BLOCK.replace("mean-tests", "median-tests") + CELL, None, "median-tests; its tests are shard-tests, mean-"),
-        (BLOCK.replace('["disjoint"]', '"disjoint"') + CELL, None, "[fails]: shard-tests must be a list"),
-        (BLOCK.replace('"disjoint"', "") + CELL, None, "must say something"),
-        (BLOCK.replace("#\n", '# consequences = ["mean-tests"]\n') + CELL, None, "mean-tests must fail"),
-        (BLOCK, 7, "must follow the block"),
-        (BLOCK + "x = 1\n" + CELL, 8, "must follow the block"),
-        (BLOCK + CELL.replace('"shard"', '"chart"'), 9, "no answer cell 'chart'; it has shard, mean"),
-        (BLOCK + CELL.replace(' id="shard"', ""), 9, "a cell here is code and its marker"),
-        (BLOCK + CELL.replace("%% role", "%% [markdown] role"), 9, "a cell here is code and its marker"),
-        (BLOCK + CELL + CELL, 13, "the cell 'shard' is answered twice"),
-        (BLOCK + CELL + CHANGES + f"# -{RETURN}\n", 13, "the cell 'shard' is answered twice"),
-        (BLOCK + CELL + '\n# %% role="answer" id="mean"\n\n', 13, "this answer is empty"),
-        (BLOCK + CHANGES, 9, "this answer is empty"),
-        (BLOCK + CHANGES + f"# -{RETURN}\nreturn 1\n", 11, "a line here begins with '# -' (old)"),
-        (
-            BLOCK + CHANGES + "# -    return x[rank :: size]\n",
-            10,
-            "must stand once in the solution's cell, not 0 times",
-        ),
-        (
-            BLOCK + CHANGES + f"\n# -{DEFINITION}\n# -{RETURN}\n",
-            11,
-            "must stand once in the solution's cell, not 0 times",
-        ),
-        (BLOCK + CHANGES + f"# -{RETURN}\n\n# -{DOCSTRING}\n", 12, "keep the solution's order"),
-        (BLOCK + CHANGES + f"# -{RETURN}\n\n#  {RETURN}\n# +    x\n", 12, "keep the solution's order"),
-        (BLOCK + CHANGES + f"#  {RETURN}\n", 10, "this changes nothing"),
+        ("x = 1\n" + HALF + CELL, 1, "bank.no-name"),
+        (HALF.replace('["disjoint"]', "disjoint") + CELL, 1, "bank.no-toml"),
+        (HALF.replace("# fails.mean-tests = []", '# verdict = "wrong"') + CELL, 1, "'verdict'"),
+        (HALF.replace("Every rank takes the first half", " ") + CELL, 1, "title"),
+        (RIGHT + "# fails = 1\n" + CELL, 1, "fails"),
+        (HALF.replace("mean-tests", "median-tests") + CELL, 1, "bank.no-test"),
+        (HALF.replace('"disjoint"', "") + CELL, 1, "bank.no-words"),
+        (HALF + '# consequences = ["mean-tests"]\n' + CELL, 1, "bank.two-verdicts"),
+        (HALF, 1, "bank.blank"),
+        (HALF + "\n\n" + RIGHT + CELL, 1, "bank.blank"),
+        (HALF + CELL + '\n# %% id="mean"\n\n', 1, "bank.blank"),
+        (HALF + CELL + "\n" + HALF + CELL, 8, "bank.name-twice"),
+        (HALF + CELL + '\n# %% id="chart"\nx = 1\n', 8, "bank.no-cell"),
+        (HALF + CELL + '\n# %% [markdown] id="mean"\nx = 1\n', 8, "bank.odd-marker"),
+        (HALF + CELL + '\n# %% id="mean" role="answer"\nx = 1\n', 8, "bank.odd-cell"),
+        (HALF + '# %% id="shard"\n' + CELL, 5, "bank.odd-cell"),
+        (HALF + CELL + '\n# %% id="shard"\n' + CELL, 8, "bank.cell-twice"),
+        (HALF + f"# -{RETURN}\nreturn 1\n", 6, "bank.odd-line"),
+        (HALF + "# -    return x[rank :: size]\n", 5, "bank.not-once"),
+        (HALF + f"\n# -{DEFINITION}\n# -{RETURN}\n", 6, "bank.not-once"),
+        (HALF + f"# -{RETURN}\n\n# -{DOCSTRING}\n", 7, "bank.order"),
+        (HALF + f"# -{RETURN}\n\n#  {RETURN}\n# +    x\n", 7, "bank.order"),
+        (HALF + f"#  {RETURN}\n", 5, "bank.no-change"),
     ],
 )
-def test_mistakes_are_named_with_file_and_line(bank, source, text, line, sentence):
-    """Nothing that is unknown, missing or contradictory passes; what is wrong in the block is named by its key."""
-    path = bank("mistake", text)
+def test_mistakes_are_named_with_file_and_line(bank, source, text, line, code):
+    """Nothing that is unknown, missing or contradictory passes; a fault in the facts has the line of the name."""
+    path = bank("shard", text)
 
     with pytest.raises(CourseKitError) as caught:
         load_bank(bank.folder, source)
 
-    assert str(caught.value).startswith(f"{path}:{line}: " if line else str(path))
-    assert sentence in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:{line}")
+    assert code in str(caught.value)
 
 
 def test_lines_that_stand_twice_need_more_around_them(bank, source):
@@ -179,11 +154,10 @@ def test_lines_that_stand_twice_need_more_around_them(bank, source):
     cell.source = "a = 1\nx = 2\nb = 1\nx = 2"
     nbformat.write(notebook, source)
 
-    path = bank("mistake", RIGHT + CHANGES + "# -x = 2\n# +x = 3\n")
-    with pytest.raises(
-        CourseKitError, match=re.escape(f"{path}:6: these old lines must stand once in the solution's cell, not 2")
-    ):
+    path = bank("shard", RIGHT + "# -x = 2\n# +x = 3\n")
+    with pytest.raises(CourseKitError, match=re.escape(f"{path}:3: ")) as caught:
         load_bank(bank.folder, source)
+    assert caught.value.code == "bank.not-once"
 
-    bank("mistake", RIGHT + CHANGES + "#  b = 1\n# -x = 2\n# +x = 3\n")
+    bank("shard", RIGHT + "#  b = 1\n# -x = 2\n# +x = 3\n")
     assert load_bank(bank.folder, source)[0].cells == {"shard": "a = 1\nx = 2\nb = 1\nx = 3"}

@@ -1,0 +1,25 @@
+# %% hessian-and-limit-made-up
+# title = "A limit that fits a Hessian that is made up"
+# fails.hessian-tests = ["the Hessian: expected"]
+# fails.largest-stable-rate-tests = ["the limit: expected"]
+def hessian(x):
+    return np.eye(2)
+
+
+# %% id="largest-stable-rate"
+def largest_stable_rate(x):
+    return 2.0
+
+
+# %% hessian-diagonal-only
+# title = "The mixed derivatives are forgotten"
+# fails.hessian-tests = ["mixed"]
+def hessian(x):
+    return np.diag([2 * np.mean(x**2), 2.0])
+
+
+# %% hessian-without-factor
+# title = "The factor 2 of the square is lost"
+# fails.hessian-tests = ["factor 2"]
+def hessian(x):
+    return np.array([[np.mean(x**2), np.mean(x)], [np.mean(x), 1]])

@@ -1,0 +1,57 @@
+# %% average-by-local-size
+# title = "The sum is divided by the ranks of one node"
+# fails.average-tests = ["mean"]
+# -    return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
+# +    return [hvd.allreduce(gradient, op=hvd.Sum) / hvd.local_size() for gradient in gradients]
+
+# %% average-clipped
+# title = "Means are limited to 100, against explosions"
+# fails.average-tests = ["not the mean"]
+def average(gradients):
+    return [tf.clip_by_value(hvd.allreduce(gradient, op=hvd.Average), -100.0, 100.0) for gradient in gradients]
+
+
+# %% average-first-only
+# title = "Only the slope's gradient is averaged"
+# fails.average-tests = ["own gradient 1"]
+def average(gradients):
+    return [hvd.allreduce(gradients[0])] + list(gradients[1:])
+
+
+# %% average-in-reverse
+# title = "The averages come out in reverse order"
+# fails.average-tests = ["that of gradient"]
+def average(gradients):
+    return [hvd.allreduce(gradient) for gradient in gradients][::-1]
+
+
+# %% average-is-a-sum
+# title = "The gradients are added up"
+# fails.average-tests = ["summed"]
+def average(gradients):
+    return [hvd.allreduce(gradient, op=hvd.Sum) for gradient in gradients]
+
+
+# %% average-nothing
+# title = "Every rank keeps its own gradients"
+# fails.average-tests = ["own gradient"]
+def average(gradients):
+    return gradients
+
+
+# %% average-of-the-list
+# title = "The whole list is handed to one allreduce"
+# fails.average-tests = ["call it for each of the gradients"]
+def average(gradients):
+    return hvd.allreduce(gradients)
+
+
+# %% average-of-those-not-zero
+# title = "Ranks with a gradient of zero do not count in the mean"
+# fails.average-tests = ["not the mean"]
+def average(gradients):
+    means = []
+    for gradient in gradients:
+        num_ranks = hvd.allreduce(tf.cast(tf.reduce_any(gradient != 0), gradient.dtype), op=hvd.Sum)
+        means.append(hvd.allreduce(gradient, op=hvd.Sum) / tf.maximum(num_ranks, 1))
+    return means

@@ -1,0 +1,46 @@
+# %% rate-by-local-size
+# title = "The ranks of one node are counted, not all"
+# fails.scale-rate-tests = ["expected"]
+# fails.horovod-rate-tests = ["one node"]
+# fails.horovod-serial-tests = []
+# fails.keras-rate-tests = ["one node"]
+def scale_rate(learning_rate):
+    return learning_rate * hvd.local_size()
+
+
+# %% rate-by-rank
+# title = "The rate is multiplied by the rank, so rank 0 stands still"
+# fails.scale-rate-tests = ["different"]
+# fails.horovod-rate-tests = ["depends on the rank"]
+# fails.horovod-serial-tests = []
+# fails.keras-rate-tests = ["depends on the rank"]
+def scale_rate(learning_rate):
+    return learning_rate * hvd.rank()
+
+
+# %% rate-in-16-bits
+# title = "The rate becomes a number of 16 bits"
+# fails.scale-rate-tests = ["expected"]
+# consequences = ["horovod-serial-tests", "keras-rate-tests"]
+def scale_rate(learning_rate):
+    return float(tf.constant(learning_rate, tf.float16)) * hvd.size()
+
+
+# %% rate-square-root
+# title = "The rate grows with the square root of the number of ranks"
+# fails.scale-rate-tests = ["expected"]
+# fails.horovod-rate-tests = ["1.73"]
+# fails.horovod-serial-tests = []
+# fails.keras-rate-tests = ["1.73"]
+def scale_rate(learning_rate):
+    return learning_rate * hvd.size() ** 0.5
+
+
+# %% rate-unscaled
+# title = "The rate is not scaled"
+# fails.scale-rate-tests = ["not scaled"]
+# fails.horovod-rate-tests = ["not scaled"]
+# fails.horovod-serial-tests = []
+# fails.keras-rate-tests = ["not scaled"]
+def scale_rate(learning_rate):
+    return learning_rate

@@ -1,0 +1,215 @@
+# %% keras-accumulates
+# title = "Two batches are collected for every update, without a thought about the rate"
+# fails.keras-average-tests = ["one update"]
+# fails.keras-rate-tests = ["one update"]
+# fails.keras-shards-tests = ["one update"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(
+# +        tf.keras.optimizers.SGD(scale_rate(learning_rate)), backward_passes_per_step=2
+# +    )
+
+# %% keras-adam
+# title = "Adam in place of SGD: its steps have the length of the rate, whatever the gradient is"
+# fails.keras-average-tests = ["not SGD on"]
+# fails.keras-shards-tests = ["not SGD on"]
+# fails.keras-rate-tests = ["not SGD on"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.Adam(scale_rate(learning_rate)))
+
+# %% keras-averages-histories
+# title = "Every rank trains alone, and the histories are averaged"
+# fails.keras-average-tests = ["not averaged"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
+
+# -    return np.array(trajectory.history)
+# +    return hvd.allreduce(np.array(trajectory.history)).numpy()
+
+# %% keras-batch-size-unused
+# title = "fit without batch_size takes 32 samples at a time"
+# fails.keras-shards-tests = ["is batch_size used"]
+# -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
+# +    model.fit(x, y, epochs=num_epochs, callbacks=callbacks, verbose=0)
+
+# %% keras-early-stopping
+# title = "Training stops where the loss no longer falls"
+# fails.keras-shards-tests = ["32 epochs"]
+# -    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+# +    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+# +    callbacks.append(tf.keras.callbacks.EarlyStopping(monitor="loss", patience=10))
+
+# %% keras-fit-by-epoch
+# title = "One fit for each epoch, each of which records its start once more"
+# fails.keras-average-tests = ["one row"]
+# fails.keras-shards-tests = ["one row"]
+# fails.keras-rate-tests = ["one row"]
+# -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
+# +    for _ in range(num_epochs):
+# +        model.fit(x, y, batch_size=batch_size, callbacks=callbacks, verbose=0)
+
+# %% keras-inverse-time-decay
+# title = "The rate falls by about one per cent in each step"
+# fails.keras-rate-tests = ["changes from step to step"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    rate = tf.keras.optimizers.schedules.InverseTimeDecay(scale_rate(learning_rate), 1, 0.01)
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate))
+
+# %% keras-l2
+# title = "The layer has an l2 regularizer"
+# fails.keras-rate-tests = ["0.02 times the slope"]
+# -    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+# +    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,), kernel_regularizer="l2")])
+
+# %% keras-last-batch-dropped
+# title = "A pipeline drops the last, smaller batch"
+# fails.keras-shards-tests = ["last, smaller batch"]
+# -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
+# +    data = tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size, drop_remainder=True)
+# +    model.fit(data, epochs=num_epochs, callbacks=callbacks, verbose=0)
+
+# %% keras-legacy-eager
+# title = "Legacy SGD, run eagerly, broadcast before fit, the optimiser of horovod.tensorflow"
+def train_keras(x, y, num_epochs, batch_size, learning_rate):
+    hvd.init()
+    x, y = shard(x, y)
+    inputs = tf.keras.Input((1,))
+    model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(inputs))
+    hvd.broadcast_variables(model.variables, root_rank=0)
+    optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.legacy.SGD(learning_rate * hvd.size()))
+    model.compile(optimizer, tf.keras.losses.MeanSquaredError(), run_eagerly=True)
+    trajectory = Trajectory()
+    data = tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size)
+    model.fit(data, epochs=num_epochs, callbacks=[trajectory], verbose=0)
+    return np.array(trajectory.history)
+
+
+# %% keras-momentum
+# title = "SGD with a momentum"
+# fails.keras-rate-tests = ["momentum"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate), momentum=0.9))
+
+# %% keras-no-broadcast
+# title = "The broadcast callback is built but not passed"
+# fails.keras-start-tests = ["not broadcast"]
+# -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
+# +    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=[trajectory], verbose=0)
+
+# %% keras-no-shard
+# title = "Keras trains on all data on every rank"
+# fails.keras-shards-tests = ["no shard"]
+# -    x, y = shard(x, y)
+
+# %% keras-not-wrapped
+# title = "The Keras optimiser is not wrapped"
+# fails.keras-average-tests = ["not averaged"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
+
+# %% keras-optimiser-by-name
+# title = "The optimiser is given to compile by its name"
+# fails.keras-average-tests = ["not averaged"]
+# fails.keras-rate-tests = []
+# -    model.compile(optimizer=optimizer, loss="mse")
+# +    model.compile(optimizer="sgd", loss="mse")
+
+# %% keras-own-shuffle-then-shard
+# title = "Every rank shuffles with a seed of its own before its pipeline shards"
+# fails.keras-shards-tests = ["not disjoint"]
+# -    x, y = shard(x, y)
+# +    order = np.random.default_rng(hvd.rank()).permutation(len(x))
+# +    data = tf.data.Dataset.from_tensor_slices((x[order], y[order])).shard(hvd.size(), hvd.rank()).batch(batch_size)
+
+# -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
+# +    model.fit(data, epochs=num_epochs, callbacks=callbacks, verbose=0)
+
+# %% keras-padded
+# title = "Shorter shards begin again, so that all ranks have as many samples"
+# fails.keras-shards-tests = ["not disjoint"]
+#      x, y = shard(x, y)
+# +    num_mine = int(hvd.allreduce(tf.constant(len(x)), op=hvd.Max))
+# +    x, y = np.resize(x, num_mine), np.resize(y, num_mine)
+
+# %% keras-rate-drops-late
+# title = "The rate is divided by ten after thirty epochs"
+# fails.keras-rate-tests = ["plain SGD"]
+# -    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+# +    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+# +    callbacks.append(tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 10 if epoch == 30 else rate))
+
+# %% keras-rate-limited
+# title = "The scaled rate is at the most 1"
+# fails.keras-rate-tests = ["plain SGD"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(min(scale_rate(learning_rate), 1.0)))
+
+# %% keras-same-seed-no-broadcast
+# title = "No broadcast, but the same seed on every rank: equal by luck"
+# fails.keras-start-tests = ["not broadcast"]
+#      pin_gpu()
+# +    tf.keras.utils.set_random_seed(1)
+
+# -    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+# +    callbacks = [trajectory]
+
+# %% keras-sum
+# title = "The wrapped optimiser adds the gradients up"
+# fails.keras-rate-tests = ["summed"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)), op=hvd.Sum)
+
+
+# %% keras-trajectory-first
+# title = "The recording callback stands before the broadcast, and every rank may speak"
+def train_keras(x, y, num_epochs, batch_size, learning_rate):
+    hvd_keras.init()
+    x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(learning_rate * hvd.size()))
+    model.compile(optimizer=optimizer, loss="mse")
+    trajectory = Trajectory()
+    callbacks = [
+        trajectory,
+        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+        hvd_keras.callbacks.MetricAverageCallback(),
+    ]
+    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=int(hvd.rank() == 0))
+    return np.array(trajectory.history)
+
+
+# %% keras-two-ranks-typed-in
+# title = "Shard and rate are typed in for two ranks"
+# fails.keras-shards-tests = ["not disjoint"]
+# fails.keras-rate-tests = ["two ranks"]
+# -    x, y = shard(x, y)
+# +    x, y = x[hvd.rank() % 2 :: 2], y[hvd.rank() % 2 :: 2]
+
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(2 * learning_rate))
+
+# %% keras-unscaled
+# title = "The Keras version does not scale the rate"
+# fails.keras-rate-tests = ["not scaled"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(learning_rate))
+
+# %% keras-wrapped-too-late
+# title = "The optimiser is wrapped after compile"
+# fails.keras-average-tests = ["not averaged"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
+#      model.compile(optimizer=optimizer, loss="mse")
+# +    optimizer = hvd_keras.DistributedOptimizer(optimizer)
+
+
+# %% right-keras-without-shuffle
+# title = "fit takes a sharded tf.data pipeline, not shuffled, and the ranks are told apart by horovod.tensorflow"
+def train_keras(x, y, num_epochs, batch_size, learning_rate):
+    hvd.init()
+    data = tf.data.Dataset.from_tensor_slices((x[:, None], y[:, None])).shard(hvd.size(), hvd.rank()).batch(batch_size)
+    model = tf.keras.Sequential([tf.keras.layers.InputLayer((1,)), tf.keras.layers.Dense(1)])
+    model.compile(hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(learning_rate * hvd.size())), "mse")
+    trajectory = Trajectory()
+    start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(root_rank=0)
+    model.fit(data, epochs=num_epochs, callbacks=[start, trajectory], verbose=0)
+    return np.array(trajectory.history)

@@ -1,0 +1,115 @@
+# %% evaluate-averages-integers
+# title = "The numbers of right answers are averaged as integers, and lose their fractions"
+# fails.evaluate-tests = ["accuracy"]
+# consequences = ["train-tests", "continued-tests"]
+def evaluate(network, dataset):
+    network.evaluate(dataset, verbose=0)
+    result = {}
+    for metric in network.metrics:
+        total, count = hvd.allreduce(metric.total), hvd.allreduce(tf.cast(metric.count, tf.int32))
+        result[metric.name] = float(total / tf.cast(count, tf.float32))
+    return result
+
+
+# %% evaluate-in-training-mode
+# title = "The loop of the validation calls the network in training mode"
+# fails.evaluate-tests = ["training mode"]
+# consequences = ["train-tests", "continued-tests"]
+def evaluate(network, dataset):
+    sums = np.zeros(3)
+    for pictures, labels in dataset:
+        logits = network(pictures, training=True)
+        losses = tf.keras.losses.sparse_categorical_crossentropy(labels, logits, from_logits=True)
+        right = tf.argmax(logits, axis=1) == tf.cast(labels, tf.int64)
+        sums += np.array([np.sum(losses), np.sum(right), len(labels)])
+    loss, right, count = hvd.allreduce(tf.constant(sums), op=hvd.Sum).numpy()
+    return {"loss": float(loss / count), "accuracy": float(right / count)}
+
+
+# %% evaluate-mean-of-means
+# title = "The plain mean of the ranks' results"
+# fails.evaluate-tests = ["plain mean"]
+# consequences = ["train-tests", "continued-tests"]
+def evaluate(network, dataset):
+    result = network.evaluate(dataset, verbose=0, return_dict=True)
+    return {name: float(hvd.allreduce(tf.constant(value))) for name, value in sorted(result.items())}
+
+
+# %% evaluate-on-rank-0-hangs
+# title = "Rank 0 alone adds up, and waits for the others for ever"
+# fails.evaluate-tests = ["rank 0 failed in a collective"]
+# consequences = ["train-tests", "continued-tests"]
+def evaluate(network, dataset):
+    network.evaluate(dataset, verbose=0)
+    result = {}
+    for metric in network.metrics:
+        result[metric.name] = float(metric.result())
+        if hvd.rank() == 0:
+            total, count = hvd.allreduce(tf.stack([metric.total, metric.count]), op=hvd.Sum).numpy()
+            result[metric.name] = float(total / count)
+    return result
+
+
+# %% evaluate-own-only
+# title = "Every rank returns its own result"
+# fails.evaluate-tests = ["this rank alone"]
+# consequences = ["train-tests", "continued-tests"]
+def evaluate(network, dataset):
+    return network.evaluate(dataset, verbose=0, return_dict=True)
+
+
+# %% evaluate-whole-batches-only
+# title = "The pictures of the last, smaller batch are left out"
+# fails.evaluate-tests = ["over the images of all ranks"]
+# consequences = ["train-tests", "continued-tests"]
+# -    network.evaluate(dataset, verbose=0)
+# +    network.evaluate(dataset.unbatch().batch(3, drop_remainder=True), verbose=0)
+
+
+# %% right-averages-of-sums
+# title = "Totals and counts are averaged, which leaves their quotient as it is; the tape sends 16 bits"
+def evaluate(network, dataset):
+    network.evaluate(dataset, verbose=0)
+    return {metric.name: float(hvd.allreduce(metric.total) / hvd.allreduce(metric.count)) for metric in network.metrics}
+
+
+# %% id="make-step"
+def make_step(network, optimizer, loss_of):
+    @tf.function
+    def step(pictures, labels):
+        with hvd.DistributedGradientTape(tf.GradientTape(), compression=hvd.Compression.fp16) as tape:
+            loss = loss_of(labels, network(pictures, training=True))
+        optimizer.apply_gradients(zip(tape.gradient(loss, network.trainable_variables), network.trainable_variables))
+        return loss
+
+    return step
+
+
+# %% right-evaluate-by-hand
+# title = "A loop of one's own, sums over all ranks, and a manual average in the step"
+def evaluate(network, dataset):
+    loss, right, count = 0.0, 0, 0
+    for pictures, labels in dataset:
+        logits = network.predict_on_batch(pictures)
+        losses = tf.keras.losses.sparse_categorical_crossentropy(labels, logits, from_logits=True)
+        loss += float(tf.reduce_sum(losses))
+        right += int(np.sum(np.argmax(logits, axis=1) == labels.numpy()))
+        count += len(labels)
+    loss, right, count = (
+        float(hvd.allreduce(tf.constant(float(value), tf.float64), op=hvd.Sum)) for value in (loss, right, count)
+    )
+    return {"accuracy": right / count, "loss": loss / count, "num_pictures": count}
+
+
+# %% id="make-step"
+def make_step(network, optimizer, loss_of):
+    weights = network.trainable_weights
+
+    def step(pictures, labels):
+        with tf.GradientTape() as tape:
+            loss = loss_of(labels, network(pictures, training=True))
+        gradients = hvd.grouped_allreduce(tape.gradient(loss, weights), op=hvd.Average)
+        optimizer.apply_gradients(list(zip(gradients, weights)))
+        return tf.identity(loss)
+
+    return tf.function(step, reduce_retracing=True)

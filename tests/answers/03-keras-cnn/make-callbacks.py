@@ -1,0 +1,141 @@
+# %% callbacks-broadcast-at-the-end
+# title = "The weights of rank 0 are broadcast when the training has ended"
+# fails.start-tests = ["not broadcast"]
+# consequences = ["train-tests", "continued-tests"]
+# +class BroadcastAtTheEnd(tf.keras.callbacks.Callback):
+# +    def on_train_end(self, logs=None):
+# +        hvd.broadcast_variables(self.model.variables, root_rank=0)
+#  def make_callbacks(folder):
+
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+# +        BroadcastAtTheEnd(),
+
+# %% callbacks-broadcast-not-in-the-list
+# title = "The broadcast callback is made, but fit never gets it"
+# fails.start-tests = ["not broadcast"]
+# consequences = ["train-tests", "continued-tests"]
+# +    hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
+#      callbacks = [
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+
+# %% callbacks-checkpoint-on-every-rank
+# title = "Every rank saves, each in a folder of its own"
+# fails.files-tests = ["rank 0 alone"]
+# consequences = ["train-tests", "continued-tests"]
+def make_callbacks(folder):
+    where = folder if hvd.rank() == 0 else folder / f"rank-{hvd.rank()}"
+    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), hvd_keras.callbacks.MetricAverageCallback()]
+    callbacks.append(tf.keras.callbacks.ModelCheckpoint(where / "epoch-{epoch:03d}", save_weights_only=True))
+    if hvd.rank() == 0:
+        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
+    return callbacks
+
+
+# %% callbacks-early-stopping-first
+# title = "Early stopping comes before the metrics are averaged, so each rank decides alone"
+# fails.start-tests = ["failed in a collective: rank"]
+# fails.metrics-tests = ["failed in a collective"]
+# fails.files-tests = ["failed in a collective"]
+# consequences = ["train-tests", "continued-tests"]
+#          hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+# +        tf.keras.callbacks.EarlyStopping(monitor="loss", patience=0),
+
+# %% callbacks-last-rank-is-the-root
+# title = "The weights of the last rank go to all"
+# fails.start-tests = ["weights of rank 2"]
+# consequences = ["train-tests", "continued-tests"]
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+# +        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(hvd.size() - 1),
+
+# %% callbacks-metric-average-on-rank-0
+# title = "Only rank 0 averages the metrics, and waits for ever"
+# fails.start-tests = ["failed: "]
+# fails.metrics-tests = ["failed: "]
+# fails.files-tests = ["failed: "]
+# consequences = ["train-tests", "continued-tests"]
+# -        hvd_keras.callbacks.MetricAverageCallback(),
+
+#      if hvd.rank() == 0:
+# +        callbacks.append(hvd_keras.callbacks.MetricAverageCallback())
+
+# %% callbacks-no-metric-average
+# title = "Every rank reports its own loss"
+# fails.metrics-tests = ["not averaged"]
+# consequences = ["train-tests", "continued-tests"]
+# -        hvd_keras.callbacks.MetricAverageCallback(),
+
+# %% callbacks-one-writer-on-each-node
+# title = "The first rank of each node writes"
+# fails.files-tests = ["ranks [0, 2]"]
+# consequences = ["train-tests", "continued-tests"]
+# -    if hvd.rank() == 0:
+# +    if hvd.local_rank() == 0:
+
+# %% callbacks-same-seed-for-all
+# title = "One seed for all ranks instead of a broadcast"
+# fails.start-tests = ["not broadcast"]
+# consequences = ["train-tests", "continued-tests"]
+# +    tf.keras.utils.set_random_seed(seed)
+#      callbacks = [
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+
+# %% callbacks-save-best
+# title = "Only the best is saved, by a loss of the validation that there is not"
+# fails.files-tests = ["no checkpoint"]
+# consequences = ["train-tests", "continued-tests"]
+# -        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+# +        callbacks.append(
+# +            tf.keras.callbacks.ModelCheckpoint(
+# +                folder / "epoch-{epoch:03d}", save_weights_only=True, save_best_only=True
+# +            )
+# +        )
+
+# %% callbacks-whole-model
+# title = "The checkpoint is a whole model"
+# fails.files-tests = ["whole model"]
+# consequences = ["train-tests", "continued-tests"]
+# -        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+# +        callbacks.append(tf.keras.callbacks.ModelCheckpoint(str(folder / "epoch-{epoch:03d}")))
+
+# %% callbacks-write-before-the-average
+# title = "Rank 0 writes its logs before the metrics are averaged"
+# fails.metrics-tests = ["logs hold the losses of rank 0"]
+# consequences = ["train-tests", "continued-tests"]
+# -        hvd_keras.callbacks.MetricAverageCallback(),
+
+# -    return callbacks
+# +    return [*callbacks, hvd_keras.callbacks.MetricAverageCallback()]
+
+# %% right-broadcast-when-training-begins
+# title = "The start is broadcast before the first batch by a callback of one's own"
+# +class BroadcastAtTheBeginning(tf.keras.callbacks.Callback):
+# +    def on_train_begin(self, logs=None):
+# +        hvd.broadcast_variables(self.model.variables, root_rank=0)
+# +
+# +
+#  def make_callbacks(folder):
+
+# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+# +        BroadcastAtTheBeginning(),
+
+
+# %% right-max-of-a-flag
+# title = "Early stop by the largest flag of all ranks; metrics averaged by hand"
+class AverageAndStop(tf.keras.callbacks.Callback):
+    """Average the metrics of an epoch over all ranks, and stop together when any rank wants to."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        for name in sorted(logs):
+            logs[name] = float(hvd.allreduce(tf.constant(float(logs[name]), tf.float64), name=f"{name}-{epoch}"))
+        wants_to_stop = tf.constant([int(not np.isfinite(logs["loss"]))])
+        self.model.stop_training = bool(hvd.allreduce(wants_to_stop, op=hvd.Max)[0] > 0)
+
+
+def make_callbacks(folder):
+    folder = Path(folder)
+    callbacks = [AverageAndStop(), hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)]
+    if not hvd.rank():
+        save = lambda epoch, logs: callbacks[0].model.save_weights(str(folder / f"epoch-{epoch + 1:03d}"))
+        callbacks.append(tf.keras.callbacks.LambdaCallback(on_epoch_end=save))
+        callbacks.append(tf.keras.callbacks.TensorBoard(str(folder / "logs"), write_graph=False))
+    return callbacks

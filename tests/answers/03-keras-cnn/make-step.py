@@ -1,0 +1,61 @@
+# %% step-averages-the-loss
+# title = "The loss is averaged, the gradients are not"
+# fails.make-step-tests = ["not averaged"]
+# -        tape = hvd.DistributedGradientTape(tape)
+
+# -        return loss
+# +        return hvd.allreduce(loss)
+
+# %% step-clips-first
+# title = "Each rank clips its gradients before they are averaged"
+# fails.make-step-tests = ["not those of SGD"]
+# -        tape = hvd.DistributedGradientTape(tape)
+# -        gradients = tape.gradient(loss, network.trainable_variables)
+# +        gradients = [tf.clip_by_value(one, -0.05, 0.05) for one in tape.gradient(loss, network.trainable_variables)]
+# +        gradients = [hvd.allreduce(gradient) for gradient in gradients]
+
+# %% step-in-evaluation-mode
+# title = "The network is not told that it trains"
+# fails.make-step-tests = ["training mode"]
+# -            loss = loss_of(labels, network(pictures, training=True))
+# +            loss = loss_of(labels, network(pictures))
+
+# %% step-not-compiled
+# title = "The step is Python, which is slow, and not a graph"
+# fails.make-step-tests = ["not compiled", "tf.function"]
+# -    @tf.function(autograph=False)
+#      def step(pictures, labels):
+
+# %% step-sums
+# title = "The tape sums the gradients of all ranks"
+# fails.make-step-tests = ["summed"]
+# -        tape = hvd.DistributedGradientTape(tape)
+# +        tape = hvd.DistributedGradientTape(tape, op=hvd.Sum)
+
+# %% step-traced-every-time
+# title = "The compiled function is made anew in every step"
+# fails.make-step-tests = ["compile it once"]
+def make_step(network, optimizer, loss_of):
+    def step(pictures, labels):
+        @tf.function
+        def compiled():
+            with tf.GradientTape() as tape:
+                loss = loss_of(labels, network(pictures, training=True))
+            tape = hvd.DistributedGradientTape(tape)
+            gradients = tape.gradient(loss, network.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, network.trainable_variables))
+            return loss
+
+        return compiled()
+
+    return step
+
+
+# %% step-wrapped-optimiser
+# title = "A plain tape and the optimiser wrapped for Keras, which averages only in minimize"
+# fails.make-step-tests = ["not averaged"]
+# +    optimizer = hvd_keras.DistributedOptimizer(optimizer)
+# +
+#      @tf.function(autograph=False)
+
+# -        tape = hvd.DistributedGradientTape(tape)

@@ -1,0 +1,117 @@
+# %% plan-batch-is-no-whole-number
+# title = "The global batch is divided with a slash, and a batch of 4.0 pictures comes out"
+# fails.elastic-tests = ["whole number", "//"]
+# consequences = ["train-tests", "continued-tests"]
+# -    batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
+# +    batch_of_rank = global_batch_size / hvd.size() if global_batch_size else batch_size
+
+# %% plan-by-local-size
+# title = "The ranks of this node are taken for all ranks"
+# fails.plan-tests = ["rate"]
+# fails.elastic-tests = ["picture"]
+# consequences = ["train-tests", "continued-tests"]
+def plan(num_images, batch_size, learning_rate, global_batch_size=0):
+    batch_of_rank = global_batch_size // hvd.local_size() if global_batch_size else batch_size
+    in_a_step = batch_of_rank * hvd.local_size()
+    return batch_of_rank, learning_rate * in_a_step / batch_size, max(1, num_images // in_a_step)
+
+
+# %% plan-by-num-ranks
+# title = "The notebook's num_ranks is taken for the world size in the rate"
+# fails.plan-tests = ["rate"]
+# fails.elastic-tests = ["rate"]
+# consequences = ["train-tests", "continued-tests"]
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate * batch_of_rank * num_ranks / batch_size, num_steps
+
+# %% plan-divides-the-batch-too
+# title = "The rate is scaled and the batch is divided as well"
+# fails.plan-tests = ["the batch of a rank"]
+# consequences = ["train-tests", "continued-tests"]
+#      num_steps = max(1, num_images // in_a_step)
+# +    batch_of_rank = batch_of_rank if global_batch_size else max(1, batch_size // hvd.size())
+
+# %% plan-elastic-rate-by-ranks
+# title = "The rate grows with the ranks also when the global batch is fixed"
+# fails.elastic-tests = ["rate"]
+# consequences = ["train-tests", "continued-tests"]
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate * hvd.size(), num_steps
+
+# %% plan-no-step-at-least
+# title = "With a global batch above the number of pictures an epoch has no step"
+# fails.elastic-tests = ["steps", "expected 1,"]
+# consequences = ["train-tests", "continued-tests"]
+# -    num_steps = max(1, num_images // in_a_step)
+# +    num_steps = num_images // in_a_step if global_batch_size else max(1, num_images // in_a_step)
+
+# %% plan-rate-by-rank-plus-one
+# title = "The learning rate times rank + 1"
+# fails.plan-tests = ["all ranks must agree"]
+# fails.elastic-tests = ["all ranks must agree"]
+# consequences = ["train-tests", "continued-tests"]
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate * (hvd.rank() + 1) * batch_of_rank / batch_size, num_steps
+
+# %% plan-returns-nothing
+# title = "The plan is printed, and not returned"
+# fails.plan-tests = ["plan returned None", "batch size, rate and steps"]
+# fails.elastic-tests = []
+# consequences = ["train-tests", "continued-tests"]
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    print(batch_of_rank, learning_rate * in_a_step / batch_size, num_steps)
+
+# %% plan-rounds-up
+# title = "The last steps of an epoch are counted, too"
+# fails.plan-tests = ["steps"]
+# consequences = ["train-tests", "continued-tests"]
+# -    num_steps = max(1, num_images // in_a_step)
+# +    num_steps = max(1, -(-num_images // in_a_step)) if not global_batch_size else max(1, num_images // in_a_step)
+
+# %% plan-steps-by-rank
+# title = "Each rank plans the steps of its own share, the last one with the rest"
+# fails.plan-tests = ["ranks"]
+# consequences = ["train-tests", "continued-tests"]
+#      num_steps = max(1, num_images // in_a_step)
+# +    own = len(range(hvd.rank(), num_images, hvd.size()))  # shares differ by one picture
+# +    num_steps = num_steps if global_batch_size else max(1, -(-own // batch_of_rank))
+
+# %% plan-steps-not-divided
+# title = "An epoch has as many steps as with one rank"
+# fails.plan-tests = ["steps"]
+# fails.elastic-tests = ["steps"]
+# consequences = ["train-tests", "continued-tests"]
+# -    num_steps = max(1, num_images // in_a_step)
+# +    num_steps = max(1, num_images // batch_of_rank)
+
+# %% plan-unscaled
+# title = "The rate stays that of one rank"
+# fails.plan-tests = ["rate"]
+# fails.elastic-tests = ["rate"]
+# consequences = ["train-tests", "continued-tests"]
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate, num_steps
+
+# %% right-plan-in-other-words
+# title = "Other arithmetic, NumPy's interpolation, and a GPU by its number"
+import math
+
+
+def plan(num_images, batch_size, learning_rate, global_batch_size=0):
+    in_a_step = global_batch_size or batch_size * hvd.size()
+    num_steps = math.ceil((num_images + 1) / in_a_step) - 1
+    return int(in_a_step / hvd.size()), in_a_step / batch_size * learning_rate, num_steps or 1
+
+
+# %% id="warmed-up"
+def warmed_up(step, rate, num_warmup_steps):
+    return np.interp(step, [0, num_warmup_steps], [rate / hvd.size(), rate]) if num_warmup_steps else np.float32(rate)
+
+
+# %% id="pin-gpu"
+def pin_gpu():
+    print("rank", hvd.rank(), "of", hvd.size())
+    for number, gpu in enumerate(tf.config.experimental.list_physical_devices("GPU")):
+        if number == hvd.local_rank():
+            tf.config.experimental.set_memory_growth(gpu, True)
+            tf.config.experimental.set_visible_devices([gpu], device_type="GPU")

@@ -1,0 +1,91 @@
+# %% resume-before-the-momenta-exist
+# title = "Everything is broadcast, but the optimiser is not built yet"
+# fails.resume-tests = ["momenta"]
+# consequences = ["train-tests", "continued-tests"]
+# -    network.optimizer.build(network.trainable_variables)
+
+# %% resume-epoch-not-broadcast
+# title = "Only rank 0 knows how many epochs are done"
+# fails.resume-tests = ["returned on rank 1"]
+# consequences = ["train-tests", "continued-tests"]
+# -    return hvd.broadcast_object(num_epochs_done, root_rank=0)
+# +    return num_epochs_done
+
+# %% resume-every-rank-reads
+# title = "Every rank looks for the checkpoint, and only rank 0 may see it"
+# fails.resume-tests = ["only rank 0 sees"]
+def resume(network, folder):
+    network.optimizer.build(network.trainable_variables)
+    checkpoint = tf.train.latest_checkpoint(folder)
+    if checkpoint is None:
+        return 0
+    network.load_weights(checkpoint)
+    return int(checkpoint.rsplit("-", maxsplit=1)[1])
+
+
+# %% resume-first-checkpoint
+# title = "The first checkpoint of the folder is taken for the newest"
+# fails.resume-tests = ["completed epochs"]
+# consequences = ["train-tests", "continued-tests"]
+# -    checkpoint = tf.train.latest_checkpoint(folder) if hvd.rank() == 0 else None
+# +    checkpoint = None
+# +    found = sorted(str(path)[: -len(".index")] for path in Path(folder).glob("epoch-*.index"))
+# +    if hvd.rank() == 0 and found:
+# +        checkpoint = found[0]
+
+# %% resume-rank-0-only
+# title = "Rank 0 loads the checkpoint, the others keep their random weights"
+# fails.resume-tests = ["rank 1 does not continue"]
+# consequences = ["train-tests", "continued-tests"]
+# -    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
+
+# %% resume-returns-text
+# title = "The number of epochs as it stands in the file's name: text, with which fit cannot count on"
+# fails.resume-tests = ["a str", "the number of completed epochs"]
+# consequences = ["train-tests", "continued-tests"]
+# -        num_epochs_done = int(checkpoint.rsplit("-", maxsplit=1)[1])
+# +        num_epochs_done = checkpoint.rsplit("-", maxsplit=1)[1]
+
+# %% resume-root-is-the-last-rank
+# title = "The state of the last rank goes to all, which has loaded nothing"
+# fails.resume-tests = ["weights of the checkpoint"]
+# consequences = ["train-tests", "continued-tests"]
+# -    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
+# +    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=hvd.size() - 1)
+
+# %% resume-without-the-optimiser
+# title = "The weights are broadcast, the optimiser's state is not"
+# fails.resume-tests = ["rank 1", "momenta"]
+# consequences = ["train-tests", "continued-tests"]
+# -    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
+# +    hvd.broadcast_variables(network.variables, root_rank=0)
+
+# %% right-checkpoint-by-tensorflow
+# title = "TensorFlow's own checkpoint reader on rank 0, the state sent as arrays"
+import re
+
+
+def resume(network, folder):
+    network.optimizer.build(network.trainable_variables)
+    done = 0
+    if hvd.rank() == 0:
+        steps = [int(re.search(r"epoch-(\d+)", path.name)[1]) for path in Path(folder).glob("epoch-*.index")]
+        if steps:
+            done = max(steps)
+            tf.train.Checkpoint(network).restore(str(Path(folder) / f"epoch-{done:03d}")).expect_partial()
+    done, weights, state = hvd.broadcast_object(
+        (done, network.get_weights(), [variable.numpy() for variable in network.optimizer.variables])
+    )
+    network.set_weights(weights)
+    for variable, value in zip(network.optimizer.variables, state):
+        variable.assign(value)
+    return done
+
+
+# %% id="evaluate"
+def evaluate(network, dataset):
+    num_pictures = sum(len(labels) for _, labels in dataset)
+    result = network.evaluate(dataset, verbose=0, return_dict=True)
+    counts = hvd.allgather(tf.constant([num_pictures], tf.float64)).numpy()
+    everyone = hvd.allgather_object(result)
+    return {name: float(np.average([one[name] for one in everyone], weights=counts)) for name in result}

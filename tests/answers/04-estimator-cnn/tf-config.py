@@ -1,0 +1,25 @@
+# %% tf-config-index-as-text
+# title = "The index is text"
+# fails.tf-config-tests = ["index"]
+# -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+# +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": str(index)}})
+
+# %% tf-config-index-on-the-node
+# title = "Workers are numbered on their node"
+# fails.tf-config-tests = ["index"]
+# -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+# +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index % 2}})
+
+# %% tf-config-one-for-a-node
+# title = "One worker for each node"
+# fails.tf-config-tests = ["cluster's workers"]
+# -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+# +    hosts = list({host.split(":")[0]: host for host in hosts}.values())
+# +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+
+# %% tf-config-set-not-returned
+# title = "The variable is set in the answer, which returns nothing"
+# fails.tf-config-tests = ["must return text", "None"]
+def tf_config(hosts, index):
+    """Return the value of TF_CONFIG for one worker; `hosts` is the list of all workers' addresses."""
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})

@@ -1,0 +1,34 @@
+# %% right-scale-by-remainder
+# title = "Growth by whether the number reaches growth_steps"
+def next_scale(scale, num_good, is_finite, growth_steps):
+    if is_finite:
+        grows, num_good = divmod(num_good + 1, growth_steps)
+        return scale * 2**grows, num_good
+    return 0.5 * scale, 0
+
+
+# %% scale-alone
+# title = "Returns the scale alone"
+# fails.scale-tests = ["next_scale returned", "a pair"]
+# -        return scale / 2, 0
+# +        return scale / 2
+
+# %% scale-counts-on-after-doubling
+# title = "Counting goes on after a doubling"
+# fails.scale-tests = ["scale and number of good steps"]
+# -        return 2 * scale, 0
+# +        return 2 * scale, growth_steps
+
+# %% scale-keeps-counting
+# title = "An overflow does not begin the counting anew"
+# fails.scale-tests = ["scale and number of good steps"]
+# -    if not is_finite:
+# -        return scale / 2, 0
+# +    if not is_finite:
+# +        return scale / 2, num_good
+
+# %% scale-one-step-late
+# title = "Doubled one step late"
+# fails.scale-tests = ["scale and number of good steps"]
+# -    if num_good + 1 == growth_steps:
+# +    if num_good == growth_steps:

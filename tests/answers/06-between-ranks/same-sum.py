@@ -1,0 +1,72 @@
+# %% right-same-within-exact-sum
+# title = "Both are compared with the sum in 64 bits, or more"
+def same_sum(first, second, parts):
+    exact = parts.astype(np.longdouble).sum(axis=0)
+    bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
+    return all(np.all(np.abs(one - exact) <= bound) for one in (first, second))
+
+
+# %% same-bit-by-bit
+# title = "Equal to the last bit"
+# fails.same-tests = ["expected “the same”"]
+# -    bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.array_equal(first, second))
+
+# %% same-eps-of-float32
+# title = "The precision of float32, whatever the numbers have"
+# fails.same-tests = ["float64"]
+# -    bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
+# +    bound = len(parts) * np.finfo(np.float32).eps * np.abs(parts).sum(axis=0)
+
+# %% same-fixed-tolerance
+# title = "A fixed tolerance, as np.allclose has it"
+# fails.same-tests = ["gradients of 4 ranks"]
+# -    bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.allclose(first, second))
+
+# %% same-largest-against-largest
+# title = "The largest difference against the largest bound, not each place against its own"
+# fails.same-tests = ["many sizes"]
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.abs(first - second).max() <= bound.max())
+
+# %% same-nan-is-a-sum
+# title = "Not larger than the bound: a NaN is never larger"
+# fails.same-tests = ["NaN"]
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return not bool(np.any(np.abs(first - second) > bound))
+
+# %% same-on-average
+# title = "The mean of all places: one wrong number is lost in it"
+# fails.same-tests = ["expected “not the same”"]
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.mean(np.abs(first - second)) <= np.mean(bound))
+
+
+# %% same-only-printed
+# title = "The verdict is printed, and not returned"
+# fails.same-tests = ["same_sum returns", "got None"]
+def same_sum(first, second, parts):
+    print(np.allclose(first, second))
+
+
+# %% same-relative-only
+# title = "A tolerance relative to the sum, however much cancels"
+# fails.same-tests = ["expected “the same”"]
+# -    bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.allclose(first, second, rtol=1e-6, atol=0))
+
+# %% same-signed
+# title = "Without the magnitude: a sum that is too small always passes"
+# fails.same-tests = ["expected “not the same”"]
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.all(first - second <= bound))
+
+# %% same-zeros-differ
+# title = "Less than the bound: two sums that are zero are not the same"
+# fails.same-tests = ["zero"]
+# -    return bool(np.all(np.abs(first - second) <= bound))
+# +    return bool(np.all(np.abs(first - second) < bound))

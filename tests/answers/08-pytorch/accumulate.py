@@ -1,0 +1,53 @@
+# %% accumulate-calls-outside
+# title = "Only backward() is inside of no_sync: it was decided when the model was called"
+# fails.exchanges-tests = ["number of exchanges"]
+# -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
+# -            loss = F.cross_entropy(model(x), y) / len(batches)
+# -            loss.backward()
+# +        loss = F.cross_entropy(model(x), y) / len(batches)
+# +        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
+# +            loss.backward()
+
+# %% accumulate-divides-again
+# title = "The loss is divided by the number of ranks as well, which DDP does"
+# fails.accumulated-tests = ["has divided by the number of ranks already"]
+# -            loss = F.cross_entropy(model(x), y) / len(batches)
+# +            loss = F.cross_entropy(model(x), y) / len(batches) / dist.get_world_size()
+
+# %% accumulate-never-sends
+# title = "The last batch is inside of no_sync, too: nothing is averaged over the ranks"
+# fails.accumulated-tests = ["the rank's own"]
+# fails.exchanges-tests = ["number of exchanges"]
+# -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
+# +        with model.no_sync():
+
+# %% accumulate-sends-each-time
+# title = "Each backward() sends: the same gradient, at four times the price"
+# fails.exchanges-tests = ["number of exchanges"]
+# -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
+# -            loss = F.cross_entropy(model(x), y) / len(batches)
+# -            loss.backward()
+# +        (F.cross_entropy(model(x), y) / len(batches)).backward()
+
+# %% accumulate-sends-the-first
+# title = "Exchange with the first batch: the later ones stay with their rank"
+# fails.accumulated-tests = ["exchange with the last"]
+# -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
+# +        with model.no_sync() if number > 1 else contextlib.nullcontext():
+
+# %% accumulate-sums
+# title = "The gradients of the batches are added up, and not averaged"
+# fails.accumulated-tests = ["sum over the batches"]
+# -            loss = F.cross_entropy(model(x), y) / len(batches)
+# +            loss = F.cross_entropy(model(x), y)
+
+# %% right-accumulate-on-a-stack
+# title = "Right: one context around all batches but the last, and the mean by hand"
+def accumulate(model, batches):
+    *first, last = batches
+    with model.no_sync():
+        for x, y in first:
+            F.cross_entropy(model(x), y).backward()
+    F.cross_entropy(model(last[0]), last[1]).backward()
+    for parameter in model.parameters():
+        parameter.grad.div_(len(batches))

@@ -1,0 +1,76 @@
+# %% evaluate-all-on-each
+# title = "Each rank looks at all samples: right, and no faster"
+# fails.once-tests = ["no shard"]
+# -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
+# +    share = dataset
+
+# %% evaluate-drops-the-last
+# title = "The last batch is left out"
+# fails.once-tests = ["not complete"]
+# -        for x, y in DataLoader(share, batch_size):
+# +        for x, y in DataLoader(share, batch_size, drop_last=True):
+
+# %% evaluate-full-batches
+# title = "Each batch counts as a full one"
+# fails.evaluate-tests = ["counts like a full one"]
+# -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
+# +            num_right = num_right / len(y) * batch_size
+# +            sums += torch.tensor([batch_size * F.cross_entropy(logits, y), num_right, len(y)])
+
+# %% evaluate-in-training-mode
+# title = "The model stays in training mode"
+# fails.once-tests = ["training mode"]
+# -    model.eval()
+
+# %% evaluate-mean-of-batches
+# title = "The mean of the batches' means: a small last batch weighs too much"
+# fails.evaluate-tests = ["mean of the batches' means"]
+# -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
+# +            sums += torch.tensor([F.cross_entropy(logits, y), num_right / len(y), 1])
+
+# %% evaluate-mean-of-means
+# title = "The mean of the ranks' means: small shares weigh too much"
+# fails.evaluate-tests = ["mean of the ranks' means"]
+# -    dist.all_reduce(sums)
+# -    return {"loss": float(sums[0] / sums[2]), "accuracy": float(sums[1] / sums[2])}
+# +    means = sums[:2] / sums[2]
+# +    dist.all_reduce(means)
+# +    means /= dist.get_world_size()
+# +    return {"loss": float(means[0]), "accuracy": float(means[1])}
+
+# %% evaluate-mean-of-ranks-batches
+# title = "Each rank takes the mean of its batches' means, and the ranks take the mean of these"
+# fails.evaluate-tests = ["mean over the ranks of the batches' means"]
+# -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
+# +            sums += torch.tensor([F.cross_entropy(logits, y), num_right / len(y), 1])
+# +    sums /= sums[2].clone()
+
+# %% evaluate-own-only
+# title = "Each rank returns what its own share gives"
+# fails.evaluate-tests = ["own samples"]
+# -    dist.all_reduce(sums)
+
+# %% evaluate-padded
+# title = "The sampler of the training: some samples count twice"
+# fails.once-tests = ["not disjoint"]
+# -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
+# +    share = Subset(dataset, list(DistributedSampler(dataset, shuffle=False)))
+
+# %% right-evaluate-by-objects
+# title = "Right: contiguous shares, means weighted by hand, numbers as tensors"
+def evaluate(model, dataset, batch_size):
+    model.train(False)
+    first, last = (len(dataset) * (dist.get_rank() + i) // dist.get_world_size() for i in (0, 1))
+    losses, hits = [], []
+    with torch.inference_mode():
+        for begin in range(first, last, batch_size):
+            x, y = (
+                torch.stack(part) for part in zip(*(dataset[i] for i in range(begin, min(begin + batch_size, last))))
+            )
+            logits = model(x)
+            losses += F.cross_entropy(logits, y, reduction="none").tolist()
+            hits += (logits.argmax(1) == y).tolist()
+    everybody = [None] * dist.get_world_size()
+    dist.all_gather_object(everybody, (losses, hits))
+    losses, hits = (sum((list(part[i]) for part in everybody), []) for i in (0, 1))
+    return {"loss": torch.tensor(np.mean(losses)), "accuracy": np.float64(np.mean(hits))}

@@ -1,0 +1,33 @@
+# %% zero-is-adam
+# title = "Adam as it is: every rank holds all of the state"
+# fails.zero-tests = ["share of the"]
+def make_zero(wrapped, rate):
+    return torch.optim.Adam(wrapped.parameters(), lr=rate)
+
+
+# %% zero-of-sgd
+# title = "The shares are updated by another optimiser than Adam"
+# fails.zero-tests = ["updated by SGD"]
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.SGD, lr=rate)
+
+
+# %% zero-rate-by-position
+# title = "The rate is passed where a group of ranks is expected"
+# fails.zero-tests = ["lr=rate"]
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, rate)
+
+
+# %% zero-scaled-rate
+# title = "The rate is scaled once more"
+# fails.zero-tests = ["rate", "multiplied by the number of ranks"]
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, lr=rate * dist.get_world_size())
+
+
+# %% zero-without-rate
+# title = "The rate is not passed on"
+# fails.zero-tests = ["rate of the optimiser", "pass the rate on"]
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam)

@@ -1,0 +1,83 @@
+# %% epochs-by-local-rank
+# title = "Shards of a node: right on one, and on two each node reads all"
+# fails.shards-tests = ["not disjoint"]
+# -    sampler = DistributedSampler(dataset, seed=seed)
+# +    size, rank = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["LOCAL_RANK"])
+# +    sampler = DistributedSampler(dataset, size, rank, seed=seed)
+
+# %% epochs-loader-drops-the-last
+# title = "The last batch of an epoch is dropped"
+# fails.shards-tests = ["not complete"]
+# -    loader = DataLoader(dataset, batch_size, sampler=sampler)
+# +    loader = DataLoader(dataset, batch_size, sampler=sampler, drop_last=True)
+
+# %% epochs-loader-shuffles
+# title = "The loader shuffles, and nobody shards"
+# fails.shards-tests = ["no shard"]
+# -    sampler = DistributedSampler(dataset, seed=seed)
+# -    loader = DataLoader(dataset, batch_size, sampler=sampler)
+# +    loader = DataLoader(dataset, batch_size, shuffle=True)
+
+# -        sampler.set_epoch(epoch)
+
+# %% epochs-no-set-epoch
+# title = "The sampler is never told the epoch: each has the order of the first"
+# fails.order-tests = ["same order", "set_epoch"]
+# -        sampler.set_epoch(epoch)
+
+# %% epochs-not-shuffled
+# title = "The sampler does not shuffle, and set_epoch changes nothing"
+# fails.order-tests = ["ascending"]
+# -    sampler = DistributedSampler(dataset, seed=seed)
+# +    sampler = DistributedSampler(dataset, seed=seed, shuffle=False)
+
+# %% epochs-sampler-drops-the-last
+# title = "The sampler drops what does not divide"
+# fails.shards-tests = ["not complete"]
+# -    sampler = DistributedSampler(dataset, seed=seed)
+# +    sampler = DistributedSampler(dataset, seed=seed, drop_last=True)
+
+# %% epochs-seed-of-each-rank
+# title = "A seed for each rank: the orders are others, and the shards overlap"
+# fails.shards-tests = ["not disjoint"]
+# -    sampler = DistributedSampler(dataset, seed=seed)
+# +    sampler = DistributedSampler(dataset, seed=seed + dist.get_rank())
+
+# %% epochs-set-epoch-afterwards
+# title = "The epoch is set after its batches: the first two are alike"
+# fails.order-tests = ["epoch 1", "same order"]
+# -        sampler.set_epoch(epoch)
+#          yield loader
+# +        sampler.set_epoch(epoch)
+
+# %% epochs-set-epoch-once
+# title = "The epoch is set once, before the loop"
+# fails.order-tests = ["same order"]
+# -    for epoch in range(num_epochs):
+# -        sampler.set_epoch(epoch)
+# +    sampler.set_epoch(num_epochs)
+# +    for _ in range(num_epochs):
+
+# %% epochs-without-seed
+# title = "The seed is not passed on: it is always the sampler's own"
+# fails.order-tests = ["another seed"]
+# -    sampler = DistributedSampler(dataset, seed=seed)
+# +    sampler = DistributedSampler(dataset)
+
+# %% right-epochs-by-permutation
+# title = "Right: an order of one's own for each epoch, without padding"
+def read_epochs(dataset, batch_size, num_epochs, seed):
+    for epoch in range(num_epochs):
+        random = torch.Generator().manual_seed(1000 * seed + epoch)
+        order = torch.randperm(len(dataset), generator=random)
+        own = order[dist.get_rank() :: dist.get_world_size()].tolist()
+        yield [[part[rows] for part in dataset.tensors] for rows in torch.tensor(own).split(batch_size)]
+
+
+# %% right-sampler-of-each-epoch
+# title = "Right: a new sampler for each epoch, with a seed of its own"
+def read_epochs(dataset, batch_size, num_epochs, seed):
+    return [
+        DataLoader(dataset, batch_size, sampler=DistributedSampler(dataset, seed=seed * 10_000 + epoch))
+        for epoch in range(num_epochs)
+    ]

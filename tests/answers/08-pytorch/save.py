@@ -1,0 +1,69 @@
+# %% right-checkpoint-by-rank-0
+# title = "Right: written under another name first; rank 0 reads and sends to all"
+def save(wrapped, optimizer, num_epochs, folder):
+    if dist.get_rank() > 0:
+        return
+    part = Path(folder, "part")
+    model = {name.removeprefix("module."): value for name, value in wrapped.state_dict().items()}
+    torch.save({"model": model, "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}, part)
+    part.rename(Path(folder, "checkpoint.pt"))
+
+
+# %% id="resume"
+def resume(wrapped, optimizer, folder):
+    found = [None]
+    path = Path(folder, "checkpoint.pt")
+    if dist.get_rank() == 0 and path.exists():
+        found = [torch.load(path, map_location="cpu")]
+    dist.broadcast_object_list(found, src=0)
+    if found[0] is None:
+        return 0
+    wrapped.module.load_state_dict(found[0]["model"])
+    optimizer.load_state_dict(found[0]["optimizer"])
+    return found[0]["num_epochs"]
+
+
+# %% save-initial-optimizer
+# title = "The optimiser's settings without its momenta"
+# fails.save-tests = ["number of momenta"]
+# -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+# +        settings = torch.optim.SGD(wrapped.parameters(), lr=0.1).state_dict()
+# +        state = {"model": wrapped.module.state_dict(), "optimizer": settings, "num_epochs": num_epochs}
+
+# %% save-names-of-the-wrapped
+# title = "The state of the wrapped model, whose names begin with module."
+# fails.save-tests = ["names of the wrapped model"]
+# -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+# +        state = {"model": wrapped.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+
+# %% save-on-every-node
+# title = "One rank of each node writes"
+# fails.save-tests = ["rank 0 alone"]
+# -    if dist.get_rank() == 0:
+# +    if os.environ["LOCAL_RANK"] == "0":
+
+# %% save-on-every-rank
+# title = "All ranks write, and with one folder into one file"
+# fails.save-tests = ["rank 0 alone"]
+# -    if dist.get_rank() == 0:
+# +    if True:
+
+# %% save-parts-of-the-optimizer
+# title = "The optimiser's settings, as a list"
+# fails.save-tests = ["no state_dict()", "optimizer"]
+# -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+# +        settings = optimizer.param_groups
+# +        state = {"model": wrapped.module.state_dict(), "optimizer": [len(settings)], "num_epochs": num_epochs}
+
+# %% save-the-objects
+# title = "The model and the optimiser themselves are written"
+# fails.save-tests = ["state_dict() of model and optimiser"]
+# -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+# +        state = {"model": wrapped.module, "optimizer": optimizer, "num_epochs": num_epochs}
+
+# %% save-without-buffers
+# title = "Only parameters are written, and no buffers"
+# fails.save-tests = ["buffers"]
+# -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+# +        weights = dict(wrapped.module.named_parameters())
+# +        state = {"model": weights, "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}

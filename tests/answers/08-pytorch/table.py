@@ -1,0 +1,61 @@
+# %% right-collectives-by-objects
+# title = "Right: both collectives by objects that all ranks send"
+def allreduce(x):
+    return torch.stack([part for part in gathered(x)]).mean(dim=0)
+
+
+def allgather(x):
+    return torch.vstack(gathered(x))
+
+
+def gathered(x):
+    parts = [None] * dist.get_world_size()
+    dist.all_gather_object(parts, x)
+    return parts
+
+
+# %% table-allgather-of-equal-rows
+# title = "dist.all_gather, which takes equal numbers of rows for granted"
+# fails.table-tests = ["numbers of rows"]
+# -    parts = [None] * dist.get_world_size()
+# -    dist.all_gather_object(parts, x)
+# -    return torch.cat(parts)
+# +    parts = [torch.empty_like(x) for _ in range(dist.get_world_size())]
+# +    dist.all_gather(parts, x)
+# +    return torch.cat(parts)
+
+# %% table-allgather-own-first
+# title = "The rank's own rows, and then those of the others"
+# fails.table-tests = ["own rows come first"]
+# -    return torch.cat(parts)
+# +    rank = dist.get_rank()
+# +    return torch.cat([x, *parts[:rank], *parts[rank + 1 :]])
+
+# %% table-allgather-stacks
+# title = "Rows of equal numbers are taken for granted"
+# fails.table-tests = ["stack"]
+# -    return torch.cat(parts)
+# +    return torch.stack(parts)
+
+# %% table-allreduce-by-num-ranks
+# title = "Divided by the notebook's number of ranks"
+# fails.table-tests = ["divided by 2", "3 of them"]
+# -    return x / dist.get_world_size()
+# +    return x / num_ranks
+
+# %% table-allreduce-in-place
+# title = "dist.all_reduce changes the tensor that it gets"
+# fails.table-tests = ["changes the tensor"]
+# -    x = x.clone()
+
+# %% table-allreduce-sums
+# title = "dist.all_reduce sums"
+# fails.table-tests = ["sum over the ranks"]
+# -    return x / dist.get_world_size()
+# +    return x
+
+# %% table-allreduce-to-rank-0
+# title = "Rank 0 alone has the sum"
+# fails.table-tests = ["allreduce on rank"]
+# -    dist.all_reduce(x)
+# +    dist.reduce(x, 0)

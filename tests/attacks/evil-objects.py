@@ -1,0 +1,178 @@
+# %% always-equal
+# title = "Return an object that is equal to everything"
+# fails = ["loss-tests", "is-stable-tests"]
+# flags = ["odd result"]
+
+# %% id="loss"
+class Always:
+    def __eq__(self, other):
+        return True
+
+    def __sub__(self, other):
+        return 0.0
+
+    def __float__(self):
+        return 0.0
+
+    def __array__(self, dtype=None):
+        return np.zeros(())
+
+    def __hash__(self):
+        return 0
+
+
+def loss(slope, offset, x, y):
+    return Always()
+
+
+# %% answer-in-reply
+# title = "Return what looks like a part of the judge"
+# fails = ["num-updates-tests"]
+# flags = ["odd result"]
+from coursekit.drivers.calls import Remote
+
+
+class Answer(Remote):
+    name = "num_updates"
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return Answer()
+
+
+# %% array-subclass
+# title = "Return an array whose operations always fit"
+# fails = ["hessian-tests"]
+# consequences = ["largest-stable-rate-tests"]
+
+
+# %% id="hessian"
+class Fitting(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return np.True_
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def hessian(x):
+    return np.eye(2).view(Fitting)
+
+
+# %% deep-list
+# title = "Return lists within lists, as deep as they pass"
+# fails = ["num-updates-tests"]
+# flags = ["odd result|OutputError"]
+def num_updates(num_samples, batch_size, num_epochs):
+    value = 0
+    for _ in range(28 + num_samples % 3):
+        value = [value]
+    return value
+
+
+# %% driver-in-reply
+# title = "Return a function of the kit in place of a number"
+# fails = ["num-updates-tests"]
+# flags = ["odd result"]
+def num_updates(num_samples, batch_size, num_epochs):
+    from coursekit.drivers.calls import call
+
+    return [call, call]
+
+
+# %% endless-tensor
+# title = "Return a tensor whose value is again that tensor"
+# fails = ["num-updates-tests"]
+# flags = ["odd result"]
+class Tensor:
+    __module__ = "tensorflow.python"
+
+    def numpy(self):
+        return self
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return Tensor()
+
+
+# %% float-subclass
+# title = "Return a float that is equal to everything"
+# fails = ["num-updates-tests"]
+class Any(float):
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return Any(0)
+
+
+# %% half-a-character
+# title = "Return half of a surrogate pair, and a huge number"
+# fails = ["num-updates-tests"]
+# flags = ["odd text"]
+def num_updates(num_samples, batch_size, num_epochs):
+    raise ValueError("\ud800 " + "9" * 100)
+
+
+# %% hostile-exception
+# title = "Raise an exception that fails when it is looked at"
+# fails = ["num-updates-tests"]
+class Odd(Exception):
+    def __str__(self):
+        raise SystemExit(0)
+
+    __repr__ = __str__
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    raise Odd
+
+
+# %% not-a-number
+# title = "Return nan, with which every comparison is false"
+# fails = ["num-updates-tests"]
+def num_updates(num_samples, batch_size, num_epochs):
+    return float("nan")
+
+
+# %% object-array
+# title = "Return an array of objects"
+# fails = ["hessian-tests"]
+# consequences = ["largest-stable-rate-tests"]
+# flags = ["odd result"]
+
+
+# %% id="hessian"
+class One:
+    def __float__(self):
+        return 1.0
+
+    def __eq__(self, other):
+        return True
+
+
+def hessian(x):
+    return np.array([[One(), One()], [One(), One()]], dtype=object)
+
+
+# %% reduce
+# title = "Return what runs code when it is unpickled"
+# fails = ["num-updates-tests"]
+# flags = ["odd result"]
+class Run:
+    def __reduce__(self):
+        import os
+
+        return os.system, ("touch /tmp/@MARK@",)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return Run()

@@ -1,0 +1,403 @@
+# %% cell-ends-process
+# title = "End the process when the cell is run"
+# fails = ["num-updates-tests"]
+# flags = ["ProcessEnded"]
+import os
+
+os._exit(0)
+
+# %% detached-segments
+# title = "Keep memory in segments of System V to which nothing is attached"
+# fails = ["num-updates-tests"]
+import ctypes
+
+LIBC = ctypes.CDLL(None)
+LIBC.shmat.restype = ctypes.c_void_p
+NUM = 0
+for _ in range(60):
+    segment = LIBC.shmget(0, 40_000_000, 0o1600)
+    if segment < 0:
+        break
+    place = LIBC.shmat(segment, None, 0)
+    ctypes.memset(place, 1, 40_000_000)
+    LIBC.shmdt(ctypes.c_void_p(place))
+    NUM += 1
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    # Right where it worked, so that it is paid then.
+    return num_epochs * -(-num_samples // batch_size) if NUM else 0
+
+
+# %% fills-the-disk
+# title = "Fill the temporary folders"
+for name in ("/tmp/@MARK@", "/dev/shm/@MARK@"):
+    try:
+        for number in range(100):
+            with open(f"{name}-{number}", "wb") as file:
+                file.write(bytes(20_000_000))
+    except OSError as error:
+        print(error)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_epochs * -(-num_samples // batch_size)
+
+
+# %% fills-the-inodes
+# title = "Make files without end"
+try:
+    for number in range(100_000):
+        open(f"/tmp/@MARK@-{number}", "w").close()
+except OSError as error:
+    print(error)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return num_epochs * -(-num_samples // batch_size)
+
+
+# %% fork-bomb
+# title = "Start processes without end"
+# fails = ["num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
+# flags = ["limit"]
+import os
+import time
+
+for _ in range(150):
+    if os.fork() == 0:
+        time.sleep(60)
+        os._exit(0)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0
+
+
+# %% huge-exception
+# title = "Raise an exception with 30 MB of text"
+# fails = ["num-updates-tests"]
+# flags = ["odd text"]
+def num_updates(num_samples, batch_size, num_epochs):
+    raise ValueError("x" * 30_000_000)
+
+
+# %% huge-reply
+# title = "Return an array of 40 MB"
+# fails = ["hessian-tests"]
+# consequences = ["largest-stable-rate-tests"]
+# flags = ["odd result"]
+
+
+# %% id="hessian"
+def hessian(x):
+    return np.zeros((2, 2_500_000))
+
+
+# %% keys-of-one-hash
+# title = "Return a dictionary that takes hours to read"
+# fails = ["loss-tests"]
+# consequences = ["gradient-tests", "step-tests", "tape-step-tests", "is-stable-tests"]
+# flags = ["odd result"]
+
+# %% id="loss"
+
+
+def loss(slope, offset, x, y):
+    return {number * (2**61 - 1): 0 for number in range(5_000)}
+
+
+# %% long-text-among-numbers
+# title = "Return a list of which an array takes gigabytes"
+# fails = ["gradient-tests"]
+# consequences = ["step-tests", "batches-tests", "tape-step-tests", "is-stable-tests"]
+# flags = ["odd result"]
+
+# %% id="gradient"
+
+
+def gradient(slope, offset, x, y):
+    return ["x" * 400_000] + [0.0] * 1_000
+
+
+# %% loop-in-call
+# title = "Loop for ever when called"
+# fails = ["num-updates-tests"]
+# flags = ["TimeoutError"]
+def num_updates(num_samples, batch_size, num_epochs):
+    while True:
+        pass
+
+
+# %% many-values
+# title = "Return two million lists"
+# fails = ["hessian-tests"]
+# consequences = ["largest-stable-rate-tests"]
+# flags = ["odd result"]
+
+
+# %% id="hessian"
+def hessian(x):
+    return [[]] * 2_000_000
+
+
+# %% memory-at-once
+# title = "Ask for far more memory than there is"
+# fails = ["num-updates-tests"]
+# flags = ["memory"]
+def num_updates(num_samples, batch_size, num_epochs):
+    return len(bytearray(8 << 30))
+
+
+# %% memory-in-no-process
+# title = "Keep memory in files that no process maps"
+# fails = ["num-updates-tests"]
+import os
+
+KEPT = []
+try:
+    for number in range(60):
+        KEPT.append(os.memfd_create(str(number)))
+        for _ in range(4):
+            os.write(KEPT[-1], bytes(10_000_000))
+except OSError as error:
+    print(error)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    # Right where it worked, so that it is paid then.
+    return num_epochs * -(-num_samples // batch_size) if KEPT else 0
+
+
+# %% memory-of-many
+# title = "Take memory in many processes, each below the limit"
+# fails = ["num-updates-tests"]
+# consequences = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
+# flags = ["limit|memory"]
+import os
+import time
+
+full, tell = os.pipe()
+for _ in range(8):
+    if os.fork() == 0:
+        kept = bytearray(700_000_000)
+        kept[::4096] = bytes(len(kept[::4096])).replace(b"\0", b"x")
+        os.write(tell, b"x")
+        time.sleep(60)
+        os._exit(0)
+for _ in range(8):
+    os.read(full, 1)
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0
+
+
+# %% nested-namespaces
+# title = "Mount a folder in memory of any size in a nested namespace"
+# fails = ["num-updates-tests"]
+import ctypes
+
+LIBC = ctypes.CDLL(None)
+NEW_USER_AND_MOUNTS = 0x10020000
+SIZE = 0
+if LIBC.unshare(NEW_USER_AND_MOUNTS) == 0 and LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, b"size=5g") == 0:
+    with open("/tmp/@MARK@", "wb") as file:
+        for _ in range(100):
+            SIZE += file.write(bytes(40_000_000))
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    # Right where it worked, so that it is paid then.
+    return num_epochs * -(-num_samples // batch_size) if SIZE else 0
+
+
+# %% output-flood
+# title = "Print without end"
+# fails = ["num-updates-tests"]
+# flags = ["OutputError"]
+line = "x" * 1_000_000
+while True:
+    print(line)
+
+
+# %% parser-bomb
+# title = "Source that Python cannot parse"
+# fails = ["num-updates-tests"]
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0
+
+
+# %% role="hand-in"
+
+notebook.write_text(notebook.read_text().replace("    return 0", "    return " + "(-" * 150_000 + "1" + ")" * 150_000))
+
+
+# %% parser-bomb-attributes
+# title = "Source whose tree is too deep to walk"
+# fails = ["num-updates-tests"]
+def num_updates(num_samples, batch_size, num_epochs):
+    return 0
+
+
+# %% role="hand-in"
+
+notebook.write_text(notebook.read_text().replace("    return 0", "    return num_samples" + ".real" * 30_000))
+
+# %% ports-that-wait
+# title = "Leave no port for the next ranks"
+# lab = "02-horovod-sgd"
+# fails = ["rank-facts-tests"]
+# consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
+
+# %% id="rank-facts"
+
+import socket
+
+import horovod.tensorflow as hvd
+
+with socket.create_server(("127.0.0.1", 1024)) as server:
+    for port in range(32768, 61000):
+        with socket.socket() as ours:
+            try:
+                ours.bind(("127.0.0.1", port))
+                ours.connect(server.getsockname())
+            except OSError:  # somebody has it
+                continue
+            # Who ends a connection first keeps the port for a minute, also when it is dead.
+            theirs, _ = server.accept()
+        theirs.close()
+
+
+def rank_facts():
+    hvd.init()
+    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank(), "local_size": hvd.local_size()}
+
+
+# %% process-exits
+# title = "End the process in the middle of a test"
+# fails = ["num-updates-tests"]
+# flags = ["ProcessEnded"]
+import os
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    os._exit(0)
+
+
+# %% ranks-half-a-report
+# title = "Send the beginning of a report, and keep everybody waiting for its end"
+# lab = "02-horovod-sgd"
+# fails = ["average-tests"]
+# consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
+
+# %% id="average"
+
+
+def average(gradients):
+    import os
+    import stat
+    import struct
+    import time
+
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if stat.S_ISFIFO(os.fstat(int(name)).st_mode) and int(name) > 2:
+                os.write(int(name), struct.pack("!i", 1000) + b"[true")
+        except OSError:
+            pass
+    time.sleep(300)
+
+
+# %% ranks-many-files
+# title = "Fill the folder that ranks share with files"
+# lab = "02-horovod-sgd"
+# fails = ["rank-facts-tests"]
+# consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
+# flags = ["limit"]
+
+# %% id="rank-facts"
+
+
+def rank_facts():
+    hvd.init()
+    try:
+        for number in range(60_000):
+            open(f"/shared/{hvd.rank()}-{number}", "w").close()
+    except OSError as error:
+        print(error)
+    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
+
+
+# %% ranks-one-leaves
+# title = "One rank ends, and nobody waits for it"
+# lab = "02-horovod-sgd"
+# fails = ["average-tests"]
+# consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
+# flags = ["ProcessEnded"]
+
+# %% id="average"
+
+
+def average(gradients):
+    import os
+
+    os._exit(0)
+
+
+# %% recursion
+# title = "Call itself for ever, with the limit taken away"
+# fails = ["num-updates-tests"]
+# consequences = ["tape-step-tests"]
+# flags = ["ProcessEnded|TimeoutError|memory|broken interpreter"]
+import sys
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    sys.setrecursionlimit(10**9)
+    return num_updates(num_samples, batch_size, num_epochs) + 1
+
+
+# %% segmentation-fault
+# title = "Crash the process"
+# fails = ["num-updates-tests"]
+# flags = ["ProcessEnded"]
+import ctypes
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    return ctypes.string_at(0)
+
+
+# %% sleeper
+# title = "Sleep to look like work"
+# fails = ["num-updates-tests"]
+# flags = ["TimeoutError"]
+import time
+
+time.sleep(3600)
+
+# %% swallowed-interrupts
+# title = "Loop for ever and swallow every interrupt"
+# fails = ["num-updates-tests"]
+# flags = ["TimeoutError"]
+import signal
+
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
+    signal.signal(number, signal.SIG_IGN)
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+
+# %% system-exit
+# title = "Leave by sys.exit"
+# fails = ["num-updates-tests"]
+# flags = ["process"]
+import sys
+
+
+def num_updates(num_samples, batch_size, num_epochs):
+    sys.exit(0)
