@@ -19,20 +19,3 @@ def max_num_ranks(x, learning_rate):
     inputs = np.stack([x, np.ones_like(x)])
     limit = 2 / np.linalg.eigvalsh(2 * inputs @ inputs.T / len(x))[-1]
     return int(np.ceil(limit / learning_rate))
-
-
-# %% limit-searched-to-1024
-# title = "The search ends at 1024 ranks"
-# fails.max-num-ranks-tests = ["most ranks"]
-def max_num_ranks(x, learning_rate):
-    hessian = 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1.0]])
-    limit = 2 / np.max(np.linalg.eigvalsh(hessian))
-    return max((number for number in range(1, 1025) if number * learning_rate < limit), default=0)
-
-
-# %% limit-with-a-margin
-# title = "A margin of one per cent is kept from the limit"
-# fails.max-num-ranks-tests = ["most ranks"]
-def max_num_ranks(x, learning_rate):
-    hessian = 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1.0]])
-    return int(0.99 * 2 / np.max(np.linalg.eigvalsh(hessian)) / learning_rate)

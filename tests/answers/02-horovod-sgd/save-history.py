@@ -4,13 +4,6 @@
 # -    if hvd.rank() == 0:
 # +    if hvd.local_rank() == 0:
 
-# %% files-from-every-rank
-# title = "Every rank writes"
-# fails.save-history-tests = ["rank 0 alone"]
-def save_history(history, folder):
-    np.save(folder / "history.npy", history)
-
-
 # %% files-list-not-array
 # title = "Rank 0 writes its history as text under the name asked for"
 # fails.save-history-tests = ["np.save"]

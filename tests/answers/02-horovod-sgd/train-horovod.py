@@ -72,34 +72,6 @@ def average(gradients):
 # +            if len(history) % 2:
 # +                gradients = [hvd.allreduce(gradient) for gradient in gradients]
 
-# %% loop-averages-parameters-at-the-end
-# title = "Every rank trains alone and the parameters are averaged once at the end"
-# fails.horovod-average-tests = ["not averaged"]
-# fails.horovod-serial-tests = []
-# -            tape = hvd.DistributedGradientTape(tape)
-
-#              history.append([float(slope.numpy()), float(offset.numpy())])
-# +    history[-1] = [float(hvd.allreduce(slope).numpy()), float(hvd.allreduce(offset).numpy())]
-
-# %% loop-averages-parameters-each-epoch
-# title = "Parameters are averaged at the end of each epoch, and no gradients"
-# fails.horovod-average-tests = ["not averaged"]
-# fails.horovod-serial-tests = []
-# -            tape = hvd.DistributedGradientTape(tape)
-
-#              history.append([float(slope.numpy()), float(offset.numpy())])
-# +        for variable in variables:
-# +            variable.assign(hvd.allreduce(variable))
-# +        history[-1] = [float(slope.numpy()), float(offset.numpy())]
-
-# %% loop-averages-the-slope-only
-# title = "Only the gradient of the slope is averaged"
-# fails.horovod-average-tests = ["not averaged"]
-# fails.horovod-serial-tests = []
-# -            tape = hvd.DistributedGradientTape(tape)
-#              gradients = tape.gradient(loss, variables)
-# +            gradients = [hvd.allreduce(gradients[0]), gradients[1]]
-
 # %% loop-batch-divided-too
 # title = "The rate is scaled and the batch of each rank divided as well"
 # fails.horovod-serial-tests = ["steps"]
@@ -115,16 +87,6 @@ def average(gradients):
 # -            batch = slice(first, first + batch_size)
 # +        for _ in [0]:
 # +            batch = slice(None)
-
-# %% loop-broadcast-at-the-end
-# title = "The broadcast comes after the training"
-# fails.horovod-start-tests = ["not broadcast"]
-# fails.horovod-serial-tests = []
-# -    broadcast_start(variables)
-
-#              history.append([float(slope.numpy()), float(offset.numpy())])
-# +    broadcast_start(variables)
-# +    history[-1] = [float(slope.numpy()), float(offset.numpy())]
 
 # %% loop-broadcasts-gradients
 # title = "The gradients of rank 0 are broadcast to all, not averaged"
@@ -145,12 +107,6 @@ def average(gradients):
 # +            gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), 1.0)
 # +            gradients = [hvd.allreduce(gradient) for gradient in gradients]
 
-# %% loop-clips-values
-# title = "Values of the averaged gradients are limited to 1e4"
-# fails.horovod-serial-tests = ["plain SGD"]
-#              gradients = tape.gradient(loss, variables)
-# +            gradients = [tf.clip_by_value(gradient, -1e4, 1e4) for gradient in gradients]
-
 # %% loop-collective-on-rank-0
 # title = "Rank 0 alone averages once more, and the others gather what they have found already"
 # fails.horovod-start-tests = ["waits in hvd.allreduce"]
@@ -169,14 +125,6 @@ def average(gradients):
 # fails.horovod-shards-tests = ["steps in all"]
 # -    for _ in range(num_epochs):
 # +    for _ in range(num_epochs // hvd.size()):
-
-# %% loop-equal-lengths-assumed
-# title = "Contiguous shards whose rest goes to the last rank, one sample at a time"
-# fails.horovod-serial-tests = ["steps"]
-# -    x, y = shard(x, y)
-# +    count = len(x) // hvd.size()
-# +    end = None if hvd.rank() == hvd.size() - 1 else (hvd.rank() + 1) * count
-# +    x, y, batch_size = x[hvd.rank() * count : end], y[hvd.rank() * count : end], 1
 
 # %% loop-global-batch-no-shard
 # title = "No shard: every rank takes the whole global batch"
@@ -202,13 +150,6 @@ def average(gradients):
 # fails.horovod-serial-tests = []
 # -    return np.array(history)
 # +    return np.array(history)[:, ::-1]
-
-# %% loop-inner-loop-forgotten
-# title = "Each epoch takes the first batch only"
-# fails.horovod-shards-tests = ["not complete"]
-# fails.horovod-serial-tests = ["steps"]
-# -        for first in range(0, len(x), batch_size):
-# +        for first in [0]:
 
 # %% loop-keeps-variables
 # title = "The variables are kept for the next call, which goes on from there"
@@ -281,12 +222,6 @@ def average(gradients):
 # +    order = np.random.default_rng(hvd.rank()).permutation(len(x))[hvd.rank() :: hvd.size()]
 # +    x, y = x[order], y[order]
 
-# %% loop-plain-tape
-# title = "The tape is not wrapped: the ranks drift apart"
-# fails.horovod-average-tests = ["not averaged"]
-# fails.horovod-serial-tests = []
-# -            tape = hvd.DistributedGradientTape(tape)
-
 # %% loop-rate-by-rank-plus-one
 # title = "The rate is multiplied by rank + 1"
 # fails.horovod-rate-tests = ["depends on the rank"]
@@ -322,13 +257,6 @@ def average(gradients):
 # fails.horovod-serial-tests = ["steps"]
 # -    x, y = shard(x, y)
 # +    x, y = shard(*shard(x, y))
-
-# %% loop-shard-zero
-# title = "All ranks take shard 0"
-# fails.horovod-shards-tests = ["not disjoint"]
-# fails.horovod-serial-tests = []
-# -    x, y = shard(x, y)
-# +    x, y = x[0 :: hvd.size()], y[0 :: hvd.size()]
 
 # %% loop-size-two-typed-in
 # title = "The shards are typed in for two ranks"

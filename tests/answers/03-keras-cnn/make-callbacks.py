@@ -1,23 +1,3 @@
-# %% callbacks-broadcast-at-the-end
-# title = "The weights of rank 0 are broadcast when the training has ended"
-# fails.start-tests = ["not broadcast"]
-# consequences = ["train-tests", "continued-tests"]
-# +class BroadcastAtTheEnd(tf.keras.callbacks.Callback):
-# +    def on_train_end(self, logs=None):
-# +        hvd.broadcast_variables(self.model.variables, root_rank=0)
-#  def make_callbacks(folder):
-
-# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
-# +        BroadcastAtTheEnd(),
-
-# %% callbacks-broadcast-not-in-the-list
-# title = "The broadcast callback is made, but fit never gets it"
-# fails.start-tests = ["not broadcast"]
-# consequences = ["train-tests", "continued-tests"]
-# +    hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
-#      callbacks = [
-# -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
-
 # %% callbacks-checkpoint-on-every-rank
 # title = "Every rank saves, each in a folder of its own"
 # fails.files-tests = ["rank 0 alone"]

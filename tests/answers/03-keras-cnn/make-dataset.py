@@ -6,12 +6,6 @@
 # +    count = -(-len(files) // hvd.size())
 # +    files = files[hvd.rank() * count : (hvd.rank() + 1) * count]
 
-# %% dataset-buffer-of-one
-# title = "A buffer of one record shuffles nothing"
-# fails.order-tests = ["shuffle the records"]
-# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
-# +        dataset = dataset.shuffle(1, seed=seed).repeat()
-
 # %% dataset-drops-files-that-do-not-divide
 # title = "Each rank takes as many files, and nobody reads those that are left"
 # fails.shards-tests = ["read by no rank"]
@@ -80,15 +74,6 @@ def make_dataset(files, batch_size, training, deterministic=True):
 #      dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
 # +    dataset = dataset.cache(f"records-{training}")
 
-# %% dataset-own-seed-then-shard
-# title = "Each rank shuffles the records with a seed of its own, and then takes its share: some come twice, some never"
-# fails.shards-tests = ["used by several ranks"]
-# consequences = ["train-tests", "continued-tests"]
-# -    files = files[hvd.rank() :: hvd.size()]
-
-#      dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
-# +    dataset = dataset.shuffle(1000, seed=hvd.rank()).shard(hvd.size(), hvd.rank())
-
 # %% dataset-repeats-before-shuffling
 # title = "Repeated first, and then shuffled: the epochs mix"
 # fails.order-tests = ["epochs are mixed"]
@@ -105,14 +90,6 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset = dataset.shuffle(1000, seed=seed, reshuffle_each_iteration=False).repeat()
-
-# %% dataset-shard-zero
-# title = "The arguments of shard are fixed: every rank takes the first share"
-# fails.shards-tests = ["disjoint"]
-# consequences = ["train-tests", "continued-tests"]
-# -    files = files[hvd.rank() :: hvd.size()]
-#      dataset = tf.data.Dataset.from_tensor_slices(files)
-# +    dataset = dataset.shard(hvd.size(), 0)
 
 # %% dataset-shards-batches
 # title = "The batches are sharded: batch first, then shard"

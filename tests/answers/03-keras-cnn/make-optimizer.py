@@ -1,11 +1,3 @@
-# %% optimizer-accumulates-passes
-# title = "Gradients are summed over four batches before an update"
-# fails.optimizer-tests = ["not those of SGD"]
-# fails.compression-tests = []
-# consequences = ["train-tests", "continued-tests"]
-# -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
-# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, backward_passes_per_step=4)
-
 # %% optimizer-always-compresses
 # title = "The text none counts as true, so the gradients always travel with 16 bits"
 # fails.compression-tests = ["16 bits, not 32"]

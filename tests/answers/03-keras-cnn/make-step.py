@@ -1,11 +1,3 @@
-# %% step-averages-the-loss
-# title = "The loss is averaged, the gradients are not"
-# fails.make-step-tests = ["not averaged"]
-# -        tape = hvd.DistributedGradientTape(tape)
-
-# -        return loss
-# +        return hvd.allreduce(loss)
-
 # %% step-clips-first
 # title = "Each rank clips its gradients before they are averaged"
 # fails.make-step-tests = ["not those of SGD"]

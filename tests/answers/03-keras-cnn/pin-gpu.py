@@ -14,11 +14,6 @@ def pin_gpu():
 # -        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
 # +        tf.config.experimental.set_memory_growth(gpus[0], True)
 
-# %% pin-no-memory-growth
-# title = "The GPU is pinned, and takes all its memory at once"
-# fails.pin-gpu-tests = ["memory to grow"]
-# -        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
-
 
 # %% right-all-gpus-may-grow
 # title = "The memory of all GPUs may grow, and then one is made visible"

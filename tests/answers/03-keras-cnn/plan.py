@@ -84,14 +84,6 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 # -    num_steps = max(1, num_images // in_a_step)
 # +    num_steps = max(1, num_images // batch_of_rank)
 
-# %% plan-unscaled
-# title = "The rate stays that of one rank"
-# fails.plan-tests = ["rate"]
-# fails.elastic-tests = ["rate"]
-# consequences = ["train-tests", "continued-tests"]
-# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
-# +    return batch_of_rank, learning_rate, num_steps
-
 # %% right-plan-in-other-words
 # title = "Other arithmetic, NumPy's interpolation, and a GPU by its number"
 import math

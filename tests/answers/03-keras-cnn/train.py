@@ -128,13 +128,6 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 # +    num_steps = settings["max_num_steps"] or num_steps
 
-# %% train-never-resumes
-# title = "A new training begins whatever is in the folder"
-# fails.continued-tests = ["not completed"]
-# -    first_epoch = resume(network, folder)
-
-# -        initial_epoch=first_epoch,
-
 # %% train-no-accuracy
 # title = "Compiled without the metric"
 # fails.train-tests = ["accuracy"]

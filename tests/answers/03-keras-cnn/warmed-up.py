@@ -5,24 +5,6 @@
 # -    start = rate / hvd.size()
 # +    start = rate / hvd.local_size()
 
-# %% warm-up-from-zero
-# title = "Warm-up begins with a rate of zero"
-# fails.warmed-up-tests = ["step 0"]
-# consequences = ["train-tests", "continued-tests"]
-def warmed_up(step, rate, num_warmup_steps):
-    if num_warmup_steps == 0:
-        return rate
-    return rate * min(1.0, step / num_warmup_steps)
-
-
-# %% warm-up-in-whole-parts
-# title = "The share of the way is a whole number: no step until the end"
-# fails.warmed-up-tests = ["rate in step"]
-# consequences = ["train-tests", "continued-tests"]
-# -    return start + (rate - start) * step / num_warmup_steps
-# +    return start + (rate - start) * (step // num_warmup_steps)
-
-
 # %% warm-up-scales-again
 # title = "Warm-up goes from the rate to the rate times the ranks, but the rate is scaled already"
 # fails.warmed-up-tests = ["step 0"]

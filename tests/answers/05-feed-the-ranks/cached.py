@@ -1,9 +1,3 @@
-# %% cache-by-node
-# title = "A name for each node, which its ranks share"
-# fails.cache-tests = ["rank's cache file"]
-# -    return dataset.cache(str(folder / f"cache-of-rank-{hvd.rank()}"))
-# +    return dataset.cache(str(folder / f"cache-of-node-{hvd.cross_rank()}"))
-
 # %% cache-in-memory
 # title = "A cache in memory"
 # fails.cache-tests = ["no file"]

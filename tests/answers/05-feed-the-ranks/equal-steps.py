@@ -7,12 +7,6 @@ def equal_steps(dataset, batch_size):
     return dataset.cache().repeat().batch(batch_size, drop_remainder=True).take(num_steps)
 
 
-# %% steps-always-one-more
-# title = "One step more than whole batches: too many where they are all full"
-# fails.steps-tests = ["largest share"]
-# -    num_steps = -(-num_most // batch_size)  # rounded up
-# +    num_steps = num_most // batch_size + 1
-
 # %% steps-batch-then-repeat
 # title = "Batched before it is repeated: the last batch of each round is smaller"
 # fails.steps-tests = ["expected 4"]
@@ -24,12 +18,6 @@ def equal_steps(dataset, batch_size):
 # fails.steps-tests = ["largest share"]
 # -    num_most = max(hvd.allgather_object(num_mine))
 # +    num_most = num_mine
-
-# %% steps-of-rank-0
-# title = "As many as rank 0 needs, sent to all"
-# fails.steps-tests = ["largest share"]
-# -    num_most = max(hvd.allgather_object(num_mine))
-# +    num_most = hvd.broadcast_object(num_mine, root_rank=0)
 
 # %% steps-of-the-fewest
 # title = "All stop with the rank that has the fewest: samples are lost"

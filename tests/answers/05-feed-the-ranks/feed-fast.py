@@ -16,12 +16,6 @@
 # -    files = tf.data.Dataset.from_tensor_slices(store.files)
 # +    files = tf.data.Dataset.from_tensor_slices(store.files[::2]).repeat(2)
 
-# %% fast-interleave-without-threads
-# title = "interleave without num_parallel_calls: files in turn, one at a time"
-# fails.faster-tests = ["times as fast"]
-# -    found = files.interleave(store.read, cycle_length=8, num_parallel_calls=8)
-# +    found = files.interleave(store.read, cycle_length=8)
-
 # %% fast-not-decoded
 # title = "Nothing is decoded: fast, and no images"
 # fails.samples-tests = ["no image of the store"]

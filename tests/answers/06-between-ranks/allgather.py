@@ -28,14 +28,6 @@ def allgather(channel, chunks):
             chunks[(other + 1) % size] = channel.receive(other)
 
 
-# %% gather-wrong-places
-# title = "Finished chunks are put one place too far"
-# fails.allgather-tests = ["do not belong there"]
-# consequences = ["ring-tests"]
-# -        chunks[(rank - step) % size] = channel.receive((rank - 1) % size)
-# +        chunks[(rank - step + 1) % size] = channel.receive((rank - 1) % size)
-
-
 # %% right-gather-passes-on
 # title = "What has arrived is passed on"
 def allgather(channel, chunks):

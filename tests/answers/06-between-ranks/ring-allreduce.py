@@ -39,11 +39,6 @@ def ring_allreduce(channel, array):
 # -    return np.concatenate(chunks).reshape(array.shape)
 # +    return naive_allreduce(channel, array)
 
-# %% ring-only-half
-# title = "Without the second half: each rank has one finished chunk"
-# fails.ring-tests = ["not the sum over all ranks"]
-# -    allgather(channel, chunks)
-
 # %% ring-past-the-channel
 # title = "Horovod adds, and empty messages make the numbers right"
 # fails.ring-tests = ["own array"]

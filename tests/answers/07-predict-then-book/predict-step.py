@@ -4,12 +4,6 @@
 # -    step_s = alone_s + allreduce_s(num_ranks, num_bytes, alpha, beta)
 # +    step_s = alone_s / num_ranks + allreduce_s(num_ranks, num_bytes, alpha, beta)
 
-# %% predict-longer-of-both
-# title = "Whichever is longer: as if all communication were hidden"
-# fails.predict-tests = ["seconds of a step"]
-# -    step_s = alone_s + allreduce_s(num_ranks, num_bytes, alpha, beta)
-# +    step_s = max(alone_s, allreduce_s(num_ranks, num_bytes, alpha, beta))
-
 # %% predict-share-of-communication
 # title = "The share of communication in place of that of computing"
 # fails.predict-tests = ["share of communication"]

@@ -4,33 +4,11 @@
 # -        hours = int(np.ceil(margin * needed))
 # +        hours = int(margin * needed) + 1
 
-# %% request-in-seconds
-# title = "Seconds in place of hours, and compared as hours"
-# fails.request-tests = ["expected"]
-# -        hours = int(np.ceil(margin * needed))
-# -        if hours <= max_hours:
-# -            return num_nodes, hours
-# +        hours = int(np.ceil(margin * needed))
-# +        if hours <= max_hours:
-# +            return num_nodes, hours * 3600
-
-# %% request-limit-itself
-# title = "Asks for the limit"
-# fails.request-tests = ["expected"]
-# -            return num_nodes, hours
-# +            return num_nodes, max_hours
-
 # %% request-margin-after-comparing
 # title = "Compares the time without the margin with the limit"
 # fails.request-tests = ["expected"]
 # -        if hours <= max_hours:
 # +        if needed <= max_hours:
-
-# %% request-rounds-down
-# title = "Rounds hours down"
-# fails.request-tests = ["expected"]
-# -        hours = int(np.ceil(margin * needed))
-# +        hours = int(margin * needed)
 
 # %% request-without-margin
 # title = "Asks for exactly the time that is needed"

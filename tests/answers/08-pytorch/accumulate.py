@@ -21,14 +21,6 @@
 # -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
 # +        with model.no_sync():
 
-# %% accumulate-sends-each-time
-# title = "Each backward() sends: the same gradient, at four times the price"
-# fails.exchanges-tests = ["number of exchanges"]
-# -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
-# -            loss = F.cross_entropy(model(x), y) / len(batches)
-# -            loss.backward()
-# +        (F.cross_entropy(model(x), y) / len(batches)).backward()
-
 # %% accumulate-sends-the-first
 # title = "Exchange with the first batch: the later ones stay with their rank"
 # fails.accumulated-tests = ["exchange with the last"]

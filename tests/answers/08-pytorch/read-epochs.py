@@ -5,12 +5,6 @@
 # +    size, rank = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["LOCAL_RANK"])
 # +    sampler = DistributedSampler(dataset, size, rank, seed=seed)
 
-# %% epochs-loader-drops-the-last
-# title = "The last batch of an epoch is dropped"
-# fails.shards-tests = ["not complete"]
-# -    loader = DataLoader(dataset, batch_size, sampler=sampler)
-# +    loader = DataLoader(dataset, batch_size, sampler=sampler, drop_last=True)
-
 # %% epochs-loader-shuffles
 # title = "The loader shuffles, and nobody shards"
 # fails.shards-tests = ["no shard"]
@@ -36,12 +30,6 @@
 # fails.shards-tests = ["not complete"]
 # -    sampler = DistributedSampler(dataset, seed=seed)
 # +    sampler = DistributedSampler(dataset, seed=seed, drop_last=True)
-
-# %% epochs-seed-of-each-rank
-# title = "A seed for each rank: the orders are others, and the shards overlap"
-# fails.shards-tests = ["not disjoint"]
-# -    sampler = DistributedSampler(dataset, seed=seed)
-# +    sampler = DistributedSampler(dataset, seed=seed + dist.get_rank())
 
 # %% epochs-set-epoch-afterwards
 # title = "The epoch is set after its batches: the first two are alike"
