@@ -18,7 +18,7 @@ from coursekit.labs.needs import runnable
 from coursekit.labs.run.execute import execute_lab
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT, new_folder
 from coursekit.labs.run.plan import plan_runs
-from coursekit.labs.run.results import LabResult, collect, format_points, format_time
+from coursekit.labs.run.results import LabResult, format_points, format_time, gather_facts
 from coursekit.labs.run.session import RunProgress
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals, end_marked
@@ -46,7 +46,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
     stop, progress = StopSignals(), RunProgress(Console())
     with stop.handled(), progress.line:
         progress.lab_started(run, 1, 1)
-        result = execute_lab(run, folder, collect(root), progress.cell_started)
+        result = execute_lab(run, folder, gather_facts(root), progress.cell_started)
         end_marked(folder)
     write_json(folder / RESULT, result.to_json())
     executed = folder / notebook.name

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from coursekit.paths import find_root
 from coursekit.processes import INTERRUPTED_STATUS
-from coursekit.slurm.jobs.follow import follow as follow_job
+from coursekit.slurm.jobs.follow import follow_job
 from coursekit.slurm.jobs.remembered import find_jobs, list_jobs
 from coursekit.text import printable
 

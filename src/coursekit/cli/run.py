@@ -12,7 +12,7 @@ from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
 from coursekit.labs.run.jobs_folder import new_folder
 from coursekit.labs.run.plan import plan_runs
-from coursekit.labs.run.results import PASSED, collect
+from coursekit.labs.run.results import PASSED, gather_facts
 from coursekit.labs.run.session import RUNS, RunProgress, point_latest, run_labs, show_report
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
@@ -39,7 +39,7 @@ def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, s
     stop, progress = StopSignals(), RunProgress(console)
     with stop.handled(), progress.line:
         point_latest(folder)
-        facts = collect(root)
+        facts = gather_facts(root)
         labs = run_labs(folder, plan, facts, progress, stop)
     cwd = Path.cwd()
     show_report(console, labs, facts, folder.relative_to(cwd) if cwd in folder.parents else folder)

@@ -11,7 +11,7 @@ from typing import Any
 
 from coursekit.files import write_text
 from coursekit.imagenet.networks import NUM_CLASSES, build_network
-from coursekit.labs.run.results import collect
+from coursekit.labs.run.results import gather_facts
 from coursekit.paths import find_root
 
 NETWORKS = (("MobileNetV2", 224), ("ResNet50", 224), ("InceptionV3", 299), ("VGG16", 224))
@@ -65,7 +65,7 @@ def peaks(network: Any, images: Any, labels: Any) -> dict[str, int]:
 
 def main() -> None:
     """Measure all, and write the rows into the file, under the lines that explain it."""
-    facts = collect(root := find_root())
+    facts = gather_facts(root := find_root())
     tasks = [(*network, one, limit) for network in NETWORKS for one in PRECISIONS for limit in LIMITS_MBYTE]
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         rows = [row for rows in pool.starmap(measure, tasks, 1) for row in rows]

@@ -14,7 +14,7 @@ import click
 
 from coursekit.cli.shared import JSON_FILE
 from coursekit.files import write_json
-from coursekit.labs.run.results import collect
+from coursekit.labs.run.results import gather_facts
 from coursekit.text import markdown_table
 from workshop.bench.measurement import Measurement, Progress
 
@@ -74,7 +74,7 @@ def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     sizes        the instructor's commands for 30 and 300 students, whose answers are equal;
                  COURSEKIT_BENCH_STUDENTS="3000" for other numbers
     """  # noqa: D301  # \b keeps click from joining the lines
-    facts = collect(Path.cwd())
+    facts = gather_facts(Path.cwd())
     measurements: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(names or BENCHMARKS):
         measurements[name] = asdict(load(name)(repeat, partial(_tell, name)))

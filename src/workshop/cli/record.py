@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from coursekit.errors import CourseKitError
-from coursekit.labs.run.results import collect
+from coursekit.labs.run.results import gather_facts
 from coursekit.paths import find_root
 from workshop.slides.results import record as record_one
 from workshop.slides.results import recorder_names
@@ -29,7 +29,7 @@ def record(names: tuple[str, ...]) -> None:
     if unknown:
         raise CourseKitError(f"there is no recorder {', '.join(unknown)}: slides/recorders/ has {', '.join(known)}.")
     console = Console()
-    facts = collect(root)
+    facts = gather_facts(root)
     for name in names or known:
         console.print(f"{name} …", highlight=False)
         start = time.monotonic()

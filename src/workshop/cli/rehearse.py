@@ -42,7 +42,7 @@ LEAST_AT_A_TIME = 2
 QUICK = (
     "Leave out pictures, end notebooks after their first ranks, and run one of scripts that differ in the lab alone."
 )
-NUM_LOG_LINES = 100  # a crash in a library is told with the Python stack of every thread
+NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thread
 
 
 @click.command(epilog="Example: workshop rehearse --site karolina 02-horovod-sgd")

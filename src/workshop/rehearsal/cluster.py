@@ -97,7 +97,7 @@ class Cluster:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def fail(self, node: str) -> None:
-        """Let a node go down as if its power failed: all that runs on it is gone, and Slurm is told."""
+        """Let a node go down as if its power failed: all that runs on it is gone, and Slurm knows it."""
         if self._namespaces is not None:
             self._namespaces.kill(node)
         self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=rehearsed failure")

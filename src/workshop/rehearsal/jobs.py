@@ -110,7 +110,7 @@ def job_environment(cluster: Cluster, home: Path) -> dict[str, str]:
     """
     settings = home / ".jupyter"
     settings.mkdir(parents=True, exist_ok=True)
-    # At a site nobody is root; here everybody is, which JupyterLab refuses unless told.
+    # At a site nobody is root; here everybody is, which JupyterLab refuses without this setting.
     (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": {"allow_root": True}}))
     return {**plain_environment(), "USER": "root", "HOME": str(home), **cluster.environ, **small_run()}
 

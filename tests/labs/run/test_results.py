@@ -7,7 +7,7 @@ import pytest
 
 from coursekit.files import write_json
 from coursekit.labs.cells import CellScore
-from coursekit.labs.run.results import Facts, FailedCell, LabResult, collect, format_speed
+from coursekit.labs.run.results import Facts, FailedCell, LabResult, format_speed, gather_facts
 
 RESULT = LabResult(
     lab="01-a",
@@ -61,12 +61,12 @@ def git(folder, *words):
 def test_the_commit_is_that_of_the_checkout(checkout):
     """A clean checkout, then a changed file, then an unknown one."""
     head = git(checkout, "rev-parse", "HEAD")
-    clean = collect(checkout)
+    clean = gather_facts(checkout)
     (checkout / "file").write_text("new")
-    changed = collect(checkout)
+    changed = gather_facts(checkout)
     git(checkout, "checkout", "file")
     (checkout / "other").touch()
-    added = collect(checkout)
+    added = gather_facts(checkout)
     assert [(facts.commit, facts.dirty) for facts in (clean, changed, added)] == [
         (head, False),
         (head, True),
@@ -82,12 +82,12 @@ def test_a_gpu_is_named_only_when_labs_may_use_it(tmp_path, monkeypatch):
     nvidia_smi.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    on_cpu = collect(tmp_path).device
+    on_cpu = gather_facts(tmp_path).device
     monkeypatch.setattr(
         "coursekit.labs.run.results._version", lambda package: "" if package == "tensorflow-cpu" else "1"
     )
-    on_gpu = collect(tmp_path).device
+    on_gpu = gather_facts(tmp_path).device
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    hidden = collect(tmp_path).device
+    hidden = gather_facts(tmp_path).device
     assert on_gpu == "2 x NVIDIA A100, 1 x NVIDIA H100"
     assert hidden == on_cpu != on_gpu

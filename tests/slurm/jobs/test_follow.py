@@ -7,7 +7,7 @@ from coursekit.files import write_json
 from coursekit.labs.cells import CellScore
 from coursekit.labs.run.results import FailedCell, LabResult
 from coursekit.slurm.jobs import follow as following
-from coursekit.slurm.jobs.follow import LogReader, describe_result, follow
+from coursekit.slurm.jobs.follow import LogReader, describe_result, follow_job
 from coursekit.slurm.jobs.remembered import SubmittedJob, executed_notebook, read_result, remember
 
 JOB = SubmittedJob("7", "01-sgd", "01-sgd", "local", "x.sbatch", "2026-11-20T17:00:00+00:00")
@@ -89,6 +89,6 @@ def test_a_slurm_that_is_away_is_asked_again(tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(following, name, 0.01)
     remember(tmp_path, JOB)
 
-    assert follow(7) is False
+    assert follow_job(7) is False
     running, log, away, back, *_ = capsys.readouterr().out.splitlines()
     assert ("n1" in running, log, codes_in(away), codes_in(back)) == (True, "step 1", ["slurm.failed"], [])

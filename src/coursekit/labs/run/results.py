@@ -58,7 +58,7 @@ class Facts:
         return f"{where}: {self.device}, {self.num_cpus} processors usable", versions, commit
 
 
-def collect(root: Path) -> Facts:
+def gather_facts(root: Path) -> Facts:
     """Return the facts of this process and of the course checkout at `root`."""
     commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
     # Touching a file does not count as a change, and no lock is taken that a commit elsewhere would trip over.

@@ -144,7 +144,7 @@ def read_tail(path: Path) -> str:
 def _from_log(log: str) -> list[Explanation]:
     """Return what is recognised: what a traceback ends with, then what is nearest to the end of the log.
 
-    What may be harmless, or follows from something else, is told where nothing else is recognised.
+    What may be harmless, or follows from something else, is said where nothing else is recognised.
     """
     raised = [match for match in _RAISED.finditer(log) if match["name"] not in CONSEQUENCES]
     found = _matches(log, is_weak=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import functools
 import time
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ LATE_S = 20.0  # how late files of another node may appear on a parallel file sy
 _write = partial(print, end="", flush=True)
 
 
-def follow(job_id: str | int) -> bool | None:
+def follow_job(job_id: str | int) -> bool | None:
     """Show a job's waiting, its log and its ending; interrupt it as you like, the job goes on.
 
     Returns:
@@ -51,22 +50,21 @@ def follow(job_id: str | int) -> bool | None:
 def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
     """Show what there is to see until the job has ended, and return its last state.
 
-    Slurm is asked ever more rarely, and what it says is told when it changes.
+    Slurm is asked ever more rarely, and what it says is shown when it changes.
     """
-    state, told, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
+    state, shown, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
     attempts, next_ask = Attempts(lambda sentence: _write(f"{sentence}\n")), time.monotonic()
     while True:
         now = time.monotonic()
         if now >= next_ask:
-            if found := attempts.attempt(functools.partial(look, [job.job_id])):
+            if found := attempts.attempt(partial(look, [job.job_id])):
                 state = found[job.job_id]
                 job = note(root, job, state)
                 log.path = root / job.log
-                # An estimated start moves all the time: it is told with the reason, not each time that it moves.
-                if (state.state, state.reason) != told:
-                    told, pause_s = (state.state, state.reason), FIRST_PAUSE_S  # a change is often followed by the next
-                    sentence = _sentence(job, state)
-                    _write(f"{sentence}\n" if sentence else "")
+                # An estimated start moves all the time: it is shown with the reason, not each time that it moves.
+                if (state.state, state.reason) != shown:
+                    shown, pause_s = (state.state, state.reason), FIRST_PAUSE_S  # the next change is often near
+                    _write(_sentence(job, state))
             pause_s = min(pause_s * 1.5, LAST_PAUSE_S)
             next_ask = now + pause_s
         if state.state != PENDING:
@@ -96,13 +94,13 @@ class LogReader:
 
 
 def _sentence(job: SubmittedJob, state: JobState) -> str:
-    """Return what to say of a state; '' for one that is told at the end."""
+    """Return what to say of a state, a line; '' for one that is shown at the end."""
     if state.state == PENDING:
-        return explain_pending(job.job_id, state.reason, state.start)
+        return f"{explain_pending(job.job_id, state.reason, state.start)}\n"
     if state.ended or state.state == UNKNOWN:
         return ""
     where = f" on {state.nodes}" if state.nodes else ""
-    return f"Job {job.job_id} is {state.state.lower()}{where}; its log is {job.log}."
+    return f"Job {job.job_id} is {state.state.lower()}{where}; its log is {job.log}.\n"
 
 
 def _read_late(log: LogReader, state: JobState) -> None:

@@ -23,7 +23,7 @@ WHY = {  # words on options that sites add
     "--exclusive": "whole nodes, shared with nobody",
 }
 GRADING_GB = 8  # memory that grading needs at least: what one hand-in may use, with what runs it
-SAVE_AHEAD_S = 120  # how long before the time limit a job is told to save what it has
+SAVE_AHEAD_S = 120  # how long before the time limit a job gets the signal to save what it has
 JUPYTER_MIN = GRADE_MIN = 60
 
 

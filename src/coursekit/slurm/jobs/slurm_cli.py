@@ -158,7 +158,7 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
     gone = [job_id for job_id in wanted if job_id not in queue or queue[job_id].ended]
     accounts = {}
     if gone:
-        # Tasks that never started are told with their array alone.
+        # Accounting has tasks that never started by their array alone.
         numbers = dict.fromkeys(re.split("[_+]", job_id)[0] for job_id in gone)
         with suppress(SlurmError):  # accounting may be off, or not answer
             text = call(
