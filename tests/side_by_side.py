@@ -44,7 +44,6 @@ LONG = (
     "ranks/test_worker.py",
     "ranks/test_forkserver.py",
     "ranks/test_magic.py",
-    "ranks/test_notebooks.py",
     "labs/run/test_session.py",
     "labs/run/test_command.py",
     "ranks/test_step_tasks.py",

@@ -14,8 +14,9 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankError, RankTimeoutError, deadlock
-from coursekit.ranks.deadlock import Pulses, RankMark, is_at_rest
-from coursekit.ranks.request import DUMP_ALL_AT_REST, DUMP_AT_REST
+from coursekit.ranks.deadlock import DeadlockWatch, State
+from coursekit.ranks.protocol import Activity, RankSample, Sample
+from coursekit.ranks.sampler import Sampler, is_asleep
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -86,60 +87,33 @@ def estimator_makes_unequal_steps():
     hvd.broadcast_object("trained", root_rank=0)
 
 
+COMPILED, BROADCAST, ALLREDUCE = (
+    "is inside a compiled TensorFlow step",
+    "waits in hvd.broadcast_object",
+    "waits in hvd.",
+)
+
+
 @pytest.mark.parametrize(
-    ("function", "num_ranks", "story"),
+    ("function", "num_ranks", "positions"),
     [
-        (
-            in_different_collectives,
-            3,
-            [
-                "  rank 0 waits in hvd.broadcast_object",
-                "  rank 1 waits in hvd.allreduce",
-                "  rank 2 waits in hvd.allreduce",
-                "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
-            ],
-        ),
-        (
-            init_on_rank_0,
-            2,
-            [
-                "  rank 0 waits in hvd.init",
-                "  rank 1 has finished",
-                "  A collective completes only when every rank calls it: rank 0 waits for rank 1.",
-            ],
-        ),
-        (
-            makes_unequal_steps,
-            2,
-            [
-                "  rank 0 is inside a compiled TensorFlow step, where gradients or variables may be exchanged",
-                "  rank 1 waits in hvd.allreduce",
-                "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
-                "  Do all ranks make the same number of steps, with the same callbacks?",
-            ],
-        ),
-        (
-            estimator_makes_unequal_steps,
-            2,
-            [
-                "  rank 0 is inside a compiled TensorFlow step, where gradients or variables may be exchanged",
-                "  rank 1 waits in hvd.broadcast_object",
-                "  A collective completes only when every rank calls it: these ranks wait in different collectives.",
-            ],
-        ),
+        (in_different_collectives, 3, [BROADCAST, ALLREDUCE, ALLREDUCE]),
+        (init_on_rank_0, 2, ["waits in hvd.init", "has finished"]),
+        (makes_unequal_steps, 2, [COMPILED, ALLREDUCE]),
+        (estimator_makes_unequal_steps, 2, [COMPILED, BROADCAST]),
     ],
 )
-def test_a_certain_deadlock_is_told_at_once(function, num_ranks, story):
+def test_a_certain_deadlock_ends_the_run_at_once(function, num_ranks, positions):
     """Ranks in different collectives, or left by one that has returned, will never meet: no deadline is needed.
 
     One of the collectives may be that of the gradients, inside a compiled step, as where ranks make unequal steps.
     """
     with pytest.raises(RankTimeoutError) as caught:
         ranks.run(function, num_ranks=num_ranks, timeout_s=FAR_S)
-    first, *lines = str(caught.value).split("\n\n")[0].splitlines()
 
-    assert first == "deadlock: no rank can continue; all ranks were stopped. Where each rank was:"
-    assert [line.split(" (")[0] for line in lines] == story
+    assert caught.value.code == "ranks.deadlock"
+    for rank, position in enumerate(positions):
+        assert f"\n  rank {rank} {position}" in str(caught.value)
 
 
 def sleeps_first():
@@ -219,10 +193,11 @@ def test_who_reads_in_a_compiled_step_is_left_alone(tmp_path):
     writer = f"until [ -e begun ]; do sleep 0.1; done; sleep {3 * LONG_S}; exec > samples"  # no child of a rank
     with subprocess.Popen(["sh", "-c", writer], cwd=tmp_path) as process:
         try:
-            with pytest.raises(RankError, match=r"^rank 1 raised InvalidArgumentError[^$]*Illegal seek"):
+            with pytest.raises(RankError) as caught:
                 ranks.run(waits_for_a_file, tmp_path / "samples", timeout_s=FAR_S)
         finally:
             process.kill()
+    assert (caught.value.code, caught.value.rank, caught.value.error_type) == ("rank.raised", 1, "InvalidArgumentError")
 
 
 class ScriptedJob:
@@ -232,9 +207,9 @@ class ScriptedJob:
         self.dumps = list(dumps)
         self.asked = []
 
-    def ask_for_stacks(self, command):
+    def ask_for_stacks(self, question):
         """Go on to the next stacks; the last ones stay."""
-        self.asked.append(command)
+        self.asked.append(question.all_threads)
 
     def new_stacks(self):
         """Return the stacks of all ranks."""
@@ -248,31 +223,51 @@ def stack(*functions):
     return "\n".join(["Current thread 0x1 (most recent call first):", *lines, worker, ""])
 
 
-def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
-    """Stacks that were out of date when they were read are no reason never to look again."""
-    late, there = [stack("start"), stack("allreduce")], [stack("broadcast"), stack("allreduce")]
-    job = ScriptedJob(late, there)
-    watch = deadlock.DeadlockWatch(job)
-    found = []
-    for number in range(12):
-        mark = RankMark(is_quiet=True, num_turns=1, num_other_turns=100 * number, is_still=False)
-        found.append(watch.is_certain(0.5 * number, {0: mark, 1: mark}, ()))
+BROADCAST_AND_ALLREDUCE = [stack("broadcast"), stack("allreduce")]
 
-    assert any(found)
-    assert job.asked[:3] == [DUMP_AT_REST, DUMP_AT_REST, DUMP_ALL_AT_REST]
+
+def states(watch, activities, tick_s=0.5):
+    """Return the states of a watch after samples of two ranks that never move, which do these things."""
+    found = []
+    for number, activity in enumerate(activities):
+        one = RankSample(activity, for_s=tick_s * number, num_timeslices=1, num_other_timeslices=100 * number)
+        found.append(watch.step(Sample(tick_s * number, {0: one, 1: one}), returned=()))
+    return found
+
+
+def test_the_example_of_the_states():
+    """As the head of the module has it: a rank computes, then both are quiet, in collectives of two kinds."""
+    watch = DeadlockWatch(ScriptedJob(BROADCAST_AND_ALLREDUCE))
+    found = states(watch, [Activity.COMPUTES, Activity.COMPUTES, *[Activity.QUIET] * 4])
+
+    assert found == [State.WATCHING] * 2 + [State.ASKED, State.SUSPECTED, State.ASKED_AGAIN, State.CERTAIN]
+
+
+def test_a_rank_that_computes_again_is_watched_again():
+    """Whatever was suspected, it can continue."""
+    for num_quiet in range(1, 4):
+        watch = DeadlockWatch(ScriptedJob(BROADCAST_AND_ALLREDUCE))
+        assert states(watch, [*[Activity.QUIET] * num_quiet, Activity.COMPUTES])[-1] is State.WATCHING
+
+
+def test_a_rank_that_moved_after_it_wrote_its_stack_is_asked_again():
+    """Stacks that were out of date when they were read are no reason never to ask again."""
+    job = ScriptedJob([stack("start"), stack("allreduce")], BROADCAST_AND_ALLREDUCE)
+
+    assert State.CERTAIN in states(DeadlockWatch(job), [Activity.QUIET] * 12)
+    assert job.asked[:3] == [False, False, True]
 
 
 def test_stacks_that_cannot_be_read_are_asked_for_less_and_less():
-    """A rank that writes something else would otherwise be asked in every pulse; for a minute that is a dozen times."""
+    """A rank that writes something else would otherwise be asked in every sample; in a minute that is a dozen times."""
     job = ScriptedJob(["nothing", "nothing"])
-    watch = deadlock.DeadlockWatch(job)
-    mark = RankMark(num_turns=1, num_other_turns=1, is_quiet=True, is_still=True)
-    assert not any(watch.is_certain(0.1 * pulse, {0: mark, 1: mark}, []) for pulse in range(600))
+    found = states(DeadlockWatch(job), [Activity.BLOCKED] * 600, tick_s=0.1)
+
+    assert {*found} == {State.WATCHING, State.ASKED}
     assert 2 <= len(job.asked) <= 12
-    assert {*job.asked} == {DUMP_AT_REST}
 
 
-NUM_PULSES, MAX_NUM_PULSES = 4, 40
+NUM_SAMPLES, MAX_NUM_SAMPLES = 4, 40
 # The main thread waits for a second one, which again and again is busy for so many seconds and sleeps for so many.
 PROGRAM = """
 import sys, threading, time
@@ -291,12 +286,12 @@ thread.join()
 """
 
 # What Horovod's thread does.
-LOOKER = """
-def look():
+POLL = """
+def poll():
     while True:
         time.sleep(0.002)
 
-threading.Thread(target=look).start()
+threading.Thread(target=poll).start()
 """
 
 
@@ -312,62 +307,75 @@ def running(program, *args):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def next_mark(process, pulses):
-    """Return what the next pulse tells of a process, which goes on until then."""
+def next_sample(process, sampler):
+    """Return what the next sample has of a process, which goes on until then."""
     with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(pulses.due_in_s())
-    return pulses.take().marks[0]
+        process.wait(sampler.due_in_s())
+    return sampler.take().ranks[0]
 
 
 @pytest.mark.parametrize(
-    ("busy_s", "idle_s", "is_quiet"),
+    ("busy_s", "idle_s", "computes"),
     [
-        pytest.param("0.0001", "0.002", True, id="looks-for-news"),
-        pytest.param("1000", "0", False, id="computes"),
-        pytest.param("0.1", "1000", True, id="has-computed"),
+        pytest.param("0.0001", "0.002", False, id="polls"),
+        pytest.param("1000", "0", True, id="computes"),
+        pytest.param("0.1", "1000", False, id="has-computed"),
     ],
 )
-def test_who_only_looks_for_news_rests(busy_s, idle_s, is_quiet):
+def test_a_rank_whose_second_thread_only_polls_is_quiet(busy_s, idle_s, computes):
     """A thread that takes a small part of a processor does nothing; one that computes is never seen as quiet."""
     with running(PROGRAM, busy_s, idle_s) as process:
-        pulses, marks = Pulses({process.pid: 0}), []
-        while len(marks) < NUM_PULSES or (marks[-1].is_quiet is not is_quiet and len(marks) < MAX_NUM_PULSES):
-            marks.append(next_mark(process, pulses))
+        sampler, found = Sampler({process.pid: 0}), []
+        while len(found) < NUM_SAMPLES or (
+            (found[-1].activity is Activity.COMPUTES) is not computes and len(found) < MAX_NUM_SAMPLES
+        ):
+            found.append(next_sample(process, sampler))
 
-    assert marks[-1].is_quiet is is_quiet
-    assert marks[-1].num_turns == marks[-2].num_turns
+    assert (found[-1].activity is Activity.COMPUTES) is computes
+    assert found[-1].num_timeslices == found[-2].num_timeslices
 
 
 @pytest.mark.parametrize(
-    ("busy_s", "idle_s", "rests"),
+    ("busy_s", "idle_s", "sleeps"),
     [pytest.param("1000", "0", False, id="computes"), pytest.param("0", "1000", True, id="sleeps")],
 )
-def test_only_who_sleeps_as_a_whole_is_at_rest(busy_s, idle_s, rests):
+def test_a_rank_is_asleep_only_as_a_whole(busy_s, idle_s, sleeps):
     """A second thread that runs counts, too: what it is just making would be written with the first one's frames."""
     with running(PROGRAM, busy_s, idle_s) as process:
-        while rests and not is_at_rest(process.pid):
+        while sleeps and not is_asleep(process.pid):
             time.sleep(0.1)
-        assert [is_at_rest(process.pid) for _ in range(20)] == [rests] * 20
+        assert [is_asleep(process.pid) for _ in range(20)] == [sleeps] * 20
+
+
+LOG = "threading.Thread(target=ctypes.CDLL(None).sleep, args=[1000]).start()"  # as TensorFlow's logger of memory
 
 
 @pytest.mark.parametrize(
-    ("wait", "is_still"),
+    ("wait", "is_blocked"),
     [
         pytest.param("queue.Queue().get", True, id="waits-for-a-thread"),
         pytest.param("lambda: queue.Queue().get(timeout=1000)", True, id="waits-for-a-thread-for-so-long"),
         pytest.param("lambda: subprocess.run(['sleep', '1000'])", False, id="waits-for-a-child"),
         pytest.param("lambda: time.sleep(1000)", False, id="sleeps"),
+        pytest.param(
+            "lambda: [threading.Thread(target=time.sleep, args=[1000]).start(), queue.Queue().get()]",
+            False,
+            id="has-a-thread-that-sleeps",
+        ),
         pytest.param("lambda: os.read(os.pipe()[0], 1)", False, id="reads"),
         pytest.param("multiprocessing.Semaphore(0).acquire", False, id="waits-for-a-process"),
     ],
 )
-def test_who_waits_for_a_thread_of_its_own_is_still(wait, is_still):
-    """Nobody can wake such a rank but itself; whatever comes from elsewhere may go on. One thread looks for news."""
-    imports = "import multiprocessing, os, queue, subprocess, threading, time"
-    with running("\n".join([imports, LOOKER, f"wait = {wait}", "print(flush=True)", "wait()"])) as process:
-        pulses, seen = Pulses({process.pid: 0}), []
-        pulses.take()  # it may just have come to rest
-        while len(seen) < NUM_PULSES or (is_still and not any(seen) and len(seen) < MAX_NUM_PULSES):
-            seen.append(next_mark(process, pulses).is_still)
+def test_a_rank_that_waits_for_a_thread_of_its_own_is_blocked(wait, is_blocked):
+    """Nobody can wake such a rank but itself; whatever comes from elsewhere may go on.
 
-    assert any(seen) is is_still
+    One thread polls, and another one logs memory now and then.
+    """
+    imports = "import ctypes, multiprocessing, os, queue, subprocess, threading, time"
+    with running("\n".join([imports, POLL, LOG, f"wait = {wait}", "print(flush=True)", "wait()"])) as process:
+        sampler, found = Sampler({process.pid: 0}), []
+        sampler.take()  # it may just have come to rest
+        while len(found) < NUM_SAMPLES or (is_blocked and not any(found) and len(found) < MAX_NUM_SAMPLES):
+            found.append(next_sample(process, sampler).activity is Activity.BLOCKED)
+
+    assert any(found) is is_blocked

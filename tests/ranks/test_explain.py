@@ -1,4 +1,4 @@
-"""Words for the end of a run, from stacks and reports alone."""
+"""Words for the end of a run, from stacks and reports alone: each entry of a table is found by its own example."""
 
 import faulthandler
 import io
@@ -9,17 +9,16 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from tqdm import tqdm
 
-from coursekit.ranks import worker
-from coursekit.ranks.explain import DEADLINE, RunOutcome, explain_failure, explain_stop, position
+from coursekit.ranks import explain, worker
+from coursekit.ranks.explain import DEADLINE, FAILURES, RunOutcome, explain_failure
+from coursekit.ranks.protocol import Report
 from coursekit.ranks.stacks import StackFrame, kind_of_collective, num_python_threads, parse_stacks
-from coursekit.ranks.worker import Report
+from coursekit.ranks.stop import POSITIONS, explain_stop, position
 from coursekit.tracebacks import name_cells
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"
 HOROVOD = f"{LIBRARY}/horovod/tensorflow/__init__.py"
 WORKER = worker.__file__
-BACKWARD = "is inside backward(), where DDP exchanges gradients"
-COMPILED = "is inside a compiled TensorFlow step, where gradients or variables may be exchanged"
 
 
 @pytest.fixture
@@ -75,26 +74,24 @@ def test_a_dump_without_the_function_gives_no_frames():
     assert parse_stacks('Thread 0x01 (most recent call first):\n  File "/x.py", line 1 in f') == []
 
 
+@pytest.mark.parametrize("entry", POSITIONS, ids=[entry.words for entry in POSITIONS])
+def test_a_position_is_found_by_its_example(entry):
+    """The first entry that holds is said, with the outermost function of Horovod: the one that the student called."""
+    frames = [StackFrame(file if file == "lab.py" else f"{LIBRARY}/{file}", 1, name) for file, name in entry.example]
+    words = entry.words.format(collective="hvd.broadcast_variables")
+    assert position(frames) == words + " (lab.py, line 1 in train)" * bool(frames)
+
+
 @pytest.mark.parametrize(
-    ("library_frames", "words"),
+    ("library_frames", "collective"),
     [
-        ([(HOROVOD, 7, "allreduce")], "waits in hvd.allreduce"),
-        ([(HOROVOD, 9, "broadcast"), (HOROVOD, 8, "broadcast_variables")], "waits in hvd.broadcast_variables"),
-        ([(f"{LIBRARY}/tensorflow/execute.py", 53, "quick_execute")], COMPILED),
-        ([(f"{LIBRARY}/tensorflow/python/client/session.py", 1477, "_call_tf_sessionrun")], COMPILED),
-        (
-            [(f"{LIBRARY}/session.py", 1477, "_call_tf_sessionrun"), (HOROVOD, 300, "after_create_session")],
-            "waits in hvd.BroadcastGlobalVariablesHook",
-        ),
-        ([(f"{LIBRARY}/torch/distributed/distributed_c10d.py", 3023, "all_reduce")], "waits in dist.all_reduce"),
-        ([(f"{LIBRARY}/torch/autograd/graph.py", 865, "_engine_run_backward")], BACKWARD),
-        ([], "is not in a collective"),
+        ([("session.py", "_call_tf_sessionrun"), ("horovod/hooks.py", "after_create_session")], "hvd.Broadcast"),
+        ([("torch/distributed/distributed_c10d.py", "all_reduce")], "dist.all_reduce"),
     ],
 )
-def test_a_position_names_what_the_students_line_waits_for(lab, library_frames, words):
-    """The outermost function of Horovod or PyTorch counts, since that is the one which the student called."""
-    frames = [StackFrame(*frame) for frame in [*library_frames, (lab, 2, "train")]]
-    assert position(frames) == f"{words} (lab.py, line 2 in train: `hvd.allreduce(x)`)"
+def test_a_position_names_collectives_of_hooks_and_of_pytorch(library_frames, collective):
+    """As the student's code has them."""
+    assert f" {collective}" in position([StackFrame(f"{LIBRARY}/{file}", 1, name) for file, name in library_frames])
 
 
 @pytest.mark.parametrize(
@@ -116,7 +113,7 @@ def test_the_kind_of_a_collective_is_that_of_the_innermost_function(lab, functio
 
 def test_a_function_of_the_students_own_with_a_collectives_name_is_not_one(tmp_path):
     """Only code of Horovod waits for other ranks."""
-    assert position([StackFrame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith("is not in a collective")
+    assert position([StackFrame(str(tmp_path / "mine.py"), 1, "allreduce")]).startswith(POSITIONS[-1].words)
 
 
 def test_a_timeout_says_who_waits_for_whom(lab):
@@ -124,49 +121,30 @@ def test_a_timeout_says_who_waits_for_whom(lab):
     waiting = dump((HOROVOD, 7, "allreduce"), (lab, 2, "train"))
     stacks = [waiting, "", dump((lab, 1, "train")), waiting]
     outcome = RunOutcome(reports={1: Report(value=b"")}, stopped=DEADLINE, stacks=stacks)
-    story = explain_stop(outcome, 2.5).split("\n\n")[0]
-    assert story.splitlines() == [
-        "the deadline of 2.5 s passed; all ranks were stopped. Where each rank was:",
-        "  rank 0 waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)",
-        "  rank 1 has finished",
-        "  rank 2 is not in a collective (lab.py, line 1 in train: `def train():`)",
-        "  rank 3 waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)",
-        "  A collective completes only when every rank calls it: ranks 0 and 3 wait for ranks 1 and 2.",
-    ]
+    first, *positions, conclusion = explain_stop(outcome, 2.5).split("\n\n")[0].splitlines()
+
+    assert ("2.5 s" in first, "[ranks.deadline]" in first) == (True, True)
+    assert positions[0] == "  rank 0 waits in hvd.allreduce (lab.py, line 2 in train: `hvd.allreduce(x)`)"
+    assert positions[2].endswith(" (lab.py, line 1 in train: `def train():`)")
+    assert conclusion.endswith(" ranks 0 and 3 wait for ranks 1 and 2.")
 
 
-def failed(error_type, text=""):
-    """Return the report of a rank that raised."""
-    return Report(error_type=error_type, error_text=text, traceback=f"Traceback: {error_type}: {text}")
-
-
-LOST = failed("HorovodInternalError", "Horovod has been shut down")
-
-
-@pytest.mark.parametrize(
-    ("reports", "exit_codes", "first_line", "rank"),
-    [
-        ({1: failed("KeyError")}, {}, "rank 1 raised KeyError; all ranks were stopped.", 1),
-        ({0: LOST, 1: failed("KeyError")}, {}, "rank 1 raised KeyError; all ranks were stopped.", 1),
-        ({1: failed("KeyError"), 0: failed("ValueError")}, {}, "rank 1 raised KeyError; all ranks were stopped.", 1),
-        ({0: LOST}, {1: 3}, "rank 1 ended without a result (exit status 3).", 1),
-        ({0: LOST}, {1: -11}, "rank 1 ended without a result (killed by SIGSEGV).", 1),
-        (
-            {1: Report(value=b""), 0: LOST},
-            {},
-            (
-                "rank 0 failed in a collective: rank 1 had already finished. "
-                "Every rank must call the same collectives, the same number of times."
-            ),
-            0,
-        ),
-        ({0: LOST}, {}, "rank 0 failed in a collective: the connection to another rank was lost.", 0),
-    ],
-)
-def test_the_cause_is_told_from_its_consequences(reports, exit_codes, first_line, rank):
-    """The first to fail is told; a rank that lost its peer is blamed only when nobody else is to blame."""
+@pytest.mark.parametrize("entry", FAILURES, ids=[entry.cause.code for entry in FAILURES])
+def test_a_failure_is_found_by_its_example(entry, monkeypatch):
+    """Causes come before consequences: a rank that lost its peer is blamed only when nobody else is to blame."""
+    monkeypatch.setattr(explain, "host_name_fault", lambda: "the host name does not resolve")
+    reports, exit_codes = entry.example
     message, blamed = explain_failure(RunOutcome(reports=reports, exit_codes=exit_codes))
-    assert (message.splitlines()[0], blamed) == (first_line, rank)
+
+    assert blamed == 1
+    assert message.splitlines()[0].endswith(f" [{entry.cause.code}]")
+
+
+def test_others_that_failed_are_named():
+    """The first to fail is the cause."""
+    reports = {rank: Report(error_type=name) for rank, name in ((1, "KeyError"), (0, "ValueError"))}
+    message, blamed = explain_failure(RunOutcome(reports=reports))
+    assert (blamed, "KeyError" in message, message.endswith(" rank 0.")) == (1, True, True)
 
 
 def test_cells_are_named_by_their_numbers():

@@ -43,6 +43,12 @@ def test_runs_share_a_server_but_never_a_process():
     assert left == (None,) * 4
 
 
+def test_a_server_has_no_second_thread():
+    """A rank that is forked while a thread of TensorFlow's holds a lock would wait for ever for that lock."""
+    ranks.run(rank_facts)
+    assert psutil.Process(shared.get().pid).num_threads() == 1
+
+
 def test_asking_for_stacks_too_early_ends_no_rank():
     """On a busy machine a rank may be asked before it has begun: what it has of its server must not let it die."""
     ranks.run(rank_facts)
@@ -124,8 +130,9 @@ def kill_the_server():
 def test_a_killed_server_is_said_and_replaced():
     """Killed in mid-run, the run ends with a sentence and its ranks; killed when idle, nobody notices."""
     old = psutil.Process(shared.get().pid)
-    with pytest.raises(RankError, match="the fork server was killed, and with it all ranks: run the cell again"):
+    with pytest.raises(RankError) as caught:
         ranks.run(kill_the_server)
+    assert caught.value.code == "server.killed"
     assert not old.is_running()
     idle = psutil.Process(shared.get().pid)
     assert idle.pid != old.pid
@@ -245,10 +252,8 @@ def test_a_missing_tensorflow_is_one_sentence(tmp_path):
     with program(BROKEN_NOTEBOOK, tmp_path, PYTHONPATH=str(tmp_path)) as notebook:
         out, err = notebook.communicate(timeout=START_TIMEOUT_S)
     assert (notebook.returncode, err) == (0, "")
-    assert out == (
-        "TensorFlow or Horovod cannot be imported (ImportError: no TensorFlow on this machine): "
-        "run `coursekit doctor` to see what is missing\n"
-    )
+    assert "ImportError: no TensorFlow on this machine" in out
+    assert out.endswith("[framework.not-imported]\n")
 
 
 NOTEBOOK_THAT_JOINS_NOBODY = """

@@ -14,7 +14,7 @@ PROGRAM = """
 import json, os, signal
 import numpy as np
 from coursekit import ranks
-from coursekit.ranks.job_step import own_address
+from coursekit.ranks.allocation import own_address
 
 
 def addresses(with_set):

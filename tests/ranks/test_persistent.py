@@ -12,7 +12,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.corrected_time import threads_of
-from coursekit.errors import Interrupted
+from coursekit.errors import Interrupted, codes_in
 from coursekit.ranks import forkserver, persistent
 from coursekit.ranks.forked_rank import execute
 
@@ -20,6 +20,7 @@ SETUP = "import horovod.tensorflow as hvd, numpy as np\nhvd.init()\nrank = hvd.r
 SUM = "float(hvd.allreduce(np.float32(10.0 ** rank), op=hvd.Sum).numpy())"
 NUM_CELLS, NUM_STARTS = 300, 10
 MIB = 1 << 20
+LOST = "persistent-ranks.lost"
 
 
 @pytest.fixture(autouse=True)
@@ -41,11 +42,11 @@ def cell():
     return run
 
 
-def refusal(cell, source, **settings):
-    """Return what is said of a cell that fails."""
+def refusal(cell, source):
+    """Return the codes of what is said of a cell that fails, the first cause first, and all of it."""
     with pytest.raises((ranks.RankError, Interrupted)) as caught:
-        cell(source, **settings)
-    return str(caught.value)
+        cell(source)
+    return codes_in(str(caught.value)), str(caught.value)
 
 
 def test_variables_stay_and_ranks_talk(cell):
@@ -71,7 +72,7 @@ def test_what_is_pushed_is_pulled(cell):
     cell("mine = double(table[rank:].sum())")
     assert ranks.pull("mine") == [12, 12]
     np.testing.assert_array_equal(ranks.pull("table"), [np.arange(4)] * 2)
-    assert "name 'nothing' is not defined" in refusal(ranks.pull, "nothing")
+    assert "NameError: name 'nothing'" in refusal(ranks.pull, "nothing")[1]
 
 
 def test_what_has_a_seed_of_its_own_is_alike(cell):
@@ -91,18 +92,17 @@ def test_what_has_a_seed_of_its_own_is_alike(cell):
 def test_after_a_failure_everywhere_the_ranks_stay(cell):
     """The first cause is shown, and variables are kept."""
     cell("mine = rank")
-    said = refusal(cell, "1 / mine if rank == 0 else mine")
-    assert said.startswith("rank 0 raised ZeroDivisionError; the ranks keep running, with their variables.")
+    codes, said = refusal(cell, "1 / mine if rank == 0 else mine")
+    assert (codes, "ZeroDivisionError" in said) == (["rank.raised"], True)
     assert cell("mine") == ["0", "1"]
     assert cell(SUM) == ["11.0", "11.0"]
 
 
 def test_who_waits_for_a_rank_that_failed_is_ended(cell):
     """Nothing reaches a rank inside a collective: all are ended, the cause is told, and new ones can be started."""
-    said = refusal(cell, "if rank == 0:\n    raise ValueError('own words')\nhvd.allreduce(np.zeros(1))")
-    assert said.startswith("rank 0 raised ValueError; all ranks were stopped.")
-    assert said.endswith(persistent.LOST)
-    assert refusal(cell, "1") == persistent.LOST
+    codes, said = refusal(cell, "if rank == 0:\n    raise ValueError('own words')\nhvd.allreduce(np.zeros(1))")
+    assert (codes, "own words" in said) == (["rank.raised", LOST], True)
+    assert refusal(cell, "1")[0] == [LOST]
     persistent.required().restart()
     cell(SETUP)
     assert cell(SUM) == ["11.0", "11.0"]
@@ -110,8 +110,8 @@ def test_who_waits_for_a_rank_that_failed_is_ended(cell):
 
 def test_who_sleeps_after_a_failure_comes_back(cell):
     """A rank that waits without need is interrupted, and all stay."""
-    said = refusal(cell, "import time\nif rank == 0:\n    raise ValueError('own words')\ntime.sleep(900)")
-    assert said.startswith("rank 0 raised ValueError; the ranks keep running, with their variables.")
+    codes, _ = refusal(cell, "import time\nif rank == 0:\n    raise ValueError('own words')\ntime.sleep(900)")
+    assert codes == ["rank.raised"]
     assert cell("rank") == ["0", "1"]
 
 
@@ -126,35 +126,33 @@ def test_who_sleeps_after_a_failure_comes_back(cell):
         ),
     ],
 )
-def test_a_deadlock_is_told(cell, source, place):
+def test_a_deadlock_is_found(cell, source, place):
     """A rank that has finished comes into no collective, whether another one waits in plain or in compiled code."""
-    said = refusal(cell, source)
-    assert said.startswith("deadlock: no rank can continue; all ranks were stopped.")
+    codes, said = refusal(cell, source)
+    assert codes == ["ranks.deadlock", LOST]
     assert f"rank 0 {place}" in said
-    assert said.endswith(persistent.LOST)
 
 
 def test_a_rank_that_dies_is_told(cell):
     """Also when it dies between two cells."""
     os.kill(persistent.required().cell(lambda _: os.getpid())[1], signal.SIGKILL)
-    said = refusal(cell, "import time\ntime.sleep(900)")
-    assert said.startswith("rank 1 ended without a result (killed by SIGKILL")
-    assert said.endswith(persistent.LOST)
+    codes, _ = refusal(cell, "import time\ntime.sleep(900)")
+    assert codes == ["rank.killed", LOST]
 
 
 def interrupted(cell, source):
     """Return what is said of a cell that is interrupted once its ranks have begun."""
     pids = persistent.required().cell(lambda _: os.getpid())
 
-    def num_turns():
-        return [threads_of(pid)[pid].num_turns for pid in pids]
+    def num_timeslices():
+        return [threads_of(pid)[pid].num_timeslices for pid in pids]
 
     def wait_and_interrupt():
         while not all(Path(f"began-{pid}").exists() for pid in pids):
             time.sleep(0.1)
-        turns = []
-        # Who had no turn in a second, and does not stand in the queue for one, has come to where it waits.
-        while turns != (turns := num_turns()) or any(psutil.Process(pid).status() != "sleeping" for pid in pids):
+        before = []
+        # A rank that had no timeslice in a second, and is not in the queue for one, has come to where it waits.
+        while before != (before := num_timeslices()) or any(psutil.Process(pid).status() != "sleeping" for pid in pids):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -177,13 +175,12 @@ def _there(tmp_path, monkeypatch, cell):
 @pytest.mark.usefixtures("_there")
 def test_an_interrupt_keeps_the_variables_but_of_who_waits_in_a_collective(cell):
     """Ranks that compute or sleep come back; else the message says where they stood, and new ones can be started."""
-    assert interrupted(cell, "time.sleep(900)") == "you stopped this cell; the ranks keep running, with their variables"
+    assert interrupted(cell, "time.sleep(900)")[0] == ["cell.interrupted"]
     assert cell("rank") == ["0", "1"]
     for began in Path().glob("began-*"):
         began.unlink()
-    said = interrupted(cell, "if rank == 0:\n    time.sleep(900)\nhvd.allreduce(np.zeros(1))")
-    assert "rank 1 waits in hvd.allreduce" in said
-    assert said.endswith(persistent.LOST)
+    codes, said = interrupted(cell, "if rank == 0:\n    time.sleep(900)\nhvd.allreduce(np.zeros(1))")
+    assert (codes, "rank 1 waits in hvd.allreduce" in said) == (["ranks.interrupted", LOST], True)
     persistent.required().restart()
     assert cell("1 + 1") == ["2", "2"]
 

@@ -54,8 +54,9 @@ def one_leaves():
 
 def test_a_rank_that_waits_for_one_that_has_finished_is_told_so():
     """As with Horovod, and at once."""
-    with pytest.raises(ranks.RankError, match=r"rank 0 failed in a collective: rank 1 had already finished"):
+    with pytest.raises(ranks.RankError) as caught:
         ranks.run(one_leaves, num_ranks=2)
+    assert (caught.value.code, caught.value.rank) == ("collective.peer-finished", 0)
 
 
 def unlike_collectives():
@@ -72,16 +73,15 @@ def unlike_collectives():
 
 def test_a_deadlock_is_told_with_who_waits_where():
     """Before the deadline, in the words of the student's calls."""
-    words = (
-        r"deadlock: no rank can continue(.|\n)*rank 0 waits in dist\.all_reduce(.|\n)*rank 1 waits in dist\.broadcast"
-    )
-    with pytest.raises(ranks.RankTimeoutError, match=words):
+    positions = r"rank 0 waits in dist\.all_reduce(.|\n)*rank 1 waits in dist\.broadcast"
+    with pytest.raises(ranks.RankTimeoutError, match=positions) as caught:
         ranks.run(unlike_collectives, num_ranks=2)
+    assert caught.value.code == "ranks.deadlock"
 
 
 def test_an_unknown_framework_is_refused():
     """With the names of those that there are."""
-    with pytest.raises(ValueError, match="framework must be one of horovod, torch, not 'jax'"):
+    with pytest.raises(ValueError, match="'jax'"):
         ranks.warm_up("jax")
 
 

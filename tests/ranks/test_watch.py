@@ -56,7 +56,7 @@ def test_very_much_output_is_cut_and_the_run_goes_on(capfd):
     lines = capfd.readouterr().out.splitlines()
     for rank in (0, 1):
         own = [line for line in lines if line.startswith(f"[{rank}] ")]
-        assert own[-1] == f"[{rank}] … (more than 1024 KiB; the rest is not shown)"
+        assert "1024 KiB" in own[-1]
         assert len("\n".join(line[4:] for line in own[:-1])) == pytest.approx(MAX_BYTES_PER_RANK, abs=1)
 
 
@@ -102,21 +102,17 @@ def broadcast_on_rank_0():
 
 
 def test_a_deadline_names_the_collective_the_line_and_who_waits_for_whom():
-    """The first lines are the whole story; below them stands the stack of every rank."""
-    message = str(timed_out(broadcast_on_rank_0, num_ranks=3))
-    story, *stacks = message.split("\n\n")
+    """The first lines are the whole story; below them is the stack of every rank."""
+    error = timed_out(broadcast_on_rank_0, num_ranks=3)
+    story, *stacks = str(error).split("\n\n")
     broadcast, sleep = (line_of(broadcast_on_rank_0, words) for words in ("hvd.broadcast(", "time.sleep("))
-    head, *lines = story.splitlines()
-    assert head == "the deadline of 1.5 s passed; all ranks were stopped. Where each rank was:"
-    assert lines == [
-        f"  rank 0 waits in hvd.broadcast ({broadcast})",
-        f"  rank 1 is not in a collective ({sleep})",
-        f"  rank 2 is not in a collective ({sleep})",
-        "  A collective completes only when every rank calls it: rank 0 waits for ranks 1 and 2.",
-    ]
-    assert [stack.splitlines()[0] for stack in stacks] == [
-        f"Python stack of rank {rank} (innermost call last):" for rank in (0, 1, 2)
-    ]
+    first, *positions, conclusion = story.splitlines()
+
+    assert (error.code, "1.5 s" in first) == ("ranks.deadline", True)
+    assert positions[0] == f"  rank 0 waits in hvd.broadcast ({broadcast})"
+    assert [position.endswith(f" ({sleep})") for position in positions[1:]] == [True, True]
+    assert conclusion.endswith("rank 0 waits for ranks 1 and 2.")
+    assert [f"of rank {rank} " in stack.splitlines()[0] for rank, stack in enumerate(stacks)] == [True] * 3
 
 
 def line_of(function, words):
@@ -139,15 +135,13 @@ def loop_on_rank_1():
 
 
 def test_a_rank_that_computes_for_ever_is_ended_and_called_an_endless_loop():
-    """A busy loop in Python is shown as such, and who sleeps computes nothing."""
+    """A busy loop in Python is shown as such, and a rank that sleeps computes nothing."""
     error = timed_out(loop_on_rank_1, timeout_s=4, num_ranks=3)
-    returned, computes, sleeps = re.findall(r"^  rank \d .*", str(error), re.MULTILINE)
+    positions = re.findall(r"^  rank \d .*", str(error), re.MULTILINE)
 
-    assert returned == "  rank 0 has finished"
-    assert re.search(r"is not in a collective \(test_watch\.py, line \d+ in loop_on_rank_1: `", computes)
-    assert computes.endswith("an endless loop?")
-    assert "endless loop" not in sleeps
-    assert "A collective completes only" not in str(error)
+    assert ["endless loop" in position for position in positions] == [False, True, False]
+    assert "line" not in positions[0]
+    assert "in loop_on_rank_1: `" in positions[1]
 
 
 def sleep_deaf():
@@ -161,12 +155,13 @@ def sleep_deaf():
 
 def test_a_rank_that_ignores_signals_is_ended_too():
     """A rank whose stack cannot be had is still ended at the deadline, and the message still comes."""
-    assert "the deadline of 1.5 s passed" in str(timed_out(sleep_deaf))
+    assert timed_out(sleep_deaf).code == "ranks.deadline"
 
 
 def test_a_machine_that_is_too_slow_is_no_rank_s_fault(monkeypatch):
     """When wall-clock time has gone far beyond the deadline and the ranks' own time has not, nothing is known."""
     monkeypatch.setattr(corrected_time, "LEAST_WALL_S", 1.0)  # such a slow machine cannot be had in a test
     monkeypatch.setattr(corrected_time, "SLOWEST", 0.0)
-    with pytest.raises(ranks.MachineTooSlowError, match=r"too slow to tell .*within 60 s .*: run the cell again"):
+    with pytest.raises(ranks.MachineTooSlowError) as caught:
         ranks.run(time.sleep, FOR_EVER_S)
+    assert caught.value.code == "machine.too-slow"

@@ -133,9 +133,9 @@ def fail_on_rank_0():
 
 def test_an_exception_ends_the_other_ranks():
     """The error carries rank, type and the rank's own traceback with its source line; nobody waits for the others."""
-    with pytest.raises(RankError, match=r"^rank 0 raised ValueError; all ranks were stopped") as caught:
+    with pytest.raises(RankError) as caught:
         ranks.run(fail_on_rank_0, num_ranks=3, timeout_s=FOR_EVER_S)
-    assert (caught.value.rank, caught.value.error_type) == (0, "ValueError")
+    assert (caught.value.code, caught.value.rank, caught.value.error_type) == ("rank.raised", 0, "ValueError")
     assert "# the line that must be quoted" in str(caught.value)
     assert "/worker.py" not in str(caught.value)
 
@@ -164,9 +164,9 @@ def fail_beside_a_collective(folder):
 
 def test_the_cause_comes_before_its_consequence(tmp_path):
     """An allreduce that fails because its peer raised is not what the student gets to see."""
-    with pytest.raises(RankError, match=r"^rank 1 raised ZeroDivisionError") as caught:
+    with pytest.raises(RankError, match="the cause") as caught:
         ranks.run(fail_beside_a_collective, tmp_path)
-    assert "the cause" in str(caught.value)
+    assert (caught.value.code, caught.value.rank) == ("rank.raised", 1)
     assert "allreduce" not in str(caught.value)
 
 
@@ -194,11 +194,12 @@ def test_a_result_that_cannot_be_read_is_one_sentence():
             raise KeyError("the cause")
         return Stubborn(1, "words")
 
-    with pytest.raises(RankError, match=r"rank [01] cannot be read here \(TypeError: .*'words'") as caught:
+    with pytest.raises(RankError, match=r"\(TypeError: .*'words'") as caught:
         ranks.run(give)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(RankError, match="rank 1 raised KeyError"):
+    assert (caught.value.code, "\n" in str(caught.value)) == ("result.not-readable", False)
+    with pytest.raises(RankError) as caught:
         ranks.run(give, "1")
+    assert (caught.value.rank, caught.value.error_type) == (1, "KeyError")
 
 
 def raise_without_words():
@@ -219,21 +220,19 @@ def raise_unwilling():
 
 
 @pytest.mark.parametrize(
-    ("end", "words"),
+    ("end", "code", "fact"),
     [
-        (lambda: sys.exit(3), "rank 0 raised SystemExit"),
-        (lambda: os._exit(3), r"rank 0 ended without a result \(exit status 3\)"),
-        (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 0 ended without a result .killed by SIGKILL, often"),
-        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "rank 0 ended without a result .killed by SIGSEGV"),
-        (lambda: os.kill(os.getpid(), 40), r"rank 0 ended without a result \(killed by SIGRTMIN\+6\)"),
-        (raise_without_words, "rank 0 raised NoWordsError"),
-        (raise_unwilling, r"rank 0 raised Unwilling(.|\n)*words"),
-        (threading.Lock, "the result, a lock, cannot be sent back: return numbers, text, NumPy arrays"),
-        (lambda: (number for number in range(3)), "the result, a generator, cannot be sent back"),
-        (lambda: Unwilling("words"), r"the result, a Unwilling, cannot be sent back.*ValueError: not me"),
+        (lambda: sys.exit(3), "rank.raised", "SystemExit"),
+        (lambda: os._exit(3), "rank.ended", "3"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank.killed", "SIGKILL"),
+        (lambda: os.kill(os.getpid(), 40), "rank.crashed", r"SIGRTMIN\+6"),
+        (raise_without_words, "rank.raised", "NoWordsError"),
+        (raise_unwilling, "rank.raised", r"Unwilling(.|\n)*words"),
+        (threading.Lock, "rank.raised", "a lock"),
+        (lambda: Unwilling("words"), "rank.raised", r"a Unwilling.*ValueError: not me"),
     ],
 )
-def test_every_odd_end_of_a_rank_is_said_in_words(end, words):
+def test_every_odd_end_of_a_rank_has_its_words(end, code, fact):
     """Ends that leave no exception, and results that cannot travel, are told apart."""
 
     def one_ends():
@@ -242,8 +241,9 @@ def test_every_odd_end_of_a_rank_is_said_in_words(end, words):
         time.sleep(FOR_EVER_S)
         return None
 
-    with pytest.raises(RankError, match=words):
+    with pytest.raises(RankError, match=fact) as caught:
         ranks.run(one_ends)
+    assert (caught.value.code, caught.value.rank) == (code, 0)
 
 
 def die_while_sending():
@@ -264,8 +264,9 @@ def die_while_sending():
 
 def test_a_rank_that_dies_while_sending_its_result_does_not_hang_the_run():
     """Half a result is not a result, and its end is noticed although the other rank lives on."""
-    with pytest.raises(RankError, match=r"rank 1 ended without a result \(killed by SIGKILL"):
+    with pytest.raises(RankError) as caught:
         ranks.run(die_while_sending)
+    assert (caught.value.code, caught.value.rank) == ("rank.killed", 1)
 
 
 def leave_early():
@@ -280,9 +281,9 @@ def leave_early():
 
 def test_a_rank_whose_peer_finished_early_is_told_so():
     """A number of collectives that differs between ranks ends in a sentence about it, without the deadline."""
-    words = "rank 0 failed in a collective: rank 1 had already finished. Every rank must call the same"
-    with pytest.raises(RankError, match=words) as caught:
+    with pytest.raises(RankError) as caught:
         ranks.run(leave_early, timeout_s=FOR_EVER_S)
+    assert (caught.value.code, caught.value.rank) == ("collective.peer-finished", 0)
     assert "hvd.allreduce(np.zeros(2))" in str(caught.value)
 
 

@@ -1,7 +1,8 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit import framework
-from coursekit.ranks import forkserver, job_step
+from coursekit.ranks import forkserver
+from coursekit.ranks.allocation import has_tasks_for
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError
 from coursekit.ranks.launch import run
 from coursekit.ranks.launched import horovod_build
@@ -16,7 +17,7 @@ def warm_up(kind: str = framework.HOROVOD) -> None:
     Inside a Slurm allocation the first run starts a job step instead.
     """
     framework.choose(kind)
-    if not job_step.has_tasks_for(1):
+    if not has_tasks_for(1):
         forkserver.shared.get()
 
 

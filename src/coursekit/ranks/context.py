@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.environ import HIDE_GPUS, LAUNCHER_PREFIXES
 
 LOOPBACK, LOOPBACK_INTERFACE = "127.0.0.1", "lo"
+
+
+@dataclass(frozen=True)
+class RankContext:
+    """What a launcher of MPI gave to one rank, so that the rank knows where it is in MPI's world."""
+
+    environ: dict[str, str]
+    files: tuple[int, ...] = ()  # open ones, whose numbers are in these variables
 
 
 def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
@@ -24,19 +33,19 @@ def rank_environ(
     interface: str | None = None,
     controller: str = "gloo",
 ) -> dict[str, str]:
-    """Return the variables from which Horovod's Gloo controller learns its place; ranks are numbered node by node.
+    """Return the variables from which Horovod's Gloo controller learns its context; ranks are numbered node by node.
 
     The names are those that `horovodrun --gloo` sets (Horovod 0.28, `horovod/runner/gloo_run.py`).
-    With the controller "mpi" Horovod asks MPI for its place, and the kit alone reads these.
+    With the controller "mpi" Horovod asks MPI for its context, and the kit alone reads these.
     `rendezvous` is host and port of the store in which ranks find each other.
     """
-    places = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
-    node, local_rank = places[rank]
+    positions = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
+    node, local_rank = positions[rank]
     # The cross group holds the ranks with the same local rank, one of each node that has so many.
-    peers = [other for other, local in places if local == local_rank]
+    peers = [other for other, local in positions if local == local_rank]
     variables = {
         "HOROVOD_RANK": rank,
-        "HOROVOD_SIZE": len(places),
+        "HOROVOD_SIZE": len(positions),
         "HOROVOD_LOCAL_RANK": local_rank,
         "HOROVOD_LOCAL_SIZE": ranks_on_nodes[node],
         "HOROVOD_CROSS_RANK": peers.index(node),
@@ -61,8 +70,8 @@ def leave_peers(rendezvous: tuple[str, int]) -> None:
     os.environ.update({**alone, "OMPI_MCA_ess_singleton_isolated": "1"})
 
 
-def torch_environ(place: Mapping[str, str]) -> dict[str, str]:
-    """Return a place of `rank_environ` by the names from which `torch.distributed` learns it.
+def torch_environ(context: Mapping[str, str]) -> dict[str, str]:
+    """Return what `rank_environ` returns by the names from which `torch.distributed` learns its context.
 
     The names are those that `torchrun` sets (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
     """
@@ -73,10 +82,12 @@ def torch_environ(place: Mapping[str, str]) -> dict[str, str]:
         "LOCAL_WORLD_SIZE": "LOCAL_SIZE",
         "MASTER_ADDR": "GLOO_RENDEZVOUS_ADDR",
         "MASTER_PORT": "GLOO_RENDEZVOUS_PORT",
-        **({"GLOO_SOCKET_IFNAME": "GLOO_IFACE"} if "HOROVOD_GLOO_IFACE" in place else {}),
+        **({"GLOO_SOCKET_IFNAME": "GLOO_IFACE"} if "HOROVOD_GLOO_IFACE" in context else {}),
     }
     # The store serves already: otherwise rank 0 would start one at this port.
-    return {name: place[f"HOROVOD_{other}"] for name, other in names.items()} | {"TORCHELASTIC_USE_AGENT_STORE": "True"}
+    return {name: context[f"HOROVOD_{other}"] for name, other in names.items()} | {
+        "TORCHELASTIC_USE_AGENT_STORE": "True"
+    }
 
 
 def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:

@@ -1,17 +1,16 @@
-"""How a run ended: its exceptions, and in words which rank failed, or which rank waits in which collective."""
+"""How a run ended: its outcome, its exceptions, and in words which rank failed, and why."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import groupby
-from pathlib import Path
+from typing import NamedTuple
 
 from coursekit.environ import host_name_fault
-from coursekit.errors import ShownAsMessage
+from coursekit.errors import Cause, ShownAsMessage, codes_in
 from coursekit.processes import signal_name
-from coursekit.ranks.stacks import StackFrame, in_compiled_step, outermost_collective, parse_stacks
-from coursekit.ranks.worker import Report
-from coursekit.tracebacks import describe_place, is_library, name_cells
+from coursekit.ranks.protocol import Report
+from coursekit.tracebacks import name_cells
 
 
 class RankError(ShownAsMessage, RuntimeError):
@@ -28,6 +27,8 @@ class RankError(ShownAsMessage, RuntimeError):
         place: str = "",
     ) -> None:
         super().__init__(message, code)
+        # Below the first line, a message may quote others, and code.
+        self.code = next(iter(codes_in(message.partition("\n")[0])), self.code)
         self.rank = rank  # the rank that failed first, or None when no single rank is to blame
         self.error_type, self.error_text = error_type, error_text  # of the exception on that rank, such as "ValueError"
         self.place = place  # the student's line in which it was raised, in words, or ''
@@ -59,7 +60,7 @@ class RunOutcome:
     stopped: str = ""  # why, if before the end: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
     stacks: list[str] = field(default_factory=list)  # by rank, as faulthandler writes them, where ranks were stopped
     busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had kept a processor busy by then
-    server_died: bool = False  # whether what runs the ranks was killed
+    server_died: str = ""  # what ran the ranks, in words, if it was killed
     not_started: str = ""  # why ranks could not be isolated, or not be joined by MPI; they have run nothing then
 
     def failed_ranks(self) -> list[int]:
@@ -71,115 +72,98 @@ class RunOutcome:
         """Ranks that ended without a report."""
         return sorted(rank for rank in self.exit_codes if rank not in self.reports)
 
+    def is_lost_by(self, *signals: str) -> bool:
+        """Whether one of these signals has ended the first rank that ended without a report."""
+        return any(signal_name(-self.exit_codes[rank]) in signals for rank in self.lost_ranks()[:1])
+
 
 def lost_a_peer(report: Report) -> bool:
     """Whether this failure is only the consequence of another rank's end."""
     return any(sign in report.error_text for sign in PEER_LOST_SIGNS)
 
 
-NOWHERE = "is not in a collective"
-LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
-RULE = "  A collective completes only when every rank calls it:"
+class Failure(NamedTuple):
+    """Why a run has failed: what is said if the condition holds for the run and the rank that is to blame."""
+
+    holds: Callable[[RunOutcome, int], object]
+    cause: Cause
+    example: tuple[dict[int, Report], dict[int, int]]  # such a run's reports and exit codes; rank 1 is to blame
 
 
-def position(frames: list[StackFrame]) -> str:
-    """Say in words where a rank is: in a collective, in a compiled step, or in plain code."""
-    if not frames:
-        return "has not entered your function yet, or has returned from it"
-    own = _own_frame(frames)
-    place = f" ({describe_place(*own)})" if own else ""
-    if collective := outermost_collective(frames):
-        return f"waits in {collective}{place}"
-    if any(frame.function == "_engine_run_backward" for frame in frames):
-        return f"is inside backward(), where DDP exchanges gradients{place}"
-    if in_compiled_step(frames):
-        return f"is inside a compiled TensorFlow step, where gradients or variables may be exchanged{place}"
-    return f"{NOWHERE}{place}"
-
-
-def _own_frame(frames: list[StackFrame]) -> StackFrame | None:
-    """Return the innermost frame of the student's own code, if there is one."""
-    return next((frame for frame in frames if not is_library(frame.file)), None)
-
-
-def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
-    """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
-    reasons = {DEADLINE: f"the deadline of {timeout_s:g} s passed", INTERRUPTED: "you stopped this cell"}
-    why = reasons.get(outcome.stopped, "deadlock: no rank can continue")
-    lines = [f"{why}; all ranks were stopped. Where each rank was:"]
-    stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
-    waiting: list[int] = []
-    elsewhere: list[int] = []
-    for rank, frames in stacks.items():
-        words = "has finished" if rank in outcome.reports else position(frames)
-        if outcome.stopped == DEADLINE and rank not in outcome.reports and words.startswith(NOWHERE):
-            busy_s = outcome.busy_s.get(rank, 0.0)
-            words += f", and has computed for {busy_s:.0f} s: an endless loop?" if busy_s > LONG * timeout_s else ""
-        lines.append(f"  rank {rank} {words}")
-        waits = rank not in outcome.reports and (outermost_collective(frames) or in_compiled_step(frames))
-        (waiting if waits else elsewhere).append(rank)
-    if waiting and elsewhere:
-        lines.append(f"{RULE} {_ranks(waiting)} wait{'s' * (len(waiting) == 1)} for {_ranks(elsewhere)}.")
-    elif outcome.stopped == DEADLOCK:
-        lines.append(f"{RULE} these ranks wait in different collectives.")
-        those = [stacks[rank] for rank in waiting]
-        # The same line of a student's code runs a step on some ranks, and something between steps on others.
-        if len({*map(_own_frame, those)}) == 1 and {*map(in_compiled_step, those)} == {False, True}:
-            lines.append("  Do all ranks make the same number of steps, with the same callbacks?")
-    for rank, frames in stacks.items():
-        if rank not in outcome.reports:
-            lines += ["", f"Python stack of rank {rank} (innermost call last):", *_stack_lines(frames)]
-    return "\n".join(lines)
-
-
-def _stack_lines(frames: list[StackFrame]) -> list[str]:
-    """Show the student's frames with their code, and fold runs of library frames into one line each."""
-    lines: list[str] = []
-    for of_library, group in groupby(reversed(frames), lambda frame: is_library(frame.file)):
-        run = list(group)
-        if of_library:
-            last = f", the last one {run[-1].function} in {Path(run[-1].file).name}" if run[-1] is frames[0] else ""
-            lines.append(f"    … {len(run)} frames of libraries{last}")
-        else:
-            lines += [f"    {describe_place(*frame)}" for frame in run]
-    return lines or ["    (none)"]
+_RAISED, _DONE = Report(error_type="KeyError"), Report(value=b"")
+_PEER_LOST = Report(error_type="HorovodInternalError", error_text=PEER_LOST_SIGNS[0])
+# The first entry whose condition holds is said; causes come before consequences.
+FAILURES = (
+    Failure(
+        lambda outcome, rank: rank not in outcome.reports and outcome.exit_codes[rank] >= 0,
+        Cause("rank {rank} ended without a result (exit status {status}).", "rank.ended"),
+        ({0: _PEER_LOST}, {1: 3}),
+    ),
+    Failure(
+        # Horovod 0.28 looks for the interface of the host's name; the one that `make env` compiles does not.
+        lambda outcome, _: not outcome.reports and outcome.is_lost_by("SIGSEGV", "SIGABRT") and host_name_fault(),
+        Cause(
+            "rank {rank} ended without a result (killed by {signal}); a Horovod that `make env` did not compile fails "
+            "like this where {host_name_fault}",
+            "horovod.host-name",
+        ),
+        ({}, {1: -11}),
+    ),
+    Failure(
+        lambda outcome, rank: rank not in outcome.reports and outcome.is_lost_by("SIGKILL"),
+        Cause(
+            "rank {rank} ended without a result (killed by {signal}, often a sign of too little memory).", "rank.killed"
+        ),
+        ({}, {1: -9}),
+    ),
+    Failure(
+        lambda outcome, rank: rank not in outcome.reports,
+        Cause("rank {rank} ended without a result (killed by {signal}).", "rank.crashed"),
+        ({0: _PEER_LOST}, {1: -11}),
+    ),
+    Failure(
+        lambda outcome, rank: not lost_a_peer(outcome.reports[rank]),
+        Cause("rank {rank} raised {error_type}; {then}.", "rank.raised"),
+        ({0: _PEER_LOST, 1: _RAISED}, {}),
+    ),
+    Failure(
+        lambda outcome, _: any(not report.error_type for report in outcome.reports.values()),
+        Cause(
+            "rank {rank} failed in a collective: {finished} had already finished. Every rank must call the same "
+            "collectives, the same number of times.",
+            "collective.peer-finished",
+        ),
+        ({0: _DONE, 1: _PEER_LOST}, {}),
+    ),
+    Failure(
+        lambda *_: True,
+        Cause("rank {rank} failed in a collective: the connection to another rank was lost.", "collective.peer-lost"),
+        ({1: _PEER_LOST}, {}),
+    ),
+)
 
 
 def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int]:
-    """Return the message for a run in which a rank failed, and that rank; causes come before consequences.
-
-    `then` says what became of the ranks.
-    """
+    """Return the message for a run in which a rank failed, and that rank; `then` says what became of the ranks."""
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
-    if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])):
-        return f"rank {lost[0]} ended without a result ({_why_lost(outcome, outcome.exit_codes[lost[0]])}", lost[0]
-    rank = failed[0]
-    report = outcome.reports[rank]
-    told = name_cells(report.traceback)
-    if not lost_a_peer(report):
-        others = f"\n\nAlso failed: {_ranks(failed[1:])}." if failed[1:] else ""
-        return f"rank {rank} raised {report.error_type}; {then}.\n\n{told}{others}", rank
-    finished = [rank for rank, report in outcome.reports.items() if not report.error_type]
-    reason = (
-        f"{_ranks(finished)} had already finished. Every rank must call the same collectives, the same number of times"
-        if finished
-        else "the connection to another rank was lost"
+    rank = lost[0] if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])) else failed[0]
+    cause = next(one.cause for one in FAILURES if one.holds(outcome, rank))
+    report, exit_code = outcome.reports.get(rank, Report()), outcome.exit_codes.get(rank, 0)
+    head = str(cause).format(
+        rank=rank,
+        then=then,
+        error_type=report.error_type,
+        status=exit_code,
+        signal=signal_name(-exit_code),
+        host_name_fault=host_name_fault(),
+        finished=named(one for one, report in outcome.reports.items() if not report.error_type),
     )
-    return f"rank {rank} failed in a collective: {reason}.\n\n{told}", rank
+    others = [one for one in failed if one != rank] if rank in failed and not lost_a_peer(report) else []
+    also = f"Also failed: {named(others)}." if others else ""
+    return "\n\n".join(filter(None, (head, name_cells(report.traceback), also))), rank
 
 
-def _why_lost(outcome: RunOutcome, exit_code: int) -> str:
-    if exit_code >= 0:
-        return f"exit status {exit_code})."
-    name = signal_name(-exit_code)
-    # Horovod 0.28 looks for the interface of the host's name; the one that `make env` compiles does not.
-    if not outcome.reports and name in {"SIGSEGV", "SIGABRT"} and (fault := host_name_fault()):
-        return f"killed by {name}); a Horovod that `make env` did not compile fails like this where {fault}"
-    return f"killed by {name}{', often a sign of too little memory' * (name == 'SIGKILL')})."
-
-
-def _ranks(ranks: list[int]) -> str:
-    words = [str(rank) for rank in sorted(ranks)]
-    if len(words) == 1:
-        return f"rank {words[0]}"
-    return f"ranks {', '.join(words[:-1])} and {words[-1]}"
+def named(ranks: Iterable[int]) -> str:
+    """Return "rank 3" for one rank, and "ranks 0, 1 and 3" for more."""
+    *others, last = [str(rank) for rank in sorted(ranks)] or ["none"]
+    return f"ranks {', '.join(others)} and {last}" if others else f"rank {last}"

@@ -20,14 +20,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
-from coursekit.ranks.context import rank_environ, torch_environ
-from coursekit.ranks.mpi import Place
-from coursekit.ranks.request import INPUT_VARIABLE, LaunchRequest
+from coursekit.ranks.context import RankContext, rank_environ, torch_environ
+from coursekit.ranks.protocol import INPUT_VARIABLE, LaunchRequest, Report, Task
 from coursekit.ranks.worker import (
     ALL_STACKS_SIGNAL,
     STACK_SIGNAL,
-    Report,
-    Task,
     call,
     flush_output,
     prepare,
@@ -65,42 +62,42 @@ def fork(child: Callable[[], None], output: int | None = None) -> int:
 
 
 @contextlib.contextmanager
-def telling(not_started: int) -> Iterator[None]:
+def ending_with_reason(reasons: int) -> Iterator[None]:
     """End this process where an error comes up, and write why into that file."""
     try:
         yield
     except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on, as without isolation
-        os.write(not_started, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
+        os.write(reasons, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
         os._exit(1)
 
 
-def place_environ(
-    request: LaunchRequest, rank: int, rendezvous: tuple[str, int], mpi_place: Place | None
+def variables_of(
+    request: LaunchRequest, rank: int, rendezvous: tuple[str, int], in_mpi: RankContext | None
 ) -> dict[str, str]:
-    """Return the variables that tell a rank its place; one with a place in MPI's world joins by MPI."""
-    place = rank_environ(
+    """Return the variables that tell a rank its context; one with a context in MPI's world joins by MPI."""
+    variables = rank_environ(
         rank=rank,
         ranks_on_nodes=request.ranks_on_nodes,
         rendezvous=rendezvous,
         interface=request.interface,
-        controller="mpi" if mpi_place else "gloo",
+        controller="mpi" if in_mpi else "gloo",
     )
-    of_torch = torch_environ(place) if chosen() == TORCH else {}
-    return {**place, **of_torch, **(mpi_place.environ if mpi_place else {})}
+    of_torch = torch_environ(variables) if chosen() == TORCH else {}
+    return {**variables, **of_torch, **(in_mpi.environ if in_mpi else {})}
 
 
 def become_rank(
-    request: LaunchRequest, rank: int, files: list[int], place: Mapping[str, str], not_started: int
+    request: LaunchRequest, rank: int, files: list[int], variables: Mapping[str, str], reasons: int
 ) -> None:
     """Turn this forked child into one rank, with these variables, until it ends.
 
-    Where that is asked for, it is isolated first; if that fails, why is written to the file `not_started`.
+    Where that is asked for, it is isolated first; if that fails, why is written to the file `reasons`.
     """
     if request.enter is not None:
-        with telling(not_started):
+        with ending_with_reason(reasons):
             request.enter(rank)
             tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
-    os.close(not_started)
+    os.close(reasons)
     os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
     end_with_parent()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -111,7 +108,7 @@ def become_rank(
     faulthandler.register(STACK_SIGNAL, file=stacks, all_threads=False)  # even from inside a C call
     faulthandler.register(ALL_STACKS_SIGNAL, file=stacks, all_threads=True)
     os.environ.clear()
-    os.environ.update({**request.environ, **place, "TMPDIR": tempfile.gettempdir()})
+    os.environ.update({**request.environ, **variables, "TMPDIR": tempfile.gettempdir()})
     if inputs:
         os.environ[INPUT_VARIABLE] = str(inputs[0])
     if request.task.persists:
@@ -131,7 +128,7 @@ def serve_cells(task: Task, rank: int, channel: Connection) -> None:
     """Obey one cell after the other, in one namespace, each with one `Report`, until the channel is closed.
 
     The first report says that the rank is there.
-    What arrives is a function, packed by `worker.dumps`, that gets the rank's namespace before its other arguments.
+    What arrives is a function, packed by `pickling.dumps`, that gets the rank's namespace before its other arguments.
     """
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that what cells define can travel by value

@@ -20,9 +20,9 @@ from coursekit.processes import end_with_parent, has_ended
 from coursekit.ranks.context import fill_nodes, gpu_environ
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forked_rank import fork
-from coursekit.ranks.request import LaunchRequest, RankServer, RunningRanks, SharedServer
+from coursekit.ranks.protocol import Begin, LaunchRequest, Task
+from coursekit.ranks.rank_server import RankServer, RunningRanks, SharedServer
 from coursekit.ranks.server import prepare_process, receive_over_socket, serve
-from coursekit.ranks.worker import Task
 
 SHUTDOWN_TIMEOUT_S = 5.0
 PAUSE_S = 0.01  # between looks whether the server has ended
@@ -126,19 +126,19 @@ class ForkServer(RankServer):
         if self._ready:
             return
         try:
-            failure, _ = self._control.recv()
+            ready = self._control.recv()
         except (EOFError, OSError) as error:
             self._explain_death(error)
-        if failure:
+        if ready.failure:
             self.close()
-            raise RankError(failure)
+            raise RankError(ready.failure)
         self._ready = True
 
     def _explain_death(self, error: Exception) -> NoReturn:
         self._end()
         said = self._last_words()
         self.close()
-        raise RankError(f"the fork server ended unexpectedly; its last output: {said}") from error
+        raise RankError(f"the fork server ended unexpectedly; its last output: {said}", "fork-server.ended") from error
 
     def close(self) -> None:
         """End the server and with it every rank; safe to call twice."""
@@ -175,7 +175,7 @@ class ForkedServer(ForkServer):
     def _wait_until_ready(self) -> None:
         if not self._ready:
             with contextlib.suppress(OSError):  # it has died, which the waiting side learns below
-                self._control.send("begin")
+                self._control.send(Begin())
         super()._wait_until_ready()
 
 

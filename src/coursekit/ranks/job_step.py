@@ -1,16 +1,9 @@
 """Ranks as tasks of a Slurm job: the same runs on every node of an allocation.
 
-A job step holds one fork server per node, which lives from the first run to the end of the notebook's process,
+A job step holds one fork server per node, which lives from the first run to the end of the launcher,
 so that the next run, whatever its number of ranks, starts as quickly as on one machine.
-Tasks connect to the notebook's process by TCP and prove with a key that they belong to it.
+Tasks connect to the launcher by TCP and prove with a key that they belong to it.
 When a connection closes, whichever side has ended, the other ends too.
-
-The job script says by variables what only it knows:
-
-- `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
-- `COURSEKIT_INTERFACE`: the network between the nodes.
-- `COURSEKIT_SRUN_FLAGS`: further options, and then what starts a command in the container of this process.
-- `SLURM_MPI_TYPE`, a variable of Slurm's own: how ranks find each other where they join by MPI (`srun --mpi=list`).
 """
 
 from __future__ import annotations
@@ -28,92 +21,29 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from typing import IO
 
 import numpy as np
-import psutil
 
-from coursekit.environ import FOR_SRUN, FOR_SRUN_PREFIXES, HIDE_GPUS, host_name_fault, slurm_environ
+from coursekit.environ import FOR_SRUN, FOR_SRUN_PREFIXES, HIDE_GPUS, slurm_environ
 from coursekit.framework import NAMES
-from coursekit.ranks import mpi, stub
-from coursekit.ranks.context import LOOPBACK, LOOPBACK_INTERFACE
+from coursekit.ranks import mpi
+from coursekit.ranks.allocation import interface, nodes, num_nodes, own_address, srun_command, stubs_command
 from coursekit.ranks.explain import RankError
-from coursekit.ranks.forkserver import PROGRAM
+from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, Joined, LaunchRequest, Task
+from coursekit.ranks.rank_server import RankServer, RunningRanks, SharedServer
 from coursekit.ranks.rendezvous import Store, TorchStore, new_store
-from coursekit.ranks.request import FILES, STEP_VARIABLE, LaunchRequest, RankServer, RunningRanks, SharedServer
-from coursekit.ranks.worker import Task
 
 START_TIMEOUT_S = 300.0  # tasks import TensorFlow, on a cold file system shared by all nodes that may be busy
 CONNECT_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 10.0
 POLL_S = 0.2
 BACKLOG = 256  # connections that wait: three of every rank at once
-
-
-def has_tasks_for(num_ranks: int) -> bool:
-    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
-
-    On the only node of a job, ranks can do without `srun`; a `JobStep` on several nodes says that it is missing.
-    """
-    if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
-        return False
-    return num_ranks <= _num_tasks() and (num_nodes() > 1 or shutil.which("srun") is not None)
-
-
-def interface() -> str | None:
-    """Return the network interface between the nodes, or None to take that of the host's name."""
-    # A process in an `salloc` may be on no node of its job.
-    is_only_node = num_nodes() == 1 and os.environ.get("SLURMD_NODENAME") == os.environ.get("SLURM_JOB_NODELIST", "")
-    return os.environ.get("COURSEKIT_INTERFACE") or (LOOPBACK_INTERFACE if is_only_node else None)
-
-
-def own_address() -> str:
-    """Return the address at which tasks on other nodes reach this process; a `RankError` says why there is none."""
-    name = interface()
-    if name == LOOPBACK_INTERFACE:
-        return LOOPBACK
-    if name is None:
-        if fault := host_name_fault():
-            raise RankError(f"{fault}, or set COURSEKIT_INTERFACE to the network interface that joins the nodes")
-        return socket.gethostbyname(socket.gethostname())
-    addresses = psutil.net_if_addrs()
-    found = [str(address.address) for address in addresses.get(name, []) if address.family == socket.AF_INET]
-    if not found:
-        raise RankError(
-            f"COURSEKIT_INTERFACE names {name!r}, but this node's network interfaces with an address are "
-            f"{', '.join(sorted(addresses))}: set it to the one that joins the nodes."
-        )
-    return found[0]
-
-
-def num_nodes() -> int:
-    """Return how many nodes the job has."""
-    return int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
-
-
-def srun_command() -> list[str]:
-    """Return the words that start a job step with one task on each node, which gets the job's cores there."""
-    num_cpus = max(1, _num_tasks() // num_nodes()) * int(os.environ.get("SLURM_CPUS_PER_TASK", "1"))
-    return [
-        *("srun", f"--nodes={num_nodes()}", f"--ntasks={num_nodes()}", "--distribution=block"),
-        *("--overlap", "--kill-on-bad-exit=0", "--export=ALL", f"--cpus-per-task={num_cpus}", "--mpi=none"),
-        *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
-    ]
-
-
-def stubs_command(num_ranks: int, name: str) -> list[str]:
-    """Return the words that start a stub of MPI for each rank (see `mpi`), on the nodes that `SLURM_HOSTFILE` lists."""
-    return [
-        *("srun", f"--ntasks={num_ranks}", "--distribution=arbitrary", "--overlap", "--kill-on-bad-exit=0"),
-        *("--export=ALL", "--cpus-per-task=1", "--gres=none", f"--mpi={os.environ.get('SLURM_MPI_TYPE', 'pmix')}"),
-        *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
-        *(sys.executable, "-IS", stub.__file__, name),
-    ]
-
-
-def _num_tasks() -> int:
-    return int(os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1"))
+# The folder of the notebook is not searched: a student's random.py must not end up inside the server.
+PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.step_task import main; main()"
 
 
 class JobStep(RankServer):
@@ -123,29 +53,23 @@ class JobStep(RankServer):
         if shutil.which("srun") is None:  # as in an image without Slurm's client
             raise RankError(
                 f"this job has {num_nodes()} nodes, but there is no srun to start ranks on them: install Slurm's "
-                "client in the container, or set COURSEKIT_RANKS=local for ranks on this machine"
+                "client in the container, or set COURSEKIT_RANKS=local for ranks on this machine",
+                "srun.missing",
             )
         super().__init__()
         self._key = secrets.token_bytes(32)
         self._host = own_address()
         self._listener = socket.create_server((self._host, 0), backlog=BACKLOG)
         self._listener.settimeout(POLL_S)
-        self._hosts = tempfile.NamedTemporaryFile("w", prefix="hosts-")  # noqa: SIM115  # lives as long as the step
-        self._proven: SimpleQueue[tuple[tuple[int, str], Connection]] = SimpleQueue()
+        self._proven: SimpleQueue[tuple[Hello, Connection]] = SimpleQueue()
         self._controls: list[Connection] = []
         self._joins_by_mpi = False  # known when the tasks have been met
-        self._stubs: subprocess.Popen[bytes] | None = None  # of the last run, where it joined by MPI
+        self._stubs = _Stubs(self._log)
         self._store: Store | TorchStore | None = None
-        self._srun = subprocess.Popen(
+        self._srun = _start_step(
             [*srun_command(), sys.executable, "-c", PROGRAM],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env={
-                **slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES),
-                STEP_VARIABLE: f"{self._host}:{self._listener.getsockname()[1]}:{self._key.hex()}",
-            },
-            start_new_session=True,
+            self._log,
+            {STEP_VARIABLE: f"{self._host}:{self._listener.getsockname()[1]}:{self._key.hex()}"},
         )
 
     def usable(self) -> bool:
@@ -169,100 +93,80 @@ class JobStep(RankServer):
                 ranks_on_nodes=tuple(map(len, parts)),
                 ranks=(),
                 rendezvous=(self._host, self._store.port),
-                meeting_point=self._start_stubs([*map(len, parts)]) if self._joins_by_mpi else "",
+                meeting_point=self._stubs.start([*map(len, parts)]) if self._joins_by_mpi else "",
                 interface=interface(),
             )
             for control, ranks in zip(self._controls, parts):
                 control.send(replace(launch, ranks=tuple(ranks.tolist())))
             files = self._accept(len(FILES) * task.num_ranks, CONNECT_TIMEOUT_S)
             if self._joins_by_mpi:
-                self._wait_for_places(self._controls[: len(parts)])
+                self._wait_for_stubs(self._controls[: len(parts)])
         except BaseException as error:
             self.close()
             if isinstance(error, (OSError, EOFError)):
-                raise RankError(f"the job step ended unexpectedly ({error}): run the cell again") from error
+                raise RankError(
+                    f"the job step ended unexpectedly ({error}): run the cell again", "job-step.ended"
+                ) from error
             raise
         running = RunningRanks(self._controls[: len(parts)], server="the Slurm job step")
         for rank in range(task.num_ranks):
-            with files[rank, "output"] as output, files[rank, "stacks"] as stack:
-                running.add(os.dup(output.fileno()), files[rank, "reports"], os.dup(stack.fileno()))
+            with files[Hello(rank, "output")] as output, files[Hello(rank, "stacks")] as stack:
+                running.add(os.dup(output.fileno()), files[Hello(rank, "reports")], os.dup(stack.fileno()))
         return running
 
     def _meet_tasks(self) -> None:
         """Wait until every task has connected, and imported what ranks need."""
         met = self._accept(num_nodes(), START_TIMEOUT_S)
-        for (number, _), control in sorted(met.items()):
+        for hello, control in sorted(met.items(), key=lambda one: one[0].number):
             if not control.poll(START_TIMEOUT_S):
                 raise RankError(
-                    f"task {number} of the job step did not import {NAMES[self.framework]} in {START_TIMEOUT_S:g} s"
+                    f"task {hello.number} of the job step did not import {NAMES[self.framework]} in "
+                    f"{START_TIMEOUT_S:g} s",
+                    "job-step.slow-import",
                 )
-            failure, self._joins_by_mpi = control.recv()
-            if failure:
-                raise RankError(f"on node {number} of the job, {failure}")
+            ready = control.recv()
+            if ready.failure:
+                raise RankError(f"on node {hello.number} of the job, {ready.failure}")
+            self._joins_by_mpi = ready.joins_by_mpi
             self._controls.append(control)
 
-    def _start_stubs(self, nums_of_ranks: Sequence[int]) -> str:
-        """Start the stubs of a run's ranks, so many on each node; return the name under which servers meet them."""
-        self._end_stubs()
-        shown = ["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]
-        nodes = subprocess.run(shown, capture_output=True, text=True, check=False, env=slurm_environ()).stdout.split()
-        self._hosts.seek(0)
-        self._hosts.truncate()
-        self._hosts.writelines(f"{node}\n" for node, num in zip(nodes, nums_of_ranks) for _ in range(num))
-        self._hosts.flush()
-        name = mpi.new_name()
-        self._stubs = subprocess.Popen(
-            stubs_command(sum(nums_of_ranks), name),
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env={
-                **slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES),
-                **mpi.OWN_MEMORY,
-                "SLURM_HOSTFILE": self._hosts.name,
-            },
-            start_new_session=True,
-        )
-        return name
-
-    def _end_stubs(self) -> None:
-        """Wait until those of the last run are gone, which end with its servers' connections."""
-        if self._stubs:
-            with suppress(subprocess.TimeoutExpired):
-                self._stubs.wait(END_TIMEOUT_S)
-            self._stubs.kill()
-            self._stubs.wait()
-        self._stubs = None
-
-    def _wait_for_places(self, controls: Sequence[Connection]) -> None:
-        """Wait until each server has the places of its ranks in MPI's world."""
+    def _wait_for_stubs(self, controls: Sequence[Connection]) -> None:
+        """Wait until each server has the contexts of its ranks in MPI's world."""
         for control in controls:
             while not control.poll(POLL_S):
-                if self._stubs and self._stubs.poll() is not None:
-                    raise RankError(f"srun could not start the ranks for MPI: {self._last_words()}")
-            kind, content = control.recv()
-            if kind != "placed":
-                raise RankError(f"srun could not start the ranks for MPI ({content}): {self._last_words()}")
+                if self._stubs.have_ended():
+                    raise RankError(
+                        f"srun could not start the ranks for MPI: {self._last_words()}", "srun.mpi-not-started"
+                    )
+            message = control.recv()
+            if not isinstance(message, Joined):
+                raise RankError(
+                    f"srun could not start the ranks for MPI ({message.reason}): {self._last_words()}",
+                    "srun.mpi-not-started",
+                )
 
-    def _accept(self, num_connections: int, timeout_s: float) -> dict[tuple[int, str], Connection]:
-        """Return that many connections, by the number of a task, or of a rank, and by what it is for."""
-        connections: dict[tuple[int, str], Connection] = {}
+    def _accept(self, num_connections: int, timeout_s: float) -> dict[Hello, Connection]:
+        """Return that many connections, by who has connected, and what for."""
+        connections: dict[Hello, Connection] = {}
         deadline = time.monotonic() + timeout_s
         while len(connections) < num_connections:
             if self._srun.poll() is not None:
                 raise RankError(
                     f"srun could not start the ranks: {self._last_words()}. If the job {os.environ.get('SLURM_JOB_ID')}"
-                    " has ended, start another, or set COURSEKIT_RANKS=local for ranks on this machine"
+                    " has ended, start another, or set COURSEKIT_RANKS=local for ranks on this machine",
+                    "srun.not-started",
                 )
             if time.monotonic() > deadline:
-                raise RankError(f"the tasks of the job step did not connect within {timeout_s:g} s")
+                raise RankError(
+                    f"the tasks of the job step did not connect within {timeout_s:g} s", "job-step.not-connected"
+                )
             with suppress(TimeoutError):
                 stranger, _ = self._listener.accept()
                 stranger.settimeout(None)
                 Thread(target=self._prove, args=(Connection(stranger.detach()),), daemon=True).start()
             while not self._proven.empty():
-                name, connection = self._proven.get()
-                connections[name] = connection
+                hello, connection = self._proven.get()
+                connections[hello] = connection
         return connections
 
     def _prove(self, stranger: Connection) -> None:
@@ -296,9 +200,51 @@ class JobStep(RankServer):
                 break
             insist()
         self._srun.wait()
-        self._end_stubs()
-        self._hosts.close()
+        self._stubs.end()
         self._log.close()
+
+
+class _Stubs:
+    """The stubs of MPI (see `mpi`) of the last run, in a step of their own."""
+
+    def __init__(self, log: IO[bytes]) -> None:
+        self._log = log
+        self._step: subprocess.Popen[bytes] | None = None
+        self._hosts = Path(tempfile.gettempdir(), f"hosts-{secrets.token_hex(8)}")
+
+    def start(self, nums_of_ranks: Sequence[int]) -> str:
+        """Start the stubs of a run's ranks, so many on each node; return the name under which servers meet them."""
+        self.end()
+        self._hosts.write_text("".join(f"{node}\n" * num for node, num in zip(nodes(), nums_of_ranks)))
+        name = mpi.new_name()
+        command = stubs_command(sum(nums_of_ranks), name)
+        self._step = _start_step(command, self._log, {**mpi.OWN_MEMORY, "SLURM_HOSTFILE": str(self._hosts)})
+        return name
+
+    def have_ended(self) -> bool:
+        """Whether they have been started, and have ended."""
+        return self._step is not None and self._step.poll() is not None
+
+    def end(self) -> None:
+        """Wait until they are gone; they end with their servers' connections."""
+        if self._step:
+            with suppress(subprocess.TimeoutExpired):
+                self._step.wait(END_TIMEOUT_S)
+            self._step.kill()
+            self._step.wait()
+        self._step = None
+        self._hosts.unlink(missing_ok=True)
+
+
+def _start_step(command: Sequence[str], log: IO[bytes], environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env={**slurm_environ(FOR_SRUN, FOR_SRUN_PREFIXES), **environ},
+        start_new_session=True,
+    )
 
 
 shared = SharedServer(JobStep)

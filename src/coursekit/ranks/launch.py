@@ -11,12 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.environ import scrubbed
-from coursekit.errors import Interrupted
+from coursekit.errors import Cause, Interrupted
 from coursekit.ranks import explain, forkserver, job_step
-from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure, explain_stop
-from coursekit.ranks.request import MAX_NUM_RANKS, SharedServer
+from coursekit.ranks.allocation import has_tasks_for
+from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure
+from coursekit.ranks.pickling import dumps
+from coursekit.ranks.protocol import MAX_NUM_RANKS, Report, Task
+from coursekit.ranks.rank_server import SharedServer
+from coursekit.ranks.stop import explain_stop
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import PLAIN, Report, Task, dumps
+from coursekit.ranks.worker import PLAIN
 from coursekit.tracebacks import is_cell, last_place, short_cause, text_of
 
 _one_run_at_a_time = threading.Lock()
@@ -46,8 +50,8 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         function: what every rank calls. Datasets and compiled TensorFlow functions must be made inside it.
         *args: its arguments, the same on every rank.
         num_ranks: the world size.
-        timeout_s: seconds after which the run is ended and every rank's place is shown. Time in which a busy machine
-            lets the ranks wait for a processor does not count. A certain deadlock is told at once.
+        timeout_s: seconds after which the run is ended and every rank's position is shown. Time in which a busy machine
+            lets the ranks wait for a processor does not count. A certain deadlock ends the run at once.
         seed: makes random numbers repeatable; every rank still draws its own. By default each run draws new ones.
         num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
         bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all.
@@ -62,7 +66,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
         RankTimeoutError: the deadline passed, or no rank can continue. The message says who waits in which collective.
         MachineTooSlowError: the machine was so busy that nothing is known.
-        Interrupted: the stop button or Ctrl-C; the message says where every rank stood.
+        Interrupted: the stop button or Ctrl-C; the message says where every rank was.
     """
     try:
         _check_function(function)
@@ -91,9 +95,9 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
                 if not all_gone:
                     shared.close()  # which takes them along
     except KeyboardInterrupt:
-        raise Interrupted("you stopped this cell before its ranks started or after they finished") from None
-    if outcome.server_died:
-        raise RankError(f"{running.server} was killed, and with it all ranks: run the cell again")
+        raise Interrupted(
+            "you stopped this cell before its ranks started or after they finished [cell.interrupted]"
+        ) from None
     return results_of(outcome, num_ranks, timeout_s, value_of)
 
 
@@ -132,13 +136,13 @@ def _check_function(function: Callable[..., Any]) -> None:
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
     """Return what starts so many ranks: a step of the job around this process, if it has the tasks, or this machine."""
-    return job_step.shared if ranks_per_node is None and job_step.has_tasks_for(num_ranks) else forkserver.shared
+    return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else forkserver.shared
 
 
 def results_of(
     outcome: explain.RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]
 ) -> list[Any]:
-    """Return the results in rank order, or raise what went wrong, as `run` does, if the server has not died.
+    """Return the results in rank order, or raise what went wrong, as `run` does.
 
     `read` turns what a rank sent back into what it returned, given the rank and the bytes, or raises a `RankError`.
     """
@@ -150,25 +154,34 @@ def results_of(
                 values[rank] = read(rank, report.value)
             except RankError as error:  # the cause may be another rank's
                 unread = error
-    if outcome.not_started:
-        raise RankError(outcome.not_started)
-    if outcome.stopped == explain.TOO_SLOW:
-        raise MachineTooSlowError(
-            f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s of their own time): "
-            "run the cell again when it is less busy"
-        )
-    if outcome.stopped == explain.INTERRUPTED:
-        raise Interrupted(explain_stop(outcome, timeout_s))
-    if outcome.stopped:
-        raise RankTimeoutError(explain_stop(outcome, timeout_s))
-    if len(values) == num_ranks:
+    has_ended_well = not (outcome.server_died or outcome.not_started or outcome.stopped)
+    if has_ended_well and len(values) == num_ranks:
         return [values[rank] for rank in range(num_ranks)]
-    if unread and not (outcome.failed_ranks() or outcome.lost_ranks()):
+    if has_ended_well and unread and not (outcome.failed_ranks() or outcome.lost_ranks()):
         raise unread
+    raise error_of(outcome, timeout_s)
+
+
+def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> BaseException:
+    """Return what ended a run; `then` says in the end what became of the ranks."""
+    if outcome.server_died:
+        killed = Cause("{} was killed, and with it all ranks: run the cell again", "server.killed")
+        return RankError(f"{killed}{then}".format(outcome.server_died))
+    if outcome.not_started:
+        return RankError(outcome.not_started)
+    if outcome.stopped == explain.TOO_SLOW:
+        return MachineTooSlowError(
+            f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s in which they could run): "
+            "run the cell again when it is less busy",
+            "machine.too-slow",
+        )
+    if outcome.stopped:
+        kind = Interrupted if outcome.stopped == explain.INTERRUPTED else RankTimeoutError
+        return kind(explain_stop(outcome, timeout_s) + then)
     message, failed = explain_failure(outcome)
     cause = outcome.reports.get(failed, Report())
-    raise RankError(
-        message,
+    return RankError(
+        message + then,
         rank=failed,
         error_type=cause.error_type,
         error_text=cause.error_text,
@@ -182,4 +195,6 @@ def value_of(rank: int, data: bytes) -> Any:
         return pickle.loads(data)  # noqa: S301  # of our ranks
     except (Exception, SystemExit) as error:  # noqa: BLE001  # unpickling can fail in any way
         cause = f"{type(error).__name__}: {short_cause(text_of(error))}"
-        raise RankError(f"the result of rank {rank} cannot be read here ({cause}): {PLAIN}", rank=rank) from None
+        raise RankError(
+            f"the result of rank {rank} cannot be read here ({cause}): {PLAIN}", "result.not-readable", rank=rank
+        ) from None

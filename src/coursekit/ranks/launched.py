@@ -25,7 +25,9 @@ GLOO, MPI = "Gloo", "MPI"
 # Names what the kit's ranks are to join by, "gloo" or "mpi", where Horovod has both: MPI knows a cluster's network.
 CONTROLLER_VARIABLE = "COURSEKIT_CONTROLLER"
 TAKE_ANOTHER = "run `make env`, which takes a C++ compiler and builds one with Gloo"
-JOINS_NOBODY = f"this Horovod is built with neither Gloo nor MPI, so it cannot join ranks: {TAKE_ANOTHER}"
+JOINS_NOBODY = (
+    f"this Horovod is built with neither Gloo nor MPI, so it cannot join ranks: {TAKE_ANOTHER} [horovod.joins-nobody]"
+)
 
 
 def controllers() -> list[str]:
@@ -47,7 +49,8 @@ def controller() -> str:
     wanted = [name for name in built if name.lower() == asked.lower()] if asked else built
     if not wanted:
         raise CourseKitError(
-            f"COURSEKIT_CONTROLLER is {asked}, but this Horovod joins ranks by {' or '.join(built)}: unset it"
+            f"COURSEKIT_CONTROLLER is {asked}, but this Horovod joins ranks by {' or '.join(built)}: unset it",
+            "controller.not-built",
         )
     return wanted[0]
 
@@ -80,7 +83,7 @@ def begin_training() -> None:
     sys.exit(
         f"{Path(sys.argv[0]).name}: {started} tasks were started, but Horovod has joined {hvd.size()}: each would "
         f"train alone and write into the same folder. The cause: {cause}. Ways out: {remedy}, or start it by "
-        f"horovodrun -np {started}."
+        f"horovodrun -np {started}. [horovod.tasks-not-joined]"
     )
 
 

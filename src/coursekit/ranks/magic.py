@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import math
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +13,7 @@ from coursekit.errors import CourseKitError
 from coursekit.ranks import persistent
 from coursekit.ranks.forked_rank import Shown, execute
 from coursekit.ranks.launch import run
-from coursekit.ranks.worker import can_travel
+from coursekit.ranks.pickling import can_travel
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -30,7 +31,7 @@ def register(shell: InteractiveShell) -> None:
 
     def ranks(line: str) -> None:
         """Start persistent ranks, `%ranks start -n 4`, start them again, and end them, `%ranks stop`."""
-        parser = Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
+        parser = _Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
         parser.add_argument("command", choices=["start", "restart", "stop"])
         parser.add_argument("-n", dest="num_ranks", type=int, default=2)
         options = parser.read(line)
@@ -46,7 +47,7 @@ def register(shell: InteractiveShell) -> None:
     shell.register_magic_function(ranks, magic_kind="line", magic_name="ranks")  # type: ignore[arg-type, call-arg]
 
 
-class Parser(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
     """A parser of a magic's line whose errors are a message of one sentence."""
 
     def read(self, line: str) -> argparse.Namespace:
@@ -54,7 +55,9 @@ class Parser(argparse.ArgumentParser):
         try:
             return self.parse_args(shlex.split(line))
         except ValueError:  # a quotation mark may be missing, too
-            raise CourseKitError(f"{self.prog} cannot read {line!r}; write {self.usage}") from None
+            raise CourseKitError(
+                f"{self.prog} cannot read {line!r}; write {self.usage}", "ranks-magic.unreadable"
+            ) from None
 
     def error(self, message: str) -> NoReturn:
         """Leave it to `read` to say what to write."""
@@ -62,16 +65,18 @@ class Parser(argparse.ArgumentParser):
 
 
 def _run_cell(line: str, cell: str, shell: InteractiveShell) -> None:
-    parser = Parser(prog="%%ranks", usage=CELL_USAGE, add_help=False)
+    parser = _Parser(prog="%%ranks", usage=CELL_USAGE, add_help=False)
     parser.add_argument("num_ranks", nargs="?", type=int)
     parser.add_argument("--rank", type=lambda text: [int(one) for one in text.split(",")])
     parser.add_argument("--timeout-s", type=float)
     parser.add_argument("--seed", type=int)
     options = parser.read(line)
-    code = compile_cell(cell, shell)
+    code = _compile_cell(cell, shell)
     if options.num_ranks is None and persistent.started() is not None:
-        settings = {} if options.timeout_s is None else {"timeout_s": options.timeout_s}
-        run_on_persistent(code, options.rank, **settings)
+        there = persistent.required()
+        ranks = range(there.num_ranks) if options.rank is None else options.rank
+        timeout_s = math.inf if options.timeout_s is None else options.timeout_s
+        _show(ranks, there.cell(execute, *code, ranks=ranks, timeout_s=timeout_s))
         return
     if options.rank is not None:
         raise CourseKitError(f"--rank chooses among persistent ranks: {persistent.NO_RANKS}")
@@ -80,22 +85,10 @@ def _run_cell(line: str, cell: str, shell: InteractiveShell) -> None:
     names = {name: shell.user_ns[name] for name in used if can_travel(shell.user_ns[name])}
     num_ranks, timeout_s = options.num_ranks or 2, options.timeout_s or 60.0
     shown = run(_execute, code, names, num_ranks=num_ranks, timeout_s=timeout_s, seed=options.seed)
-    show(range(num_ranks), shown)
+    _show(range(num_ranks), shown)
 
 
-def run_on_persistent(
-    code: tuple[str, str], ranks: Sequence[int] | None, **settings: Any
-) -> tuple[Sequence[int], list[Shown]]:
-    """Run a cell on the persistent ranks, or on some of them, show what it leaves, and return the ranks and that."""
-    there = persistent.required()
-    if ranks is None:
-        ranks = range(there.num_ranks)
-    shown = there.cell(execute, *code, ranks=ranks, **settings)
-    show(ranks, shown)
-    return ranks, shown
-
-
-def show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
+def _show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
     """Show the last value and the figures of each rank."""
     for rank, one in zip(ranks, shown):
         if one["value"]:
@@ -108,7 +101,7 @@ def show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
             display(Image(figure))  # type: ignore[no-untyped-call]
 
 
-def compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:
+def _compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:
     """Return the cell's source and the file name under which tracebacks find it; refuse broken code here.
 
     What is not Python, `!command` and `%magic`, is written as calls of IPython.

@@ -1,4 +1,4 @@
-"""Ranks that join by MPI: each takes the place in its world that a launcher has made for another process.
+"""Ranks that join by MPI: each takes the context in its world that a launcher has made for another process.
 
 An MPI library learns which rank it is, and where its launcher listens, from what the launcher gives to a process:
 environment variables, and for PMI an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
@@ -22,7 +22,6 @@ import tempfile
 import time
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -30,7 +29,7 @@ from coursekit.environ import LAUNCHER_PREFIXES
 from coursekit.errors import CourseKitError
 from coursekit.processes import has_ended
 from coursekit.ranks import stub
-from coursekit.ranks.context import LOOPBACK_INTERFACE
+from coursekit.ranks.context import LOOPBACK_INTERFACE, RankContext
 
 OPEN_MPI = "Open MPI"
 # Which rank a stub is, as launchers tell: Open MPI's, MPICH's and srun.
@@ -72,14 +71,6 @@ LOCAL_SETTINGS = {
 } | {f"{launcher}_ALLOW_RUN_AS_ROOT{again}": "1" for launcher in ("OMPI", "PRTE") for again in ("", "_CONFIRM")}
 
 
-@dataclass(frozen=True)
-class Place:
-    """What a launcher gave to one rank."""
-
-    environ: dict[str, str]
-    files: tuple[int, ...] = ()  # open ones, whose numbers are in these variables
-
-
 def library() -> str:
     """Return how the MPI library that Horovod has loaded calls itself, as "Open MPI v4.1.4, package: …"."""
     import horovod.tensorflow as hvd  # who asks has it imported
@@ -105,7 +96,7 @@ def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
     environ = {name: value for name, value in environ.items() if not name.startswith(OTHER_LAUNCHERS)}
     launcher = mpirun()
     if launcher is None:
-        raise CourseKitError(f"this Horovod joins ranks by MPI, but there is no mpirun: {NO_MPIRUN}")
+        raise CourseKitError(f"this Horovod joins ranks by MPI, but there is no mpirun: {NO_MPIRUN}", "mpi.no-mpirun")
     words = [launcher, "-np", str(sum(ranks_on_nodes))]
     if len(ranks_on_nodes) > 1:
         # Addresses, as a name server might keep us waiting for the answer that it does not know a made-up name.
@@ -142,7 +133,7 @@ def new_name() -> str:
     return f"coursekit-{secrets.token_hex(8)}"
 
 
-class PlaceListener(AbstractContextManager["PlaceListener"]):
+class StubListener(AbstractContextManager["StubListener"]):
     """Listens under a name for the stubs of this machine's ranks; their connections are `stubs`, which stay open."""
 
     def __init__(self, name: str = "") -> None:
@@ -160,19 +151,19 @@ class PlaceListener(AbstractContextManager["PlaceListener"]):
     def __exit__(self, *_: object) -> None:
         self._listener.close()
 
-    def accept(self, ranks: Collection[int], launcher: int) -> dict[int, Place]:
-        """Return the place of each of these ranks, once all their stubs have come.
+    def accept(self, ranks: Collection[int], launcher: int) -> dict[int, RankContext]:
+        """Return the context of each of these ranks, once all their stubs have come.
 
         `launcher` is the process of our own `mpirun`, or 0 if `srun` starts the stubs.
 
         Raises:
             CourseKitError: The launcher has ended, it belongs to another MPI than Horovod, or time is up.
         """
-        places: dict[int, Place] = {}
+        contexts: dict[int, RankContext] = {}
         end_s = time.monotonic() + STUBS_TIMEOUT_S
-        while not {*ranks} <= places.keys():
+        while not {*ranks} <= contexts.keys():
             if (launcher and has_ended(launcher)) or time.monotonic() > end_s:
-                raise CourseKitError("the launcher of MPI has started no ranks")
+                raise CourseKitError("the launcher of MPI has started no ranks", "mpi.no-ranks")
             try:
                 connection, _ = self._listener.accept()
             except TimeoutError:
@@ -184,14 +175,14 @@ class PlaceListener(AbstractContextManager["PlaceListener"]):
                 connection.close()
                 continue
             connection.settimeout(STUBS_TIMEOUT_S)
-            rank, place = _receive(connection)
-            places[rank] = place
+            rank, context = _receive(connection)
+            contexts[rank] = context
             self.stubs.append(connection.detach())
-        return places
+        return contexts
 
 
-def _receive(connection: socket.socket) -> tuple[int, Place]:
-    """Receive which rank a stub is, and its place."""
+def _receive(connection: socket.socket) -> tuple[int, RankContext]:
+    """Receive which rank a stub is, and its context."""
     head, files, _, _ = socket.recv_fds(connection, NUM_LENGTH_BYTES, 1)
     with connection.makefile("rb") as rest:
         words = rest.read(int(head)).split(b"\0")
@@ -199,9 +190,10 @@ def _receive(connection: socket.socket) -> tuple[int, Place]:
     if library().startswith(OPEN_MPI) and "PMIX_RANK" not in found:
         raise CourseKitError(
             "Horovod's MPI here is Open MPI, which this launcher does not know: take the mpirun of the same Open MPI, "
-            "or srun with pmix (SLURM_MPI_TYPE)"
+            "or srun with pmix (SLURM_MPI_TYPE)",
+            "mpi.other-launcher",
         )
     environ = {name: value for name, value in found.items() if name.startswith(HANDED_ON) or name in LOCAL_SETTINGS}
     if files:
         environ[stub.PMI_FILE] = str(files[0])  # the same file has another number here
-    return next(int(found[name]) for name in RANKS if name in found), Place(environ, tuple(files))
+    return next(int(found[name]) for name in RANKS if name in found), RankContext(environ, tuple(files))

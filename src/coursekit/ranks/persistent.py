@@ -13,14 +13,18 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any, cast
 
 from coursekit.environ import scrubbed
-from coursekit.errors import Interrupted
-from coursekit.ranks.explain import RankError, RankTimeoutError, RunOutcome, explain_failure, explain_stop
-from coursekit.ranks.launch import check_numbers, checked_environ, server_for, value_of
-from coursekit.ranks.request import RunningRanks
+from coursekit.errors import Cause, Interrupted
+from coursekit.ranks.explain import RankError, explain_failure
+from coursekit.ranks.launch import check_numbers, checked_environ, error_of, server_for, value_of
+from coursekit.ranks.pickling import dumps
+from coursekit.ranks.protocol import Task
+from coursekit.ranks.rank_server import RunningRanks
 from coursekit.ranks.watch import CellWatch
-from coursekit.ranks.worker import Task, dumps
 
-LOST = "The persistent ranks were stopped, and their variables are lost; `%ranks restart` starts new ones."
+LOST = Cause(
+    "The persistent ranks were stopped, and their variables are lost; `%ranks restart` starts new ones.",
+    "persistent-ranks.lost",
+)
 KEPT = "the ranks keep running, with their variables"
 START_TIMEOUT_S = 60.0
 
@@ -93,7 +97,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
         What goes wrong is raised as by `ranks.run`; the message says whether they stay or were ended.
         """
         if self._running is None:
-            raise RankError(LOST)
+            raise RankError(*LOST)
         wanted = list(range(self.num_ranks)) if ranks is None else list(ranks)
         wrong = [rank for rank in wanted if not 0 <= rank < self.num_ranks]
         if wrong or not wanted:
@@ -101,7 +105,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             raise ValueError(f"expected ranks from 0 to {self.num_ranks - 1}, got {named}")
         call = dumps((function, args, {}))
         for rank in wanted:
-            with suppress(OSError):  # it has ended, which its server tells
+            with suppress(OSError):  # it has ended, as its server says
                 self._running.reports[rank].send_bytes(call)
         return self._wait(wanted, timeout_s)
 
@@ -116,9 +120,11 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             if not all_back:
                 self.stop()
         if not all_back:
-            raise _ended(outcome, running.server, timeout_s, was_interrupted=watch.was_interrupted)
+            if outcome.failed_ranks() and not watch.was_interrupted:
+                outcome.stopped = ""  # the failure is why the others were interrupted
+            raise error_of(outcome, timeout_s, f"\n\n{LOST}")
         if watch.was_interrupted:
-            raise Interrupted(f"you stopped this cell; {KEPT}")
+            raise Interrupted(f"you stopped this cell; {KEPT} [cell.interrupted]")
         if outcome.failed_ranks():
             message, rank = explain_failure(outcome, KEPT)
             raise RankError(message, rank=rank)
@@ -126,21 +132,10 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
         return [None if value is None else value_of(rank, value) for rank, value in zip(wanted, values)]
 
 
-def _ended(outcome: RunOutcome, server: str, timeout_s: float, *, was_interrupted: bool) -> RankError | Interrupted:
-    """Return the error of a cell after which the ranks had to be ended: the first cause, where one is known."""
-    if outcome.server_died:
-        return RankError(f"{server} was killed, and with it all ranks.\n\n{LOST}")
-    if outcome.not_started:
-        return RankError(outcome.not_started)
-    if was_interrupted:
-        return Interrupted(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
-    if outcome.stopped and not outcome.failed_ranks():
-        return RankTimeoutError(f"{explain_stop(outcome, timeout_s)}\n\n{LOST}")
-    message, rank = explain_failure(outcome)
-    return RankError(f"{message}\n\n{LOST}", rank=rank)
-
-
-NO_RANKS = "no persistent ranks are running: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`"
+NO_RANKS = Cause(
+    "no persistent ranks are running: start some with `%ranks start -n 2`, or in Python with `ranks.start(2)`",
+    "persistent-ranks.none",
+)
 _current: list[PersistentRanks] = []
 
 
@@ -159,7 +154,7 @@ def started() -> PersistentRanks | None:
 def required() -> PersistentRanks:
     """Return the persistent ranks; a `RankError` says that there are none."""
     if not _current:
-        raise RankError(NO_RANKS)
+        raise RankError(*NO_RANKS)
     return _current[-1]
 
 

@@ -1,4 +1,4 @@
-"""Python stacks of ranks, as faulthandler writes them: what the student's function stands in, and other threads."""
+"""Python stacks of ranks, as faulthandler writes them: where the student's function is, and other threads."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def parse_stacks(dump: str) -> list[StackFrame]:
 
 
 def num_python_threads(dump: str) -> int:
-    """Return how many threads of a rank run Python code that might call a collective, as its stacks tell."""
+    """Return how many threads of a rank run Python code that might call a collective, by its stacks."""
     return sum(not any(frame.file.endswith(SERVICE_THREADS) for frame in frames) for frames in _threads(dump))
 
 

@@ -2,7 +2,7 @@
 
     python -IS stub.py NAME
 
-NAME is the one under which the server listens (see `mpi.PlaceListener`); on a node of Slurm's, the node's own follows.
+NAME is the one under which the server listens (see `mpi.StubListener`); on a node of Slurm's, the node's own follows.
 The end of the run closes the connection.
 """
 

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 import os
 import selectors
-import struct
 import time
 from collections.abc import Collection
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import cast
 
 from coursekit.corrected_time import TICK_S, longest_wall_s
-from coursekit.ranks.deadlock import DeadlockWatch, Pulse
+from coursekit.ranks.deadlock import DeadlockWatch, State
 from coursekit.ranks.explain import DEADLINE, DEADLOCK, INTERRUPTED, TOO_SLOW, RunOutcome, lost_a_peer
 from coursekit.ranks.line_printer import LinePrinter
-from coursekit.ranks.request import RunningRanks
+from coursekit.ranks.protocol import (
+    Activity,
+    Ended,
+    Gone,
+    Interrupt,
+    NotStarted,
+    Report,
+    Sample,
+    SendSamples,
+    WriteStacks,
+    take_message,
+)
+from coursekit.ranks.rank_server import RunningRanks
 from coursekit.ranks.stacks import parse_stacks
-from coursekit.ranks.worker import Report
 
-# A rank that loses its peer fails too, often first to be heard: wait this long (in own time) for the cause to come in.
+# All but one in corrected time.
+# A rank that loses its peer fails too, often first to be heard: wait this long for the cause to come in.
 GRACE_S = 0.5
-# Of own time that ranks get to write their stacks. Those of other nodes come through their servers, which queue for the
-# processor while the ranks, and so their time, stand still; a rank that has written is not waited for.
+# In which ranks write their stacks. Those of other nodes come through their servers, which queue for the processor
+# while the ranks, and so their time, wait; nobody waits for a rank that has written.
 STACKS_S = 5.0
 PATIENCE_S = 2.0  # wall-clock time for the same, of those who pressed the stop button
-# Of own time in which persistent ranks may finish their cell after another one failed; then they are interrupted.
+# In which persistent ranks may finish their cell after another one failed; then they are interrupted.
 ALONE_S = 2.0
 # The same in which a rank must come back from an interrupt. One that waits in Horovod never does.
 INTERRUPT_S = 2.0
 READ_SIZE, MAX_NUM_READS = 1 << 16, 64
-LENGTH = struct.Struct("!i")  # before a message of a `Connection`
 
 
 class RunWatch:
-    """The loop over everything that the ranks of a run can say, for at most `timeout_s` of own time (see `own_time`).
+    """The loop over all messages of a run's ranks and servers, for at most `timeout_s` of corrected time.
 
     `show` says whether to show what ranks print, or how many bytes of each.
     """
@@ -46,12 +55,11 @@ class RunWatch:
         self.timeout_s = timeout_s
         self.max_report_bytes = max_report_bytes
         self.outcome = RunOutcome()
-        self._began_s: float | None = None  # the ranks' own time at the first pulse
-        self._own_s = 0.0  # own time since then
-        self._busy_since_s: dict[int, float] = {}  # own time, by rank, while it is not quiet
+        self._began_s: float | None = None  # the ranks' corrected time at the first sample
+        self._corrected_s = 0.0  # since then
         self._wall_end_s = time.monotonic() + longest_wall_s(timeout_s)
         self._grace_end_s: float | None = None
-        self._pulses: dict[Connection, Pulse] = {}
+        self._samples: dict[Connection, Sample] = {}  # the last one of each server
         self._deadlock = DeadlockWatch(running)
         self._received = [bytearray() for _ in running.reports]
         self._printers = [LinePrinter(rank, show=show) for rank in range(len(running.outputs))]
@@ -65,14 +73,15 @@ class RunWatch:
     def run(self) -> RunOutcome:
         """Watch until all have ended, one has failed, no rank can continue, the deadline has passed, or on Ctrl-C."""
         with self._selector:
-            self.running.tell("watch")
+            self.running.send(SendSamples(True))
             try:
                 self._watch()
             except KeyboardInterrupt:
                 self.outcome.stopped = INTERRUPTED
                 self._wall_end_s = time.monotonic() + PATIENCE_S
             if self.outcome.stopped:
-                self.outcome.busy_s = {rank: self._own_s - since_s for rank, since_s in self._busy_since_s.items()}
+                ranks = [pair for sample in self._samples.values() for pair in sample.ranks.items()]
+                self.outcome.busy_s = {rank: one.for_s for rank, one in ranks if one.activity is Activity.COMPUTES}
                 self._collect_stacks()
             self._drain_output()
         return self.outcome
@@ -81,7 +90,7 @@ class RunWatch:
         while not (self.outcome.server_died or not self.running.alive or self.outcome.stopped or self._is_over()):
             if self._grace_end_s is None:
                 self._grace_end_s = self._grace_end()
-            if self._grace_end_s is not None and self._own_s >= self._grace_end_s:
+            if self._grace_end_s is not None and self._corrected_s >= self._grace_end_s:
                 break
             for key, _ in self._selector.select(TICK_S):
                 key.data()
@@ -93,16 +102,16 @@ class RunWatch:
 
     def _time_is_up(self) -> str:
         """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
-        if self._grace_end_s is None and self._own_s >= self.timeout_s:
+        if self._grace_end_s is None and self._corrected_s >= self.timeout_s:
             return DEADLINE
         return TOO_SLOW if time.monotonic() > self._wall_end_s else ""
 
     def _collect_stacks(self) -> None:
-        """Let every rank write where it stands; on a deadlock they have done so already."""
+        """Let every rank write its stack; on a deadlock they have done so already."""
         if self.outcome.stopped in {DEADLINE, INTERRUPTED}:
-            self.running.ask_for_stacks()
-        end_s = self._own_s + STACKS_S
-        while self._own_s < end_s and time.monotonic() < self._wall_end_s:
+            self.running.ask_for_stacks(WriteStacks())
+        end_s = self._corrected_s + STACKS_S
+        while self._corrected_s < end_s and time.monotonic() < self._wall_end_s:
             self.outcome.stacks = self.running.new_stacks()
             ended = {*self.outcome.exit_codes, *self._returned()}
             if all(rank in ended or parse_stacks(dump) for rank, dump in enumerate(self.outcome.stacks)):
@@ -112,45 +121,43 @@ class RunWatch:
         self.outcome.stacks = self.running.new_stacks()
 
     def _grace_end(self) -> float | None:
-        """Return until when to wait after a failure, in own time, or None while no rank has failed."""
+        """Return until when to wait after a failure, in corrected time, or None while no rank has failed."""
         failed = self.outcome.failed_ranks()
         if failed and not lost_a_peer(self.outcome.reports[failed[0]]):
-            return self._own_s
-        return self._own_s + GRACE_S if failed or self.outcome.lost_ranks() else None
+            return self._corrected_s
+        return self._corrected_s + GRACE_S if failed or self.outcome.lost_ranks() else None
 
     def _read_control(self, control: Connection) -> None:
         try:
-            kind, content = self.running.receive(control)
+            message = self.running.receive(control)
         except (EOFError, OSError):
-            self.outcome.server_died = True
+            self.outcome.server_died = self.running.server
             return
-        if kind == "ended":
-            rank, exit_code = cast("tuple[int, int]", content)
-            if rank not in self.outcome.reports:
-                self._read_report(rank)  # the last words may still lie in the pipe
-            self.outcome.exit_codes[rank] = exit_code
-        elif kind == "not started":
-            self.outcome.not_started = str(content)
-        elif kind == "gone":
-            self._pulses.pop(control, None)
-        elif kind == "pulse":
-            self._pulses[control] = cast("Pulse", content)
-            self._feel_pulses()
+        match message:
+            case Ended(rank, exit_code):
+                if rank not in self.outcome.reports:
+                    self._read_report(rank)  # the last words may still be in the pipe
+                self.outcome.exit_codes[rank] = exit_code
+            case NotStarted(reason):
+                self.outcome.not_started = reason
+            case Gone():
+                self._samples.pop(control, None)
+            case Sample():
+                self._samples[control] = message
+                self._take_over_samples()
 
-    def _feel_pulses(self) -> None:
-        """Take over what all servers have told of their ranks: the time of the run is that of the most hindered."""
-        if len(self._pulses) < len(self.running.alive):
+    def _take_over_samples(self) -> None:
+        """Take over what all servers have sampled: the time of the run is that of the most hindered."""
+        if len(self._samples) < len(self.running.alive):
             return
-        own_s = min(pulse.own_s for pulse in self._pulses.values())
+        corrected_s = min(sample.corrected_s for sample in self._samples.values())
         if self._began_s is None:
-            self._began_s = own_s
-        self._own_s = max(self._own_s, own_s - self._began_s)
-        marks = {rank: mark for pulse in self._pulses.values() for rank, mark in pulse.marks.items()}
-        busy = [rank for rank, mark in marks.items() if not mark.is_quiet]
-        self._busy_since_s = {rank: self._busy_since_s.get(rank, self._own_s) for rank in busy}
-        is_open = self._grace_end_s is None and not self.outcome.stopped
-        if is_open and self._deadlock.is_certain(self._own_s, marks, self._returned()):
-            self.outcome.stopped = DEADLOCK
+            self._began_s = corrected_s
+        self._corrected_s = max(self._corrected_s, corrected_s - self._began_s)
+        if self._grace_end_s is None and not self.outcome.stopped:
+            ranks = {rank: one for sample in self._samples.values() for rank, one in sample.ranks.items()}
+            if self._deadlock.step(Sample(self._corrected_s, ranks), self._returned()) is State.CERTAIN:
+                self.outcome.stopped = DEADLOCK
 
     def _returned(self) -> Collection[int]:
         """Return the ranks that will enter no collective any more."""
@@ -195,18 +202,18 @@ class CellWatch(RunWatch):
         super().__init__(running, timeout_s=timeout_s, show=True)
         self.ranks = ranks
         self.was_interrupted = False  # whether somebody has stopped the cell
-        self._alone_end_s: float | None = None  # own time when those that go on after a failure are interrupted
-        self._give_up_s: float | None = None  # own time when those that do not come back are given up
-        for control in [*running.alive]:  # pulses of the cell before, or the end of a rank meanwhile
+        self._alone_end_s: float | None = None  # corrected time when those that go on after a failure are interrupted
+        self._give_up_s: float | None = None  # corrected time when those that do not come back are given up
+        for control in [*running.alive]:  # samples of the cell before, or the end of a rank meanwhile
             while not self.outcome.server_died and control.poll():
                 self._read_control(control)
-        self._pulses.clear()
+        self._samples.clear()
         self._began_s = None
 
     def run(self) -> RunOutcome:
         """Watch until all have answered, or as a run if they come to an end."""
         outcome = super().run()
-        self.running.tell("rest")
+        self.running.send(SendSamples(False))
         return outcome
 
     def _watch(self) -> None:
@@ -218,39 +225,24 @@ class CellWatch(RunWatch):
             super()._watch()
 
     def _interrupt(self) -> None:
-        self.running.tell("interrupt")
-        self._give_up_s = self._own_s + INTERRUPT_S
+        self.running.send(Interrupt())
+        self._give_up_s = self._corrected_s + INTERRUPT_S
 
     def _is_over(self) -> bool:
         return all(rank in self.outcome.reports for rank in self.ranks)
 
     def _time_is_up(self) -> str:
         if self.outcome.failed_ranks() and self._alone_end_s is None:
-            self._alone_end_s = self._own_s + ALONE_S
-        if self._give_up_s is not None and self._own_s >= self._give_up_s:
+            self._alone_end_s = self._corrected_s + ALONE_S
+        if self._give_up_s is not None and self._corrected_s >= self._give_up_s:
             return INTERRUPTED
-        if self._give_up_s is None and self._alone_end_s is not None and self._own_s >= self._alone_end_s:
+        if self._give_up_s is None and self._alone_end_s is not None and self._corrected_s >= self._alone_end_s:
             self._interrupt()
         return super()._time_is_up()
 
     def _grace_end(self) -> float | None:
-        return self._own_s + GRACE_S if self.outcome.lost_ranks() else None
+        return self._corrected_s + GRACE_S if self.outcome.lost_ranks() else None
 
     def _returned(self) -> Collection[int]:
         others = {*range(len(self.running.reports))} - {*self.ranks}
         return others | self.outcome.reports.keys()
-
-
-def take_message(received: bytearray, max_bytes: int | None) -> bytes | None:
-    """Take what a `Connection` at the other end sent first out of these bytes; None while part of it is missing."""
-    if len(received) < LENGTH.size:
-        return None
-    (length,) = LENGTH.unpack_from(received)
-    if length < 0 or (max_bytes is not None and length > max_bytes):
-        raise ValueError("a message that is too long")
-    end = LENGTH.size + length
-    if len(received) < end:
-        return None
-    message = bytes(received[LENGTH.size : end])
-    del received[:end]
-    return message

@@ -1,35 +1,26 @@
-"""What happens inside one rank: prepare the process, call the student's function, send back its result or its error.
-
-A call travels by cloudpickle, with Horovod's own objects by their names, and a sentence on what cannot travel.
-"""
+"""What happens inside one rank: prepare the process, call the student's function, send back its result or its error."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
-import inspect
-import io
-import json
 import linecache
 import logging
 import os
 import pickle
 import random
 import re
-import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from types import FunctionType, ModuleType
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
 from coursekit import hiding
+from coursekit.ranks.protocol import Report, Task
 from coursekit.tracebacks import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
@@ -39,49 +30,6 @@ STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 # Tracing a step makes many objects that all stay: by Python's own thresholds much of its time is a search for garbage.
 GC_THRESHOLDS = (50_000, 20, 20)
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run: the pickled call, and the settings that are the same on every rank."""
-
-    call: bytes  # (function, args, kwargs), by `dumps`; b"" for persistent ranks: it comes later
-    num_ranks: int
-    seed: int | None = None  # None to draw other random numbers each time
-    num_threads: int = 1
-    bind_cores: bool = False
-    folder: str = field(default_factory=os.getcwd)
-    search_path: tuple[str, ...] = field(default_factory=lambda: tuple(sys.path))
-    sources: dict[str, Any] = field(default_factory=dict)  # linecache entries of the notebook's cells
-    returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
-    persists: bool = False  # obeys one cell after the other (`forked_rank.serve_cells`), and ends when it is ended
-    entropy: int = field(default_factory=lambda: secrets.randbits(64))  # for a seed, where there is none
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a rank sends back, once."""
-
-    value: bytes | None = None  # cloudpickle of the function's result
-    error_type: str = ""
-    error_text: str = ""
-    traceback: str = ""
-
-    def dumps(self) -> bytes:
-        """Return the report as bytes that are safe to read, from any writer: JSON, a line feed, the value."""
-        words = [self.value is not None, self.error_type, self.error_text, self.traceback]
-        return json.dumps(words).encode() + b"\n" + (self.value or b"")
-
-    @classmethod
-    def loads(cls, data: bytes) -> Report:
-        """Read what `dumps` wrote; a `ValueError` says that these bytes are not a report."""
-        head, _, value = data.partition(b"\n")
-        words = None
-        with contextlib.suppress(RecursionError):
-            words = json.loads(head)
-        if not (isinstance(words, list) and [type(word) for word in words] == [bool, str, str, str]):
-            raise ValueError("no report of a rank")
-        return cls(value if words[0] else None, *words[1:])
 
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:
@@ -181,7 +129,7 @@ def seed_all(seed: int) -> None:
 
 
 def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
-    """Call what `dumps` has packed, with these arguments before its own; return the report of its result."""
+    """Call what `pickling.dumps` has packed, with these arguments before its own; return the report of its result."""
     function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
     value = function(*first, *args, **kwargs)
     if returns_bytes:
@@ -192,65 +140,3 @@ def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
         kind = type(value).__name__
         cause = f"{type(error).__name__}: {short_cause(text_of(error))}"
         raise TypeError(f"the result, a {kind}, cannot be sent back: {PLAIN} ({cause})") from None
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no types
-    def reducer_override(self, value: Any) -> Any:
-        # `rank` of `from horovod.tensorflow import rank` is a method bound to an object with a C library in it.
-        place = _place_in_horovod(value)
-        return (getattr, place) if place else super().reducer_override(value)
-
-
-def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
-    """Return the module of Horovod's that has this very object, and under which name."""
-    if not type(value).__module__.startswith("horovod."):
-        return None
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("horovod.")]
-    return next(((module, name) for module in modules for name, one in vars(module).items() if one is value), None)
-
-
-def dumps(value: Any) -> bytes:
-    """Return any value that can travel as bytes for `pickle.loads` in another process.
-
-    Of one that cannot, a `TypeError` says which part, by the name that the student gave it.
-    """
-    buffer = io.BytesIO()
-    try:
-        _Pickler(buffer).dump(value)
-    except Exception as error:  # objects refuse pickling in their own ways
-        raise TypeError(
-            f"{_culprit(value, '', set())} cannot be sent to other processes ({error}): "
-            "make it inside the function that the ranks call"
-        ) from error
-    return buffer.getvalue()
-
-
-def can_travel(value: Any) -> bool:
-    """Whether `dumps` takes this value."""
-    try:
-        _Pickler(io.BytesIO()).dump(value)
-    except Exception:  # noqa: BLE001  # as above
-        return False
-    return True
-
-
-def _culprit(value: Any, name: str, seen: set[int]) -> str:
-    """Return in words the innermost part that cannot travel; functions may use each other in a circle."""
-    seen.add(id(value))
-    for inner, part in _parts(value):
-        if id(part) not in seen and not can_travel(part):
-            return _culprit(part, inner or name, seen)
-    kind = type(value).__name__
-    return f"{name!r} (a {kind})" if name else f"a {kind}"
-
-
-def _parts(value: Any) -> Iterable[tuple[str, Any]]:
-    """Return what a value travels with, each part with its name in the notebook, or ''."""
-    if isinstance(value, FunctionType):
-        used = inspect.getclosurevars(value)
-        return [*used.nonlocals.items(), *used.globals.items()]
-    if isinstance(value, functools.partial):
-        value = [value.func, *value.args, *value.keywords.values()]
-    if isinstance(value, dict):
-        return [(name if isinstance(name, str) else "", part) for name, part in value.items()]
-    return [("", part) for part in value] if isinstance(value, (list, tuple)) else []

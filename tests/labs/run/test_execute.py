@@ -50,7 +50,9 @@ def test_a_lab_that_ignores_the_interrupt_is_killed(execute_sources, tmp_path, m
 def test_a_machine_that_gives_no_time_is_no_failure(execute_sources, tmp_path, monkeypatch):
     """When the last resort in wall-clock time has passed, the lab needs another run, and has not failed."""
     # Of the lab alone: its interrupted kernel has the usual time to say where it was.
-    monkeypatch.setattr(corrected_time, "longest_wall_s", lambda own_s: 1.0 if own_s == 60 else longest_wall_s(own_s))
+    monkeypatch.setattr(
+        corrected_time, "longest_wall_s", lambda limit_s: 1.0 if limit_s == 60 else longest_wall_s(limit_s)
+    )
     result, _ = execute_sources(tmp_path, "import time; time.sleep(3600)", "pass", time_limit_s=60)
     assert result.verdict == "interrupted"
     assert codes_in(result.reason)[-1] == "lab.machine-too-slow"

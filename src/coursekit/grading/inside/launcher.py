@@ -30,9 +30,10 @@ from coursekit.grading.isolation.sandbox import HIDDEN, SHARED
 from coursekit.ranks.context import fill_nodes
 from coursekit.ranks.explain import TOO_SLOW
 from coursekit.ranks.forkserver import ForkedServer
-from coursekit.ranks.request import INPUT_VARIABLE, RunningRanks
+from coursekit.ranks.protocol import INPUT_VARIABLE, Task
+from coursekit.ranks.rank_server import RunningRanks
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import Task, seed_all
+from coursekit.ranks.worker import seed_all
 
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 # Of own time: a cell whose time is up is interrupted, so that the shell and all names stay; then its process is ended.

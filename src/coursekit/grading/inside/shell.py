@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.grading.inside import wire
 from coursekit.ranks.forkserver import ForkedServer, shared
-from coursekit.ranks.worker import dumps, flush_output
+from coursekit.ranks.pickling import dumps
+from coursekit.ranks.worker import flush_output
 from coursekit.tracebacks import fault_in_syntax, place_below, text_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from coursekit.grading.inside import shell, wire
 from coursekit.processes import signal_name
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.forkserver import ForkedServer
-from coursekit.ranks.watch import LENGTH, READ_SIZE, take_message
+from coursekit.ranks.protocol import LENGTH, take_message
+from coursekit.ranks.watch import READ_SIZE
 
 MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
 LAST_WORDS_S = 2.0  # that a process which is ending gets to say how

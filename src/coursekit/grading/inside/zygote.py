@@ -14,7 +14,7 @@ from pathlib import Path
 from coursekit.grading.inside import launcher, wire
 from coursekit.processes import adopt_orphans, kill_descendants
 from coursekit.ranks.forked_rank import fork
-from coursekit.ranks.server import preload
+from coursekit.ranks.preload import preload
 
 MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PIL.Image", "coursekit.pictures")
 

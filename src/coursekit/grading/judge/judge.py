@@ -19,7 +19,7 @@ from coursekit.labs.cells import CellScore, names_of
 from coursekit.ranks import RankError
 from coursekit.ranks.explain import RunOutcome
 from coursekit.ranks.launch import results_of
-from coursekit.ranks.worker import Report
+from coursekit.ranks.protocol import Report
 from coursekit.text import printable
 
 MAX_MESSAGE_LENGTH = 4000  # characters

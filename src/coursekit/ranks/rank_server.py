@@ -1,4 +1,4 @@
-"""What starts ranks, what it is asked for, and the ranks of a run as the process that asked sees them."""
+"""What starts ranks, and the ranks of a run as the launcher sees them."""
 
 from __future__ import annotations
 
@@ -10,47 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import IO
+from typing import IO, Any
 
 from coursekit.framework import chosen
-from coursekit.ranks.worker import Task
+from coursekit.ranks.protocol import Gone, Stop, Task, WriteStacks
 
-FILES = ("output", "reports", "stacks")  # of each rank
-NUM_FILES_PER_RANK = len(FILES)
-INPUT_VARIABLE = "COURSEKIT_INPUT"
-MAX_NUM_FILES = 253  # the kernel's limit for one message (SCM_MAX_FD)
 MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
-# Commands to write Python stacks, to all ranks or to those whose threads all sleep: of the main thread, or of all.
-DUMP, DUMP_AT_REST, DUMP_ALL_AT_REST = "dump", "dump at rest", "dump all at rest"
-MAX_NUM_RANKS = MAX_NUM_FILES // NUM_FILES_PER_RANK
-# Where a task of a job step connects, and how it proves that it belongs to the step: host, port and key, as "…:…:…".
-STEP_VARIABLE = "COURSEKIT_STEP"
-
-
-@dataclass(frozen=True)
-class LaunchRequest:
-    """A request: start these ranks."""
-
-    task: Task
-    environ: dict[str, str]  # without Horovod's part
-    ranks_on_nodes: tuple[int, ...]  # how many each node has; ranks are numbered node by node
-    ranks: tuple[int, ...]  # those to start here
-    rendezvous: tuple[str, int] | None = None  # host and port of a store that serves; None to start one on loopback
-    meeting_point: str = ""  # the name under which the stubs of a job step's MPI find this server (see `mpi`)
-    interface: str | None = "lo"  # for Gloo; None leaves it to Horovod, which takes that of the host's name
-    has_inputs: bool = False  # whether each rank has a fourth file, for it alone: its number is in `INPUT_VARIABLE`
-    # Called in each new process before it becomes a rank, to isolate it; with None in the one that becomes a launcher.
-    enter: Callable[[int | None], None] | None = None
-
-    @property
-    def num_files_per_rank(self) -> int:
-        """How many files come with each rank."""
-        return NUM_FILES_PER_RANK + self.has_inputs
 
 
 @dataclass
 class RunningRanks:
-    """The ranks of one run as the notebook sees them: file ends to read from, and a channel to each server."""
+    """The ranks of one run: file ends to read from, and a channel to each server."""
 
     alive: list[Connection]  # to each server that still has ranks of this run
     outputs: list[int] = field(default_factory=list)  # by rank, the file number from which to read what it prints
@@ -66,17 +36,17 @@ class RunningRanks:
         self.reports.append(reports)
         self.stacks.append(os.fdopen(stack, "rb", buffering=0))
 
-    def ask_for_stacks(self, command: str = DUMP) -> None:
-        """Ask ranks for their Python stacks by one of the commands above, and forget those of before."""
+    def ask_for_stacks(self, question: WriteStacks) -> None:
+        """Ask ranks for their Python stacks, and forget those of before."""
         self.new_stacks()
         self._dumps = [bytearray() for _ in self.stacks]
-        self.tell(command)
+        self.send(question)
 
-    def tell(self, command: str) -> None:
-        """Send a command to every server that still has ranks: "watch", "rest", "interrupt" and so on."""
+    def send(self, message: Any) -> None:
+        """Send a message of `protocol` to every server that still has ranks."""
         for control in self.alive:
             with contextlib.suppress(OSError):  # it has died: the next read from it raises
-                control.send(command)
+                control.send(message)
 
     def new_stacks(self) -> list[str]:
         """Return by rank what it has written since it was asked, complete or not."""
@@ -85,9 +55,9 @@ class RunningRanks:
         return [dump.decode(errors="replace") for dump in self._dumps]
 
     def stop(self) -> bool:
-        """End every process of the run; return True when all are gone, False when a server cannot tell."""
+        """End every process of the run; return True when all are gone, False if a server has died."""
         with contextlib.suppress(OSError, EOFError):
-            self.tell("stop")
+            self.send(Stop())
             while self.alive:
                 self.receive(self.alive[0])
         self.close()
@@ -103,12 +73,12 @@ class RunningRanks:
         for stack in self.stacks:
             stack.close()
 
-    def receive(self, control: Connection) -> tuple[str, object]:
-        """Receive one message of a server, keep what it says about the whole run, and return it."""
-        kind, content = control.recv()
-        if kind == "gone":
+    def receive(self, control: Connection) -> Any:
+        """Receive one message of a server, and return it; one that has nothing left of the run is not asked again."""
+        message = control.recv()
+        if isinstance(message, Gone):
             self.alive.remove(control)
-        return kind, content
+        return message
 
 
 class RankServer(ABC):

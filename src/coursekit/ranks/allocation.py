@@ -1,0 +1,99 @@
+"""The Slurm job around this process: its tasks, its nodes and their network, and the commands for its steps.
+
+The job script says by variables what only it knows:
+
+- `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
+- `COURSEKIT_INTERFACE`: the network between the nodes.
+- `COURSEKIT_SRUN_FLAGS`: further options, and then what starts a command in the container of this process.
+- `SLURM_MPI_TYPE`, a variable of Slurm's own: how ranks find each other where they join by MPI (`srun --mpi=list`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+
+import psutil
+
+from coursekit.environ import host_name_fault, slurm_environ
+from coursekit.ranks import stub
+from coursekit.ranks.context import LOOPBACK, LOOPBACK_INTERFACE
+from coursekit.ranks.explain import RankError
+
+
+def has_tasks_for(num_ranks: int) -> bool:
+    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
+
+    On the only node of a job, ranks can do without `srun`; a `JobStep` on several nodes says that it is missing.
+    """
+    if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
+        return False
+    return num_ranks <= _num_tasks() and (num_nodes() > 1 or shutil.which("srun") is not None)
+
+
+def interface() -> str | None:
+    """Return the network interface between the nodes, or None to take that of the host's name."""
+    # A process in an `salloc` may be on no node of its job.
+    is_only_node = num_nodes() == 1 and os.environ.get("SLURMD_NODENAME") == os.environ.get("SLURM_JOB_NODELIST", "")
+    return os.environ.get("COURSEKIT_INTERFACE") or (LOOPBACK_INTERFACE if is_only_node else None)
+
+
+def own_address() -> str:
+    """Return the address at which tasks on other nodes reach this process; a `RankError` says why there is none."""
+    name = interface()
+    if name == LOOPBACK_INTERFACE:
+        return LOOPBACK
+    if name is None:
+        if fault := host_name_fault():
+            raise RankError(
+                f"{fault}, or set COURSEKIT_INTERFACE to the network interface that joins the nodes",
+                "host-name.unusable",
+            )
+        return socket.gethostbyname(socket.gethostname())
+    addresses = psutil.net_if_addrs()
+    found = [str(address.address) for address in addresses.get(name, []) if address.family == socket.AF_INET]
+    if not found:
+        raise RankError(
+            f"COURSEKIT_INTERFACE names {name!r}, but this node's network interfaces with an address are "
+            f"{', '.join(sorted(addresses))}: set it to the one that joins the nodes.",
+            "interface.unknown",
+        )
+    return found[0]
+
+
+def num_nodes() -> int:
+    """Return how many nodes the job has."""
+    return int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
+
+
+def srun_command() -> list[str]:
+    """Return the words that start a job step with one task on each node, which gets the job's cores there."""
+    num_cpus = max(1, _num_tasks() // num_nodes()) * int(os.environ.get("SLURM_CPUS_PER_TASK", "1"))
+    return [
+        *("srun", f"--nodes={num_nodes()}", f"--ntasks={num_nodes()}", "--distribution=block"),
+        *("--overlap", "--kill-on-bad-exit=0", "--export=ALL", f"--cpus-per-task={num_cpus}", "--mpi=none"),
+        *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
+    ]
+
+
+def stubs_command(num_ranks: int, name: str) -> list[str]:
+    """Return the words that start a stub of MPI for each rank (see `mpi`), on the nodes that `SLURM_HOSTFILE` lists."""
+    return [
+        *("srun", f"--ntasks={num_ranks}", "--distribution=arbitrary", "--overlap", "--kill-on-bad-exit=0"),
+        *("--export=ALL", "--cpus-per-task=1", "--gres=none", f"--mpi={os.environ.get('SLURM_MPI_TYPE', 'pmix')}"),
+        *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
+        *(sys.executable, "-IS", stub.__file__, name),
+    ]
+
+
+def _num_tasks() -> int:
+    return int(os.environ.get("COURSEKIT_NUM_TASKS") or os.environ.get("SLURM_NTASKS", "1"))
+
+
+def nodes() -> list[str]:
+    """Return the names of the job's nodes."""
+    shown = ["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]
+    return subprocess.run(shown, capture_output=True, text=True, check=False, env=slurm_environ()).stdout.split()

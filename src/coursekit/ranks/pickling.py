@@ -1,0 +1,75 @@
+"""What travels to ranks: by cloudpickle, Horovod's own objects by their names, and a sentence on what cannot travel."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import io
+import sys
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import cloudpickle
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no types
+    def reducer_override(self, value: Any) -> Any:
+        # `rank` of `from horovod.tensorflow import rank` is a method bound to an object with a C library in it.
+        place = _place_in_horovod(value)
+        return (getattr, place) if place else super().reducer_override(value)
+
+
+def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
+    """Return the module of Horovod's that has this very object, and under which name."""
+    if not type(value).__module__.startswith("horovod."):
+        return None
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("horovod.")]
+    return next(((module, name) for module in modules for name, one in vars(module).items() if one is value), None)
+
+
+def dumps(value: Any) -> bytes:
+    """Return any value that can travel as bytes for `pickle.loads` in another process.
+
+    Of one that cannot, a `TypeError` says which part, by the name that the student gave it.
+    """
+    buffer = io.BytesIO()
+    try:
+        _Pickler(buffer).dump(value)
+    except Exception as error:  # objects refuse pickling in their own ways
+        raise TypeError(
+            f"{_culprit(value, '', set())} cannot be sent to other processes ({error}): "
+            "make it inside the function that the ranks call"
+        ) from error
+    return buffer.getvalue()
+
+
+def can_travel(value: Any) -> bool:
+    """Whether `dumps` takes this value."""
+    try:
+        _Pickler(io.BytesIO()).dump(value)
+    except Exception:  # noqa: BLE001  # as above
+        return False
+    return True
+
+
+def _culprit(value: Any, name: str, seen: set[int]) -> str:
+    """Return in words the innermost part that cannot travel; functions may use each other in a circle."""
+    seen.add(id(value))
+    for inner, part in _parts(value):
+        if id(part) not in seen and not can_travel(part):
+            return _culprit(part, inner or name, seen)
+    kind = type(value).__name__
+    return f"{name!r} (a {kind})" if name else f"a {kind}"
+
+
+def _parts(value: Any) -> Iterable[tuple[str, Any]]:
+    """Return what a value travels with, each part with its name in the notebook, or ''."""
+    if isinstance(value, FunctionType):
+        used = inspect.getclosurevars(value)
+        return [*used.nonlocals.items(), *used.globals.items()]
+    if isinstance(value, functools.partial):
+        value = [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, dict):
+        return [(name if isinstance(name, str) else "", part) for name, part in value.items()]
+    return [("", part) for part in value] if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,38 @@
+"""Importing what ranks need, once, in the process that they are forked from."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import traceback
+
+from coursekit.errors import CourseKitError
+from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
+from coursekit.ranks.launched import MPI, controller, spare_horovod
+
+
+def preload(*more: str) -> str:
+    """Import what ranks need, and these modules; return '', or a sentence on why no rank can start."""
+    try:
+        if chosen() == HOROVOD:
+            with contextlib.suppress(CourseKitError):  # without its package: lab 04 alone needs it, and says so
+                importlib.import_module("coursekit.estimator")
+        for module in (*MODULES[chosen()], *more):
+            importlib.import_module(module)
+        if chosen() == HOROVOD:
+            controller()
+            spare_horovod()
+    except CourseKitError as error:
+        return str(error)
+    except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
+        cause = traceback.format_exc().rstrip().splitlines()[-1]
+        return (
+            f"{NAMES[chosen()]} cannot be imported ({cause}): run `coursekit doctor` to see what is missing "
+            "[framework.not-imported]"
+        )
+    return ""
+
+
+def joins_by_mpi() -> bool:
+    """Whether ranks of the Horovod that is imported here join by MPI."""
+    return chosen() == HOROVOD and controller() == MPI

@@ -1,0 +1,42 @@
+"""A task of a job step: a fork server on one node, which connects to the launcher on another."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from multiprocessing.connection import Client, Connection
+
+from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, LaunchRequest
+from coursekit.ranks.server import prepare_process, serve
+from coursekit.ranks.stub import NODE
+
+# What Slurm sets for a task alone, and the launcher's environment must not hide from the rank: its context, its GPUs.
+OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+
+
+def main() -> None:
+    """Connect to the launcher, and serve it until it closes the connection."""
+    prepare_process()
+    host, port, key = os.environ.pop(STEP_VARIABLE).split(":")
+    of_the_task = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_TASK)}
+
+    def connect(hello: Hello) -> Connection:
+        connection = Client((host, int(port)), authkey=bytes.fromhex(key))
+        connection.send(hello)
+        return connection
+
+    def receive(_: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
+        """Connect the files of each rank."""
+        files = []
+        for rank in request.ranks:
+            for purpose in FILES:
+                with connect(Hello(rank, purpose)) as connection:
+                    files.append(os.dup(connection.fileno()))
+        environ = {**request.environ, **of_the_task}
+        if request.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
+            environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the launcher has hidden the GPUs from this run
+        meeting_point = request.meeting_point and request.meeting_point + os.environ[NODE]
+        return replace(request, environ=environ, meeting_point=meeting_point), files
+
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    serve(connect(Hello(int(os.environ["SLURM_PROCID"]), "requests")), receive)
