@@ -17,9 +17,8 @@ from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.release import release
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import staged_cells
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import build_release
 from coursekit.labs.cells import CellScore
@@ -194,7 +193,7 @@ def graded(course, hand_in):
     def put(student, points=(2, 1), messages=("", ""), *, manual=None, **what):
         hand_in(student, **what)
         collect(course, NAME)
-        record(course, verdict(student, points, messages), read_hand_in(course, NAME, student))
+        record(course, verdict(student, points, messages), read_submission(course, NAME, student))
         if manual is not None:
             with course.gradebook() as gradebook:
                 found = gradebook.find_grade("explain", NAME, NAME, student)
@@ -253,8 +252,7 @@ def answer(text):
 
 def to_be_graded(course, student="ada"):
     """Return what the answer `mean` returns that would be graded."""
-    cells = staged_cells(read_hand_in(course, NAME, student), course.released(NAME))
-    return cells.answers["mean"].partition("return ")[2]
+    return read_submission(course, NAME, student).cells.answers["mean"].partition("return ")[2]
 
 
 def later(hours):

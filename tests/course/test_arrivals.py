@@ -12,7 +12,9 @@ import pytest
 from coursekit.course import arrivals
 from coursekit.course.arrivals import find_arrivals, take_arrivals
 from coursekit.course.collect import collect
-from coursekit.course.versions import read_contents, read_hand_in, read_versions
+from coursekit.course.versions import read_submission, read_versions
+from coursekit.grading.submission import students_files
+from coursekit.grading.submission.students_files import read_contents
 
 from .conftest import MONDAY, NAME, answer, edit, filled, later, to_be_graded, tree
 
@@ -105,7 +107,7 @@ def test_a_folder_without_a_time_counts_when_it_is_quiet(course, coming, monkeyp
     assert said(course)[1] == ["still arriving"]
     monkeypatch.setattr(arrivals, "PAUSE_S", 0.02)
     assert said(course)[0][0][:1] == lines
-    assert read_hand_in(course, NAME, "ada").notes[:1] == lines
+    assert read_submission(course, NAME, "ada").notes[:1] == lines
 
 
 def test_what_comes_in_one_piece_waits_for_nothing(course, coming, tmp_path, monkeypatch):
@@ -175,7 +177,7 @@ def test_a_change_after_the_due_date_is_late(course, hand_in, came_whole):
     os.utime(folder, (later(0).timestamp(),) * 2)
     collect(course, NAME)
     assert to_be_graded(course) == ("1" if came_whole else "2")
-    assert "time" in {flag.kind for flag in read_hand_in(course, NAME, "ada").flags}
+    assert "time" in {flag.kind for flag in read_submission(course, NAME, "ada").flags}
 
 
 def test_what_was_kept_is_read_again_only_when_it_changes(course, hand_in, monkeypatch):
@@ -183,7 +185,7 @@ def test_what_was_kept_is_read_again_only_when_it_changes(course, hand_in, monke
     folder = hand_in(answers=answer(1))
     collect(course, NAME)
     read = []
-    monkeypatch.setattr(arrivals, "QUIET_S", 0.0)
+    monkeypatch.setattr(students_files, "COARSE_S", 0.0)
     monkeypatch.setattr(arrivals, "read_contents", lambda path: read.append(path) or read_contents(path))
     for _ in range(3):
         collect(course, NAME)

@@ -14,7 +14,7 @@ from coursekit.course.folder import find_course
 from coursekit.course.record import record
 from coursekit.course.status.class_status import State, StudentStatus, read_class
 from coursekit.course.status.points import LabPoints, Property, find_missed, read_messages, wordings
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root
 
@@ -62,7 +62,7 @@ def test_the_rows_count_what_happened(course, hand_in, call):
     assert expected.items() <= numbers(read(course)).items()
     assert [read(course).rows[title][1] for title in ("missing", "needs a run")] == ["2", "0"]
 
-    record(course, verdict(), read_hand_in(course, NAME, "ada"))
+    record(course, verdict(), read_submission(course, NAME, "ada"))
     assert numbers(read(course))["needs a run"] == "0"
     hand_in("ada", at=later(6))
     hand_in("bob", notebook="{ damaged")

@@ -8,7 +8,7 @@ import shutil
 import nbformat
 
 from coursekit.course.collect import collect
-from coursekit.course.versions import find_hand_ins, read_hand_in, read_versions
+from coursekit.course.versions import find_submissions, read_submission, read_versions
 from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, answer, edit, filled, later, refused, to_be_graded, tree
@@ -40,7 +40,7 @@ def test_an_ordinary_hand_in(course, hand_in):
     second, _ = collect(course, NAME)
     assert [entry.changed for entry in second] == [False]
     assert len(read_versions(course.hand_ins(NAME, "ada"))) == 1
-    (found,) = find_hand_ins(course, [NAME, "02-other"])
+    (found,) = find_submissions(course, [NAME, "02-other"])
     assert (found.student, found.lab, found.timestamp) == ("ada", NAME, MONDAY)
 
 
@@ -66,11 +66,11 @@ def test_a_damaged_one_does_not_replace_a_good_one(course, hand_in):
     """The report says which is graded; as soon as there is one that can be graded, it is."""
     hand_in(notebook="{", at=later(1))
     collect(course, NAME)
-    assert read_hand_in(course, NAME, "ada").notebook is None
+    assert read_submission(course, NAME, "ada").notebook == ""
     hand_in(answers=answer(1))
     assert told(course) == [("2 versions", "12:00:00"), ("the later", "13:00:00")]
     assert to_be_graded(course) == "1"
-    assert read_hand_in(course, NAME, "ada").notes == lines(course)
+    assert read_submission(course, NAME, "ada").notes == lines(course)
 
 
 def test_a_late_one_does_not_replace_one_in_time(course, hand_in):
@@ -96,7 +96,7 @@ def test_times_and_owners_are_claims(course, hand_in):
     course = edit(course, DUE)
     (hand_in() / "timestamp.txt").write_text("1999-01-01 00:00:00 UTC")
     collect(course, NAME)
-    found = read_hand_in(course, NAME, "ada")
+    found = read_submission(course, NAME, "ada")
     assert found.timestamp == MONDAY
     assert OWNER in found.flags
     assert ["2026-11-16 12:00:00" in flag.text for flag in found.flags if flag.kind == "time"] == [True]
@@ -109,7 +109,7 @@ def test_links_are_not_followed_into_the_course(course, hand_in, tmp_path):
     (folder / "data.txt").symlink_to(tmp_path / "grades.txt")
     (folder / "up").symlink_to("..")
     collect(course, NAME)
-    texts = [flag.text for flag in read_hand_in(course, NAME, "ada").flags if flag.kind == "files"]
+    texts = [flag.text for flag in read_submission(course, NAME, "ada").flags if flag.kind == "files"]
     assert texts == ["Not collected: data.txt is a link.", "Not collected: up is a link."]
     everything = {**tree(course.folder / "submitted"), **tree(course.folder / "hand-ins")}
     assert not any(isinstance(content, str) or b"everybody" in content for content in everything.values())
@@ -136,7 +136,7 @@ def test_a_notebook_that_is_refused_is_named_with_what_to_do(course, hand_in, tm
         "bob": (f"ignored: {NAME}.ipynb is a link", ASK),
         "cyd": (f"ignored: {folder} is a folder nested too deeply", "no notebook is in the rest", ASK),
     }
-    assert {name: read_hand_in(course, NAME, name).notes for name in said} == said
+    assert {name: read_submission(course, NAME, name).notes for name in said} == said
 
     hand_in("ada", at=later(-1))
     assert lines(course)[1] == (
@@ -155,7 +155,7 @@ def test_a_notebook_comes_before_what_is_beside_it(course, hand_in):
             file.truncate(19_000_000)
     collect(course, NAME)
     assert [to_be_graded(course, student) for student in ("ada", "bob")] == ["sum(x) / len(x)"] * 2
-    texts = [flag.text for flag in read_hand_in(course, NAME, "bob").flags if flag.kind == "files"]
+    texts = [flag.text for flag in read_submission(course, NAME, "bob").flags if flag.kind == "files"]
     assert texts == ["Not collected: 0-5.bin is beyond the 100 MB of a hand-in."]
 
 
@@ -184,7 +184,7 @@ def test_what_nbgrader_collected_is_kept_too(course, hand_in):
     hand_in(notebook="{", at=later(1))
     outcome = course.api().collect(NAME)
     assert outcome["success"], outcome
-    assert read_hand_in(course, NAME, "ada").notebook is None
+    assert read_submission(course, NAME, "ada").notebook == ""
 
     assert told(course)[0] == ("2 versions", "12:00:00")
     assert to_be_graded(course) == "1"

@@ -14,7 +14,7 @@ from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.settings import days_late, due_date, machine_zone, penalty
 from coursekit.course.status.class_status import read_class
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 from coursekit.labs.lab import find_labs
 
 from .conftest import NAME, edit, later, refused, verdict
@@ -51,7 +51,7 @@ def grade(course, student):
     """Collect, record full points, and return what the gradebook then has."""
     now = find_course(course.root, course.folder)
     collect(now, NAME)
-    record(now, verdict(student), read_hand_in(now, NAME, student))
+    record(now, verdict(student), read_submission(now, NAME, student))
     return {one.id: one.points.get(NAME) for one in read_grades(now).students}[student]
 
 
@@ -137,7 +137,7 @@ def test_one_grace_holds_everywhere(course, hand_in, late_s):
     hand_in("bob", at=later(1 + late_s / 3600))
     assert grade(course, "bob") == (0 if is_late else 3)
     now = find_course(course.root, course.folder)
-    chosen = read_hand_in(now, NAME, "ada")
+    chosen = read_submission(now, NAME, "ada")
     assert chosen.timestamp == (later(1) if is_late else later(1 + late_s / 3600))
     students = read_class(now, find_labs(now.root)).labs[0].students
     assert [students[name].is_late for name in ("ada", "bob")] == [False, is_late]

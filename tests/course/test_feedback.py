@@ -11,7 +11,7 @@ from coursekit.course.collect import collect
 from coursekit.course.preprocessors import NOT_SHOWN, without_hidden_tests
 from coursekit.course.record import record
 from coursekit.course.release import FEW_PAGES, give_all, give_feedback
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 from coursekit.grading.verdict import Flag
 
 from .conftest import NAME, RIGHT, refused, verdict
@@ -38,7 +38,7 @@ def test_nothing_of_a_student_runs_in_a_browser(course, hand_in):
     collect(course, NAME)
     flags = (Flag("network", "It asked for an address."),)
     one = verdict("ada", (0, 1), (f"AssertionError: {SCRIPT}", ""), flags=flags, outputs={"mean": "raw output"})
-    record(course, one, read_hand_in(course, NAME, "ada"))
+    record(course, one, read_submission(course, NAME, "ada"))
     given = give_feedback(course, NAME, "ada")
     text = body(given.page)
     assert given.goes_back
@@ -159,7 +159,7 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call
     """A hand-in without the exchange's secret gets its page, and the verb says where it lies."""
     (hand_in() / "submission_secret.txt").unlink()
     collect(course, NAME)
-    record(course, verdict(), read_hand_in(course, NAME, "ada"))
+    record(course, verdict(), read_submission(course, NAME, "ada"))
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
     line, where = call("course", "feedback", "01")[1]
     assert line == f"{NAME}: 1 page, 1 of them new or changed"

@@ -9,7 +9,7 @@ from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.record import record
 from coursekit.course.release import give_feedback
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 
 from .accounts import Account
 from .conftest import NAME, RIGHT, filled, verdict
@@ -29,7 +29,7 @@ def test_pictures_in_an_answer_reach_who_grades_it_and_who_gave_it(course, hand_
     cell.attachments = {"7 a.png": {"image/png": PIXEL}, "c.svg": {"image/svg+xml": DRAWING}}
     hand_in(notebook=nbformat.writes(notebook))
     collect(course, NAME)
-    record(course, verdict(), read_hand_in(course, NAME, "ada"))
+    record(course, verdict(), read_submission(course, NAME, "ada"))
 
     with Account(tmp_path / "home", course.folder).formgrader("jupyter server") as ask:
         (row,) = json.loads(ask(f"api/submitted_notebooks/{NAME}/{NAME}"))
@@ -44,7 +44,7 @@ def test_a_person_grades_what_only_a_person_can(course, hand_in, tmp_path):
     hand_in(answers=answers)
     collect(course, NAME)
     message = "AssertionError: the shards of two ranks must be disjoint"
-    record(course, verdict(points=(0, 1), messages=(message, "")), read_hand_in(course, NAME, "ada"))
+    record(course, verdict(points=(0, 1), messages=(message, "")), read_submission(course, NAME, "ada"))
 
     with Account(tmp_path / "home", course.folder).formgrader("jupyter server") as ask:
         listed = {one["student"]: one for one in json.loads(ask(f"api/submissions/{NAME}"))}

@@ -190,20 +190,20 @@ def test_a_fault_is_not_recorded_and_the_next_call_mends_it(course, hand_in):
     staged = stage(course, {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}, (), PoolSettings())
     before = state(course)
 
-    def broken(jobs, _):
+    def broken(jobs):
         for job in jobs:
-            yield Verdict(NAME, job.work.student, (), fault="the node died", key=job.key)
+            yield Verdict(NAME, job.student, (), fault="the node died", key=job.key)
 
-    graded = list(grade_all(course, staged, PoolSettings(), judge=broken))
+    graded = list(grade_all(course, staged, {}, broken))
     assert {one.verdict.student: one.outcome for one in graded} == dict.fromkeys(["ada", "bob"], "needs another run")
     assert state(course) == before
 
-    def working(jobs, _):
+    def working(jobs):
         scores = (CellScore("shard-tests", 2.0, 2.0, ""), CellScore("mean-tests", 1.0, 1.0, ""))
         for job in jobs:
-            yield Verdict(NAME, job.work.student, scores, key=job.key)
+            yield Verdict(NAME, job.student, scores, key=job.key)
 
-    list(grade_all(course, staged, PoolSettings(), judge=working))
+    list(grade_all(course, staged, {}, working))
     assert points(course) == {"ada": ({NAME: 3}, 1), "bob": ({NAME: 3}, 1)}
 
 
@@ -214,7 +214,7 @@ def test_other_limits_are_another_verdict(course, hand_in):
     sources = {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}
     settings = PoolSettings()
     longer = PoolSettings(limits=type(settings.limits)(notebook_s=1200))
-    keys = [stage(course, sources, (), one)[0].submission.key for one in (settings, PoolSettings(num_slots=3), longer)]
+    keys = [stage(course, sources, (), one)[0].key for one in (settings, PoolSettings(num_slots=3), longer)]
     assert keys[0] == keys[1] != keys[2]
 
 

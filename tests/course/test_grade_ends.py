@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
-from coursekit.course.grade import clear_failures, grade_all, stage
+from coursekit.course.grade import clear_failures, grade_all, load_verdicts, stage
 from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import write_page
 from coursekit.errors import CourseKitError
@@ -35,17 +35,17 @@ PAGE_BYTES = 4096
 def judged(course, seen=None, before_each=lambda _: None):
     """Return a function that grades everybody; its judge gives full points at once."""
 
-    def judge(jobs, _):
+    def judge(jobs):
         for job in jobs:
             if seen is not None:
-                seen[job.work.student] += 1
-            before_each(job.work.student)
+                seen[job.student] += 1
+            before_each(job.student)
             scores = (CellScore("shard-tests", 2.0, 2.0, ""), CellScore("mean-tests", 1.0, 1.0, ""))
-            yield Verdict(NAME, job.work.student, scores, key=job.key)
+            yield Verdict(NAME, job.student, scores, key=job.key)
 
     source = course.root / "build" / "source" / NAME / f"{NAME}.ipynb"
     staged = stage(course, {NAME: source}, (), PoolSettings())
-    return lambda: list(grade_all(course, staged, PoolSettings(), judge=judge))
+    return lambda: list(grade_all(course, staged, load_verdicts(course, staged), judge))
 
 
 @pytest.mark.needs("bwrap")

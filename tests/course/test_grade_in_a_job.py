@@ -138,9 +138,9 @@ def wait_for(found):
 def test_tasks_of_an_array_without_gaps_share_the_class():
     """Outside of an array there is one share; numbers may begin anywhere; a gap would leave hand-ins to no task."""
     names = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT")
-    staged = [SimpleNamespace(submission=SimpleNamespace(key=f"{number:064x}")) for number in range(12)]
+    staged = [SimpleNamespace(key=f"{number:064x}") for number in range(12)]
     tasks = [ArrayTask.of(dict(zip(names, (str(number), "5", "8", "4")))) for number in range(5, 9)]
-    shares = [[int(one.submission.key, 16) for one in task.share(staged)] for task in tasks]
+    shares = [[int(one.key, 16) for one in task.share(staged)] for task in tasks]
     assert shares == [[1, 5, 9], [2, 6, 10], [3, 7, 11], [0, 4, 8]]
     assert ArrayTask.of({}).share(staged) == staged
     with pytest.raises(CourseKitError, match="--array=1-2"):

@@ -33,7 +33,7 @@ def class_of_300(course, enrol, hand_in):
     collect(now, NAME)
     source = course.root / "build" / "source" / NAME / f"{NAME}.ipynb"
     (one,) = stage(now, {NAME: source}, students[-1:], PoolSettings())
-    key = one.submission.key
+    key = one.key
     write_file(course.folder / VERDICTS / key[:2] / f"{key}.json", verdict(key=key).dumps().encode())
 
 

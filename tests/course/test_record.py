@@ -7,7 +7,7 @@ from nbgrader.utils import determine_grade
 from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.record import foresee, record
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 from coursekit.grading.verdict import Flag
 
 from .conftest import MONDAY, NAME, RIGHT, filled, later, tree, verdict
@@ -22,7 +22,7 @@ def handed_in(course, hand_in):
     def put(student="ada", **what):
         hand_in(student, **what)
         collect(course, NAME, late=True)
-        return read_hand_in(course, NAME, student)
+        return read_submission(course, NAME, student)
 
     return put
 

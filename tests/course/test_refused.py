@@ -11,7 +11,7 @@ from coursekit.course.export import canvas, read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.record import record
 from coursekit.course.status.class_status import read_class
-from coursekit.course.versions import find_hand_ins
+from coursekit.course.versions import find_submissions
 from coursekit.errors import CourseKitError
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import build_release
@@ -120,7 +120,7 @@ def test_one_maximum(graded_checkout):
     assert maxima() == (3, 7, 7)
     course = find_course(graded_checkout)
     scores = tuple(CellScore(name, points, points, "") for name, points in (("shard-tests", 4.0), ("mean-tests", 1.0)))
-    (found,) = find_hand_ins(course, [NAME])
+    (found,) = find_submissions(course, [NAME])
     record(course, Verdict(NAME, "ada", scores), found)
     assert maxima() == (5, 9, 9)
 

@@ -9,11 +9,11 @@ import pytest
 from bs4 import BeautifulSoup
 from rich.console import Console
 
-from coursekit.course.grade import GradedHandIn
+from coursekit.course.grade import Graded
 from coursekit.course.status.class_status import State, StudentStatus, read_class
 from coursekit.course.status.report import print_call, print_class, write_page
 from coursekit.grading.submission.job_records import JobRecord
-from coursekit.grading.submission.student_folder import HandIn
+from coursekit.grading.submission.student_folder import Submission
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.lab import find_labs
 
@@ -28,12 +28,11 @@ JOB = JobRecord("4711", "acn[01-02]", 2, 12.5, 3.0, "2026-11-16T11:00:00+00:00")
 
 
 @pytest.fixture
-def hand_ins(course):
+def hand_ins():
     """Five hand-ins of a call: right, wrong twice in the same way, a fault, and nothing to grade."""
 
-    def one(student, what, jobs=(), **more):
-        hand_in = HandIn(student, NAME, course.submitted(NAME, student), None, MONDAY, jobs=jobs)
-        return GradedHandIn(hand_in, what, **more)
+    def one(student, what, jobs=(), notes=(), **more):
+        return Graded(Submission(student, NAME, timestamp=MONDAY, jobs=jobs, notes=notes), what, **more)
 
     wrong = verdict("bob", (0, 1), (DISJOINT.format(1), ""), seconds=9.5, peak_memory_gb=0.41)
     flags = (Flag("network", f"It asked for {NASTY}."),)
@@ -109,7 +108,7 @@ def test_the_page_says_everything_and_obeys_nothing(found, hand_ins, page):
 def test_what_came_of_a_call_is_printed(hand_ins):
     """How many, and which have no points; nothing acts as markup."""
     fault = replace(hand_ins[3].verdict, student=NASTY)
-    hand_ins[3] = replace(hand_ins[3], verdict=fault, hand_in=replace(hand_ins[3].hand_in, student=NASTY))
+    hand_ins[3] = replace(hand_ins[3], verdict=fault, submission=Submission(NASTY, NAME))
     assert terminal(print_call, hand_ins) == [
         "5 hand-ins of 5 students: 3 graded, 1 needs another run, 1 with nothing to grade",
         f"needs another run: {SHOWN} 01-small",

@@ -13,7 +13,7 @@ from coursekit.course.init import init_course
 from coursekit.course.record import record
 from coursekit.course.release import graded_students
 from coursekit.course.roster import Student, read_roster
-from coursekit.course.versions import find_hand_ins, read_hand_in, read_versions
+from coursekit.course.versions import find_submissions, read_submission, read_versions
 
 from .conftest import MONDAY, NAME, edit, later, refused, verdict
 
@@ -40,7 +40,7 @@ def test_from_the_exchange_to_the_table(enrolled, hand_in, student):
     hand_in(OTHERS[student], at=later(1))
     (collected,), strays = collect(enrolled, NAME)
     assert (collected.student, collected.lines[0][:1], strays) == (student, "2", [])
-    (found,) = find_hand_ins(enrolled, [NAME], [OTHERS[student]])
+    (found,) = find_submissions(enrolled, [NAME], [OTHERS[student]])
     record(enrolled, verdict(found.student), found)
     assert points(enrolled) == {"ada": "", "bob": "", GRACE: "", RENEE: "", student: "3"}
     assert graded_students(enrolled, NAME, [OTHERS[student]]) == (student,)
@@ -55,7 +55,7 @@ def test_what_nbgrader_collected_under_another_spelling_is_taken_over(enrolled, 
     (collected,), _ = collect(enrolled, NAME)
     assert (collected.student, collected.changed, other.exists()) == (student, True, False)
     assert [version.timestamp for version in read_versions(enrolled.hand_ins(NAME, student))] == [MONDAY]
-    assert [one.student for one in find_hand_ins(enrolled, [NAME])] == [student]
+    assert [one.student for one in find_submissions(enrolled, [NAME])] == [student]
 
 
 def test_what_cannot_be_taken_over_stays_and_is_told(enrolled, hand_in, tmp_path, student):
@@ -90,7 +90,7 @@ def test_a_second_spelling_makes_no_second_student(enrolled, hand_in, tmp_path, 
         read_roster(roster)
     hand_in("Eve")
     collect(enrolled, NAME)
-    record(enrolled, verdict("Eve"), read_hand_in(enrolled, NAME, "Eve"))
+    record(enrolled, verdict("Eve"), read_submission(enrolled, NAME, "Eve"))
     own = enrolled.folder / "roster.csv"
     before = own.read_text()
     roster.write_text(f"id\n{student.swapcase()}\neve\n")

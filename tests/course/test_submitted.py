@@ -7,7 +7,8 @@ from copy import deepcopy
 import nbformat
 import pytest
 
-from coursekit.grading.submission.student_folder import classify, staged_cells
+from coursekit.grading.submission.student_folder import classify
+from coursekit.grading.submission.students_files import RefusedFileError, read_contents
 from coursekit.grading.verdict import Flag
 
 from .conftest import NAME, RIGHT, filled, job_record
@@ -33,8 +34,8 @@ def look(course, tmp_path):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
         released = course.released(lab)
-        hand_in = classify(folder, "ada", lab, released, ("train.py",), worked_copies=worked_copies)
-        return hand_in, staged_cells(hand_in, released)
+        found = classify(read_contents(folder), "ada", lab, released, ("train.py",), worked_copies=worked_copies)
+        return found, found.cells
 
     write_and_look.folder = tmp_path / "handed-in"
     return write_and_look
@@ -51,8 +52,8 @@ def test_an_ordinary_hand_in_has_nothing_to_say(look, notebook):
         if cell.cell_type == "code":
             cell.outputs = [nbformat.v4.new_output("stream", text="x")]
     hand_in, cells = look(notebook)
-    assert (hand_in.notebook.name, hand_in.notes, hand_in.flags) == (f"{NAME}.ipynb", (), ())
-    assert (cells.answers, cells.extra, cells.notes, cells.flags) == (RIGHT, [], (), ())
+    assert (hand_in.notebook, hand_in.notes, hand_in.flags) == (f"{NAME}.ipynb", (), ())
+    assert (cells.answers, cells.extra, cells.notes, cells.flags) == (RIGHT, (), (), ())
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_names_as_people_write_them_are_taken(look, notebook, name):
     """With the marks of a Mac, with apostrophes, brackets and dashes."""
     hand_in, cells = look(notebook, f"{name}.ipynb")
 
-    assert (hand_in.notebook.name, hand_in.flags, cells.answers) == (f"{name}.ipynb", (), RIGHT)
+    assert (hand_in.notebook, hand_in.flags, cells.answers) == (f"{name}.ipynb", (), RIGHT)
 
 
 def test_a_notebook_full_of_outputs_is_taken_without_them(look, notebook):
@@ -75,7 +76,7 @@ def test_a_notebook_full_of_outputs_is_taken_without_them(look, notebook):
     with (look.folder / f"{NAME}.ipynb").open("r+b") as file:
         file.truncate(90_000_000)
     hand_in, _ = look()
-    assert hand_in.notebook is None
+    assert not hand_in.notebook
     assert f"{NAME}.ipynb is too big (90 MB)" in hand_in.notes[0]
     assert not any("no notebook" in note for note in hand_in.notes)
 
@@ -86,7 +87,7 @@ def test_a_renamed_notebook_is_found(look, notebook):
     assert hand_in.notes == (f"a.ipynb is graded as {NAME}.ipynb",)
     assert cells.answers == RIGHT
     hand_in, cells = look(notebook, "b.ipynb")
-    assert hand_in.notebook is None
+    assert not hand_in.notebook
     assert hand_in.notes == (f"{NAME}.ipynb is missing: give one of a.ipynb, b.ipynb this name",)
     assert not cells.answers
 
@@ -96,15 +97,15 @@ def test_a_worked_copy_beside_an_untouched_notebook_is_named(look, course, noteb
     copy = f"{NAME}-Copy1.ipynb"
     look(notebook, copy)
     hand_in, _ = look(course.released(NAME))
-    assert hand_in.notebook.name == f"{NAME}.ipynb"
+    assert hand_in.notebook == f"{NAME}.ipynb"
     counts = f"{copy} holds 3 answers and {NAME}.ipynb 0"
     assert hand_in.notes == (f"{counts}: to have the first one graded, write worked_copies = true into course.toml",)
     hand_in, cells = look(worked_copies=True)
-    assert (hand_in.notebook.name, hand_in.notes) == (copy, (f"{counts}: {copy} is graded",))
+    assert (hand_in.notebook, hand_in.notes) == (copy, (f"{counts}: {copy} is graded",))
     assert cells.answers == RIGHT
 
     hand_in, _ = look(notebook, worked_copies=True)
-    assert (hand_in.notebook.name, hand_in.notes) == (f"{NAME}.ipynb", ())
+    assert (hand_in.notebook, hand_in.notes) == (f"{NAME}.ipynb", ())
 
 
 def test_between_two_worked_copies_nobody_guesses(look, course, notebook):
@@ -112,7 +113,7 @@ def test_between_two_worked_copies_nobody_guesses(look, course, notebook):
     for number in (1, 2):
         look(notebook, f"{NAME}-Copy{number}.ipynb")
     hand_in, _ = look(course.released(NAME), worked_copies=True)
-    assert hand_in.notebook.name == f"{NAME}.ipynb"
+    assert hand_in.notebook == f"{NAME}.ipynb"
     assert [(f"Copy{number}" in hand_in.notes[0]) for number in (1, 2)] == [True, True]
 
 
@@ -132,7 +133,7 @@ def test_between_two_worked_copies_nobody_guesses(look, course, notebook):
 def test_a_damaged_notebook_is_one_line(look, content, reason):
     """Whatever is wrong with the file, the line says it, and nothing is graded."""
     hand_in, cells = look(content)
-    assert hand_in.notebook is None
+    assert not hand_in.notebook
     assert hand_in.notes == (f"{NAME}.ipynb is damaged: {reason}", "nothing can be graded")
     assert not cells.answers
 
@@ -141,7 +142,7 @@ def test_a_copy_stands_in_for_a_damaged_notebook(look, notebook):
     """Jupyter's own copy beside it saves the student."""
     look(notebook, f"{NAME}-Copy1.ipynb")
     hand_in, cells = look("{")
-    assert hand_in.notebook.name == f"{NAME}-Copy1.ipynb"
+    assert hand_in.notebook == f"{NAME}-Copy1.ipynb"
     assert hand_in.notes[0] == f"{NAME}.ipynb is damaged: it is not valid JSON (line 1)"
     assert cells.answers == RIGHT
 
@@ -149,7 +150,7 @@ def test_a_copy_stands_in_for_a_damaged_notebook(look, notebook):
 def test_the_wrong_lab_is_named(look, course):
     """A notebook of another lab under this lab's name is not graded as this lab."""
     hand_in, _ = look(course.released("02-other"))
-    assert hand_in.notebook is None
+    assert not hand_in.notebook
     assert hand_in.notes == (f"{NAME}.ipynb is from the wrong lab, 02-other", "nothing can be graded")
 
 
@@ -168,7 +169,7 @@ def test_lost_metadata_is_recovered(look, notebook):
     for cell in notebook.cells:
         cell.metadata = nbformat.NotebookNode()
     _, cells = look(notebook)
-    assert (cells.answers, cells.extra) == (RIGHT, [])
+    assert (cells.answers, cells.extra) == (RIGHT, ())
     assert cells.notes == tuple(
         f"the answer {name!r} has lost nbgrader's metadata: found by its cell id"
         for name in ("shard", "mean", "explain")
@@ -179,7 +180,7 @@ def test_lost_metadata_is_recovered(look, notebook):
     _, cells = look(notebook)
     # A text cell without a name cannot be known again.
     assert cells.answers == {name: RIGHT[name] for name in ("shard", "mean")}
-    assert cells.extra == []
+    assert cells.extra == ()
     assert cells.notes[-1] == "missing answers: explain"
     assert cells.flags == (Flag("deleted cell", "Missing: explain."),)
 
@@ -193,7 +194,10 @@ def test_what_could_be_two_things_is_not_taken(look, notebook):
     notebook.cells.append(copy)
     _, cells = look(notebook)
     assert sorted(cells.answers) == ["explain", "mean"]
-    assert cells.extra == [("parameters", cell.source), ("explain", copy.source)]
+    assert cells.extra == (
+        ("parameters", cell.source),
+        ("explain", copy.source),
+    )
     assert cells.notes[0] == "2 cells define shard: none of them is graded as the answer 'shard'"
 
 
@@ -260,13 +264,13 @@ def test_a_copy_below_its_tests_is_an_experiment(look, course, notebook):
     copy.id, copy.source = "pasted", OLD
     notebook.cells.append(copy)
     _, cells = look(notebook)
-    assert (cells.answers, cells.extra) == (RIGHT, [("explain", OLD)])
+    assert (cells.answers, cells.extra) == (RIGHT, (("explain", OLD),))
     assert cells.flags == (Flag("duplicated cell", "2 cells are called 'shard'."),)
 
     copy.source = WHOLE
     cell_of(notebook, "shard").source = cell_of(course.released(NAME), "shard").source
     _, cells = look(notebook)
-    assert (cells.answers, cells.extra) == (RIGHT, [])
+    assert (cells.answers, cells.extra) == (RIGHT, ())
 
 
 def test_a_text_in_parts_is_read_whole(look, notebook):
@@ -285,7 +289,7 @@ def test_code_typed_over_a_given_text_runs(look, notebook):
     place = notebook.cells.index(cell_of(notebook, "intro"))
     notebook.cells[place] = nbformat.v4.new_code_cell("import math", id="intro")
     _, cells = look(notebook)
-    assert (cells.answers, cells.extra, cells.notes) == (RIGHT, [("", "import math")], ())
+    assert (cells.answers, cells.extra, cells.notes) == (RIGHT, (("", "import math"),), ())
 
 
 def test_a_part_that_became_text_is_not_run(look, notebook):
@@ -319,7 +323,10 @@ def test_added_cells_stand_where_they_were(look, notebook):
     notebook.cells.append(nbformat.v4.new_markdown_cell("a note"))
     notebook.cells.append(nbformat.v4.new_code_cell("  "))
     _, cells = look(notebook)
-    assert cells.extra == [("", "print(1)"), ("shard", "import math")]
+    assert cells.extra == (
+        ("", "print(1)"),
+        ("shard", "import math"),
+    )
 
 
 def test_what_a_student_or_a_site_may_change_is_no_offence(look, notebook):
@@ -331,10 +338,10 @@ def test_what_a_student_or_a_site_may_change_is_no_offence(look, notebook):
         "the cell 'parameters' was changed: its definitions run, then the original",
         "the notebook ran on the kernel 'tf-2.15'",
     ]
-    assert (cells.extra, cells.flags, cells.changed) == ([], (), {"parameters": "num_samples = 7"})
+    assert (cells.extra, cells.flags, cells.changed) == ((), (), {"parameters": "num_samples = 7"})
 
 
-def test_nothing_beside_the_notebook_is_taken(course, look, notebook, tmp_path):
+def test_nothing_beside_the_notebook_is_taken(look, notebook, tmp_path):
     """Links, pipes, odd names and modules that shadow others are flagged; nothing is followed or opened."""
     (tmp_path / "secret").write_text("hidden tests")
     look(notebook, files={"numpy.py": "", "horovod/__init__.py": "", "train.py": "", "history.csv": "1"})
@@ -353,9 +360,8 @@ def test_nothing_beside_the_notebook_is_taken(course, look, notebook, tmp_path):
     assert hand_in.notes == ("files other than the notebook are ignored: history.csv",)
     assert cells.answers == RIGHT
     (tmp_path / "elsewhere").symlink_to("/etc")
-    hand_in = classify(tmp_path / "elsewhere", "ada", NAME, course.released(NAME))
-    texts = [flag.text for flag in hand_in.flags]
-    assert (hand_in.notebook, texts) == (None, ["The folder elsewhere is ignored: it is not a folder."])
+    with pytest.raises(RefusedFileError):
+        read_contents(tmp_path / "elsewhere")
 
 
 def test_too_much_is_bounded(look, notebook):

@@ -14,7 +14,7 @@ from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.hand_in.packed import HandInManifest
 from coursekit.course.hand_in.take import KNOWN, NOT_TAKEN, TAKEN, take_all
-from coursekit.course.versions import read_hand_in, read_versions
+from coursekit.course.versions import read_submission, read_versions
 from coursekit.errors import codes_in
 
 from .conftest import MONDAY, NAME, RIGHT, answer, edit, filled, job_record, later, refused, to_be_graded, tree
@@ -80,10 +80,10 @@ def test_an_ordinary_download(course, inbox):
         f"{NAME}.ipynb",
         f"jobs/{NAME}-4711/result.json",
     }
-    hand_in = read_hand_in(course, NAME, "ada")
+    hand_in = read_submission(course, NAME, "ada")
     assert (hand_in.timestamp, hand_in.notes, hand_in.flags) == (MONDAY, (), ())
     assert [job.job for job in hand_in.jobs] == ["4711"]
-    assert read_hand_in(course, NAME, "bob").timestamp == MONDAY
+    assert read_submission(course, NAME, "bob").timestamp == MONDAY
 
 
 def test_the_same_file_twice_changes_nothing(course, inbox):
@@ -203,8 +203,8 @@ def test_all_submissions_of_moodle(course, inbox, place):
         pdf: (NOT_TAKEN, "ada"),
     }
     assert codes_in(taken[grace].lines[0]) == ["owner.unknown"]
-    assert read_hand_in(course, NAME, "ada").timestamp == MONDAY  # as it was packed
-    assert read_hand_in(course, NAME, "bob").timestamp == as_local(MONDAY)
+    assert read_submission(course, NAME, "ada").timestamp == MONDAY  # as it was packed
+    assert read_submission(course, NAME, "bob").timestamp == as_local(MONDAY)
 
 
 def test_times_in_a_zip_are_those_of_the_course_s_zone(course, inbox):
@@ -216,7 +216,7 @@ def test_times_in_a_zip_are_those_of_the_course_s_zone(course, inbox):
     text = nbformat.writes(filled(course, NAME, RIGHT))
     inbox.put(zipped({"ada/x.ipynb": text}), "all.zip", later(9))
     assert inbox.outcomes() == {"all.zip/ada/x.ipynb": (TAKEN, "ada")}
-    assert read_hand_in(course, NAME, "ada").timestamp == MONDAY - timedelta(hours=5, minutes=45)
+    assert read_submission(course, NAME, "ada").timestamp == MONDAY - timedelta(hours=5, minutes=45)
 
 
 def test_a_zip_is_read_as_the_folder_that_it_holds(course, inbox, call):

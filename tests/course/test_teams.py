@@ -10,7 +10,7 @@ from coursekit.course.folder import find_course
 from coursekit.course.record import record
 from coursekit.course.roster import Student, write_roster
 from coursekit.course.status.class_status import State, StudentStatus, read_class
-from coursekit.course.versions import read_hand_in
+from coursekit.course.versions import read_submission
 from coursekit.labs.lab import find_labs
 
 from .conftest import NAME, edit, later, verdict
@@ -34,7 +34,7 @@ def points_of(course):
     def grade(given=()):
         now = find_course(course.root, course.folder)
         for student, points in dict(given).items():
-            record(now, verdict(student, points), read_hand_in(now, NAME, student))
+            record(now, verdict(student, points), read_submission(now, NAME, student))
         return {one.id: one.points.get(NAME) for one in read_grades(now).students}
 
     return grade

@@ -10,7 +10,9 @@ import pytest
 
 from coursekit.grading.isolation import cgroups
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
-from coursekit.grading.submission.work import Work, read_program
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.program import read_program
+from coursekit.grading.submission.student_folder import Submission
 
 IMPORTS = "import numpy as np\nfrom coursekit.checks import check, lab01_linear, lab02_pieces"
 LOSS = "def loss(slope, offset, x, y):\n    return np.mean((slope * x + offset - y) ** 2)"
@@ -80,7 +82,7 @@ def work():
 
     def make(*extra, **changes):
         cells = {name: source for name, source in {**sources, **changes}.items() if source is not None}
-        return Work("01-small", "ada", cells, extra)
+        return Submission("ada", "01-small", cells=Cells(cells, extra))
 
     return make
 

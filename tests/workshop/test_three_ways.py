@@ -22,11 +22,11 @@ ROOT, LAB = find_root(), "01-sgd"
 NUM_NOTEBOOKS = 2  # each runs three times; the first hold the most mistakes
 
 
-def students_notebook(source, work):
+def students_notebook(source, cells):
     """Return the source with a student's answers in it, a helper of theirs above and an experiment below."""
     notebook = deepcopy(source)
     for cell in notebook.cells:
-        cell.source = work.answers.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+        cell.source = cells.answers.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
     above, below = (nbformat.v4.new_code_cell(text) for text in (HELPER, EXPERIMENT))
     notebook.cells = [above, *notebook.cells, below]
     return notebook
@@ -50,12 +50,12 @@ def test_three_ways_to_run_a_notebook_agree(tmp_path):
     asked = {answer.name: frozenset(cells.ids[i] for i in cells.tests) for answer in answers}
     shared = [whose_verdict_is_certain(one, cells) for one in share_runs(answers, cells, asked_tests(answers, cells))]
     groups = sorted(shared, key=len, reverse=True)[:NUM_NOTEBOOKS]
-    jobs = [job_of(str(number), group, path, cells, asked) for number, group in enumerate(groups)]
-    verdicts = list(judge_all(jobs, PoolSettings()))
+    jobs = [job_of(str(number), group, path, cells, asked)[0] for number, group in enumerate(groups)]
+    verdicts = list(judge_all(jobs, {LAB: path}, PoolSettings()))
     graded = {int(one.student): {test.grade_id: test.points for test in one.scores} for one in verdicts}
 
     for number, job in enumerate(jobs):
-        notebook = students_notebook(source, job.work)
+        notebook = students_notebook(source, job.cells)
         beside = tmp_path / str(number) / "notebook" / f"{LAB}.ipynb"
         beside.parent.mkdir(parents=True)
         nbformat.write(notebook, beside)

@@ -1,33 +1,30 @@
 """`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
 
-import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from coursekit import __version__
-from coursekit.cli.grading_call import Call, Watch, require_machine, told
+from coursekit.cli.grading_call import Call, Watch
 from coursekit.cli.shared import COURSE, LABS, STUDENTS
 from coursekit.course.folder import find_course
-from coursekit.course.grade import ArrayTask, GradedHandIn, Recorder
-from coursekit.course.status.points import Points
-from coursekit.errors import CourseKitError
+from coursekit.course.grade import ArrayTask, Graded, clear_failures
+from coursekit.course.record import Moves, foresee, record
 from coursekit.grading.judge.pool import PoolSettings, default_num_slots
 from coursekit.grading.judge.slot import SubmissionLimits
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
-from coursekit.log import log_to, machine
+from coursekit.log import log_to
 from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.text import counted
 
-LOGGER = logging.getLogger(__name__)
 SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array: it records the points."
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
@@ -105,49 +102,32 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     course = find_course(root, folder)
     limits = SubmissionLimits(notebook_s=timeout_s, cell_s=min(timeout_s, SubmissionLimits.cell_s), memory_gb=memory_gb)
     settings = PoolSettings(num_slots or default_num_slots(limits), limits)
-    stop = StopSignals()
     page = course.report(f"grading-{task.number}" if task.is_of_array else "grading", datetime.now().astimezone())
-    try:
-        with stop.handled(), log_to(page.with_suffix(".log")):
-            labs = runnable(select_labs(root, names), names, click.echo)
-            read_class(course, ())  # a mistake in the roster shows now, and not at the end
-            call = Call(course, labs, build_sources(root, labs), students, settings, page)
-            refuse_other_points(course, call.sources, students)
-            if watch:
-                Watch(call, feedback=feedback).go_on()
-            graded = _grade_once(call, task, again=again, dry_run=dry_run)
-    except KeyboardInterrupt:
-        click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
-        sys.exit(stop.status)
+    with _stoppable(), log_to(page.with_suffix(".log")):
+        labs = runnable(select_labs(root, names), names, click.echo)
+        read_class(course, ())  # a mistake in the roster shows now, and not at the end
+        call = Call(course, labs, build_sources(root, labs), students, settings, page)
+        refuse_other_points(course, call.sources, students)
+        if watch:
+            Watch(call, feedback=feedback).go_on()
+        if task.is_of_array:
+            graded = _grade_share(call, task, again=again)
+        else:
+            graded = _foresee(call, again=again) if dry_run else _grade_once(call, again=again)
     if any(one.verdict.fault for one in graded):
         sys.exit(NOT_CLEAN)
 
 
-def _grade_once(call: Call, task: ArrayTask, *, again: bool, dry_run: bool) -> list[GradedHandIn]:
-    """Grade what is collected, or this task's share of it, and report the results."""
-    from coursekit.course.grade import grade_all, stage, to_judge
-    from coursekit.course.record import Moves, foresee, record
-    from coursekit.course.status.points import read_points
-
-    staged = stage(call.course, call.sources, call.students, call.settings)
-    if not staged:
-        whose = f" of {', '.join(call.students)}" if call.students else ""
-        raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
-    staged = task.share(staged)
-    if to_judge(call.course, staged, again=again):  # judged before, it needs no sandbox
-        require_machine(call.settings)
-    LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(staged), call.settings, machine())
-    before = read_points(call.course)
-    recorder: Recorder = foresee if dry_run else (lambda *_: Moves()) if task.is_of_array else record
-    stream = grade_all(call.course, staged, call.settings, again=again, recorder=recorder)
-    graded = sorted(told(stream, len(staged), call), key=lambda one: (one.hand_in.student, one.hand_in.lab))
-    if task.is_of_array:
-        click.echo(SHARE_IS_JUDGED.format(*task))
-    elif dry_run:
-        _print_moves(graded, call)
-    else:
-        _report(graded, before, call)
-    return graded
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """End with a sentence, and the status of the signal, if the block is stopped by one."""
+    stop = StopSignals()
+    try:
+        with stop.handled():
+            yield
+    except KeyboardInterrupt:
+        click.echo("coursekit: stopped; what was judged is kept: call again, without --again, to continue.", err=True)
+        sys.exit(stop.status)
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
@@ -158,29 +138,41 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
         raise click.UsageError("--watch grades what is new: it goes with none of --again, --dry-run and a job array.")
 
 
-def _report(graded: Sequence[GradedHandIn], before: Points, call: Call) -> None:
-    """Print what this call did and the class, and write both to the page."""
-    from coursekit.course.grade import clear_failures
+def _grade_once(call: Call, *, again: bool) -> list[Graded]:
+    """Grade what is collected, print what this call did and the class, and write both to the page."""
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.points import lost_points, read_points
     from coursekit.course.status.report import print_call, print_class, write_page
 
+    submissions, before = call.stage(), read_points(call.course)
+    graded = call.grade(submissions, record, again=again)
     print_call(graded, call.console)
     with clear_failures(call.course):
-        found = read_class(call.course, [lab for lab in call.labs if lab.name in {one.hand_in.lab for one in graded}])
+        labs = [lab for lab in call.labs if lab.name in {one.submission.lab for one in graded}]
+        found = read_class(call.course, labs, submissions)
         found = replace(found, notes=(*found.notes, *lost_points(before, read_points(call.course))))
         print_class(found, call.console)
         write_page(call.page, found, datetime.now().astimezone(), graded)
     call.say(f"report: {call.page}")
+    return graded
 
 
-def _print_moves(graded: Sequence[GradedHandIn], call: Call) -> None:
-    """Say whose points would move, by how much, and in which cells."""
+def _grade_share(call: Call, task: ArrayTask, *, again: bool) -> list[Graded]:
+    """Judge this task's share of what is collected; a later job records the points."""
+    graded = call.grade(task.share(call.stage()), lambda *_: Moves(), again=again)
+    click.echo(SHARE_IS_JUDGED.format(*task))
+    return graded
+
+
+def _foresee(call: Call, *, again: bool) -> list[Graded]:
+    """Grade what is collected, and say whose points would move, by how much, and in which cells."""
+    graded = call.grade(call.stage(), foresee, again=again)
     moved = [one for one in graded if one.moves.points]
     for one in moved:
         cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.points.items())
-        call.say(f"{one.hand_in.student} {one.hand_in.lab}: {sum(one.moves.points.values()):+g} ({cells})")
+        call.say(f"{one.submission.student} {one.submission.lab}: {sum(one.moves.points.values()):+g} ({cells})")
     call.say(
         f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
         "`coursekit grade` records them, and judges nothing again."
     )
+    return graded

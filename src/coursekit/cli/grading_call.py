@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,13 +12,19 @@ import click
 from rich.console import Console
 from rich.progress import TimeElapsedColumn
 
+from coursekit import __version__
 from coursekit.cli.shared import counting_bar
 from coursekit.course.folder import Course
-from coursekit.course.grade import GradedHandIn
+from coursekit.course.grade import EMPTY, Graded, Recorder, grade_all, load_verdicts, stage
+from coursekit.course.record import record
 from coursekit.course.settings import SETTINGS
+from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.sandbox import require_sandbox
-from coursekit.grading.judge.pool import PoolSettings, lack_of_memory
+from coursekit.grading.judge.pool import PoolSettings, judge_all, lack_of_memory
+from coursekit.grading.submission.student_folder import Submission
+from coursekit.grading.verdict import Verdict
 from coursekit.labs.lab import Lab
+from coursekit.log import machine
 from coursekit.text import printable
 from coursekit.waiting import Attempts, AwayError
 
@@ -42,34 +48,56 @@ class Call:
         """Print a line unchanged, whatever it contains."""
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
+    def stage(self) -> list[Submission]:
+        """Read what is collected, once.
 
-def require_machine(settings: PoolSettings) -> None:
-    """Return when hand-ins can be graded here, and say so where some may not get the memory that they may use."""
-    require_sandbox()
-    if lack := lack_of_memory(settings):
-        LOGGER.warning(lack)
-        click.echo(f"coursekit: {lack}", err=True)
+        Raises:
+            CourseKitError: nothing is.
+        """
+        if submissions := stage(self.course, self.sources, self.students, self.settings):
+            return submissions
+        whose = f" of {', '.join(self.students)}" if self.students else ""
+        raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
+
+    def grade(self, submissions: Sequence[Submission], recorder: Recorder, *, again: bool) -> list[Graded]:
+        """Grade submissions, with `again` also those that were judged before; return them by student and lab."""
+        known = {} if again else load_verdicts(self.course, submissions)
+        if any(one.cells.answers and one.key not in known for one in submissions):
+            self.require_machine()
+        LOGGER.info("coursekit %s, %d hand-ins: %s (%s)", __version__, len(submissions), self.settings, machine())
+        graded = self.each(submissions, known, recorder)
+        return sorted(graded, key=lambda one: (one.submission.student, one.submission.lab))
+
+    def require_machine(self) -> None:
+        """Return when hand-ins can be graded here, and say so where some may not get the memory that they may use."""
+        require_sandbox()
+        if lack := lack_of_memory(self.settings):
+            LOGGER.warning(lack)
+            click.echo(f"coursekit: {lack}", err=True)
+
+    def each(
+        self, submissions: Sequence[Submission], known: Mapping[str, Verdict], recorder: Recorder
+    ) -> Iterator[Graded]:
+        """Yield each submission when it is graded, and say so in a line, of many those with flags or without points."""
+        from coursekit.course.status.report import NUM_ALL
+
+        stream = grade_all(
+            self.course, submissions, known, lambda new: judge_all(new, self.sources, self.settings), recorder
+        )
+        with counting_bar(self.console, TimeElapsedColumn()) as progress, closing(stream):
+            task = progress.add_task("hand-ins", total=len(submissions))
+            for one in stream:
+                fault = one.verdict.fault and f"{one.verdict.fault} (log: {self.page.with_suffix('.log')})"
+                graded = replace(one, verdict=replace(one.verdict, fault=fault))
+                progress.update(task, advance=1)
+                if len(submissions) <= NUM_ALL or fault or graded.verdict.flags or not graded.verdict.scores:
+                    self.say(_line(graded))
+                LOGGER.info(_line(graded))
+                yield graded
 
 
-def told(stream: Generator[GradedHandIn, None, None], num_hand_ins: int, call: Call) -> Iterator[GradedHandIn]:
-    """Tell each hand-in in a line, of many those with flags or without points; faults name the log."""
-    from coursekit.course.status.report import NUM_ALL
-
-    with counting_bar(call.console, TimeElapsedColumn()) as progress, closing(stream):
-        task = progress.add_task("hand-ins", total=num_hand_ins)
-        for one in stream:
-            fault = one.verdict.fault and f"{one.verdict.fault} (log: {call.page.with_suffix('.log')})"
-            graded = replace(one, verdict=replace(one.verdict, fault=fault))
-            progress.update(task, advance=1)
-            if num_hand_ins <= NUM_ALL or fault or graded.verdict.flags or not graded.verdict.scores:
-                call.say(_line(graded))
-            LOGGER.info(_line(graded))
-            yield graded
-
-
-def _line(graded: GradedHandIn) -> str:
-    """Return what became of one hand-in, as one line."""
-    from coursekit.course.grade import EMPTY
+def _line(graded: Graded) -> str:
+    """Return what became of one submission, as one line."""
     from coursekit.course.status.report import flag_words
 
     verdict = graded.verdict
@@ -97,7 +125,7 @@ class Watch:
 
     def go_on(self) -> NoReturn:
         """Look again and again, even after the exchange or the gradebook was unavailable."""
-        require_machine(self._call.settings)
+        self._call.require_machine()
         self._call.console.print("watching the exchange; Ctrl-C ends it")
 
         def say(sentence: str) -> None:
@@ -125,23 +153,19 @@ class Watch:
                 self._said |= {*strays}
 
     def _look(self) -> None:
-        from coursekit.course.grade import grade_all, stage
         from coursekit.course.status.points import lost_points, read_points
 
         self._collect()
         call = self._call
-        staged = stage(call.course, call.sources, call.students, call.settings)
-        found = {(one.hand_in.student, one.hand_in.lab): one for one in staged}
-        new = {
-            place: one
-            for place, one in found.items()
-            if place in self._changed or self._last.get(place) != one.submission.key
-        }
+        found = {(one.student, one.lab): one for one in stage(call.course, call.sources, call.students, call.settings)}
+        changed = {place for place, one in found.items() if self._last.get(place) != one.key}
+        new = {place: one for place, one in found.items() if place in self._changed | changed}
         self._changed &= {*new}
         before = read_points(call.course)
-        for one in told(grade_all(call.course, [*new.values()], call.settings), len(new), call) if new else ():
-            place = (one.hand_in.student, one.hand_in.lab)
-            self._last[place] = new[place].submission.key
+        known = load_verdicts(call.course, new.values())
+        for one in call.each([*new.values()], known, record) if new else ():
+            place = (one.submission.student, one.submission.lab)
+            self._last[place] = one.submission.key
             self._changed.discard(place)
             self._to_give |= {place} if self._gives_feedback and one.verdict.scores else set()
         for line in lost_points(before, read_points(call.course)) if new else ():

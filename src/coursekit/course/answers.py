@@ -6,9 +6,8 @@ import nbformat
 
 from coursekit.course.folder import PRIVATE_MODE, Course
 from coursekit.course.status.points import count_for_teams
-from coursekit.course.versions import find_hand_ins
+from coursekit.course.versions import find_submissions
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import staged_cells
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.build.regions import without_markers
 from coursekit.labs.cells import cell_name, is_solution
@@ -35,10 +34,9 @@ def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
         text = "\n\n".join(without_markers(cell.source) for cell in cells if cell.cell_type == "code")
         write_file(folder / "given" / lab.name / f"{name}.py", text.encode())
     code = {cell_name(cell) for cell in released.cells if cell.cell_type == "code"}
-    found = {(one.student, one.lab): one for one in find_hand_ins(course, [lab.name]) if one.notebook}
+    found = {(one.student, one.lab): one for one in find_submissions(course, [lab.name]) if one.notebook}
     hand_ins = {one.student: one for one in count_for_teams(course, found).values()}
     for one in hand_ins.values():
-        answers = staged_cells(one, released).answers
-        text = "\n\n".join(f"# {name}\n{answer}" for name, answer in answers.items() if name in code)
+        text = "\n\n".join(f"# {name}\n{answer}" for name, answer in one.cells.answers.items() if name in code)
         write_file(folder / lab.name / f"{one.student}.py", text.encode("utf-8", "replace"))
     return folder / lab.name, len(hand_ins)

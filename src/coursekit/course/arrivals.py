@@ -20,26 +20,32 @@ from pathlib import Path
 from coursekit.course.folder import Course, late_s
 from coursekit.course.roster import folded
 from coursekit.course.settings import GRACE_S
-from coursekit.course.versions import Contents, digest, keep, read_contents, read_versions
+from coursekit.course.versions import digest, keep, read_versions, with_time
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import (
     ID,
-    MAX_TIMESTAMP_BYTES,
     NOTEBOOK,
     SECRET,
     TIMESTAMP,
     parse_moment,
+    read_timestamp,
     shown,
     utc,
 )
-from coursekit.grading.submission.students_files import RefusedFileError, list_folder
+from coursekit.grading.submission.students_files import (
+    Contents,
+    RefusedFileError,
+    Stamp,
+    is_old,
+    read_contents,
+    stamp_of,
+)
 from coursekit.grading.verdict import Flag
 
 # <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
 UNFINISHED = ".arriving.json"
-Stamp = tuple[tuple[str, int, int], ...]  # of a folder: name, size and time of the last change of each file
 STILL = "still arriving"
 # For how long a folder must not change, by this machine's clock: as between two looks of `grade --watch`; where only
 # little can be missing, as between the two looks of a call, which are `PAUSE_S` apart.
@@ -143,7 +149,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
 ) -> str:
     """Keep a folder as a version if it has arrived and this content is new; else return why not, in a few words."""
     try:
-        stamp = _stamp(path)
+        stamp = stamp_of(path)
         if stamp == _kept.get(path) and course.hand_ins(lab, student).is_dir():
             return ""
         folder = _Folder.read(path)
@@ -152,15 +158,15 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     except RefusedFileError as error:
         return f"{error}"
     into, files = course.hand_ins(lab, student), folder.contents.files
-    there = {TIMESTAMP: _tells_time(files), SECRET: bool(files.get(SECRET))}
+    there = {TIMESTAMP: read_timestamp(files) is not None, SECRET: bool(files.get(SECRET))}
     missing = [name for name, is_there in there.items() if not is_there]
-    contents = folder.contents.with_time(folder.claimed or folder.changed)
+    contents = with_time(folder.contents, folder.claimed or folder.changed)
     mark, versions = digest(contents.files), read_versions(into)
     own = [version for version in versions if version.received == path.name]
     same = max(own, key=lambda version: version.number).mark if own else ""
     if mark == same or (not own and mark in {version.mark for version in versions}):
-        if time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > QUIET_S:
-            _kept[path] = stamp  # what changes from now on has another time, however coarse the file system's is
+        if is_old(stamp):
+            _kept[path] = stamp
         return ""
     quiet_s = _quiet_s(missing, is_whole=_is_json(files.get(f"{lab}{NOTEBOOK}", b"")))
     if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < GRACE_S:
@@ -172,21 +178,11 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     return ""
 
 
-def _stamp(path: Path) -> Stamp:
-    """Return what changes with a folder's files, without reading them; nobody can set the time of the last change."""
-    stats = {name: (path / name).lstat() for name in list_folder(path).files}
-    return tuple((name, one.st_size, one.st_ctime_ns) for name, one in stats.items())
-
-
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
     """Return for how long a folder must not change before it counts, by the files of nbgrader that it lacks."""
     if not missing and is_whole:
         return 0.0
     return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S
-
-
-def _tells_time(files: Mapping[str, bytes]) -> bool:
-    return parse_moment(files.get(TIMESTAMP, b"")[:MAX_TIMESTAMP_BYTES].decode("ascii", "replace")) is not None
 
 
 def _is_json(content: bytes) -> bool:

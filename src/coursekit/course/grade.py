@@ -1,4 +1,4 @@
-"""Grade hand-ins: stage each one, judge it or find its earlier verdict, and record that.
+"""Grade submissions: judge each one or find its earlier verdict, and record that.
 
 A verdict is saved at once, under the digest of all that it depends on, and then recorded in the gradebook.
 After a kill, a second call takes the saved verdicts and records the rest; recording twice changes nothing.
@@ -6,46 +6,50 @@ After a kill, a second call takes the saved verdicts and records the rest; recor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from coursekit.course.folder import PRIVATE_MODE, Course
 from coursekit.course.record import Moves, record
-from coursekit.course.versions import find_hand_ins
+from coursekit.course.versions import find_submissions
 from coursekit.errors import CourseKitError
 from coursekit.files import remove_unfinished, write_file
-from coursekit.grading.judge.pool import PoolSettings, judge_all
-from coursekit.grading.submission.student_folder import HandIn, staged_cells
-from coursekit.grading.submission.work import Submission, Work, key_of
-from coursekit.grading.verdict import Flag, Verdict
+from coursekit.grading.judge.pool import PoolSettings
+from coursekit.grading.submission.program import key_of
+from coursekit.grading.submission.student_folder import Submission
+from coursekit.grading.verdict import Verdict
 from coursekit.waiting import AwayError
 
 VERDICTS = "verdicts"
-# Does something with the points of a hand-in, and returns which of them moved.
-Recorder = Callable[[Course, Verdict, HandIn], Moves]
+# Does something with the points of a submission, and returns which of them moved.
+Recorder = Callable[[Course, Verdict, Submission], Moves]
+Judge = Callable[[Sequence[Submission]], Generator[Verdict, None, None]]
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
 
 
 @dataclass(frozen=True)
-class GradedHandIn:
-    """One hand-in and what became of it.
+class Graded:
+    """One submission and what became of it.
 
     Attributes:
         verdict: what the judge decided, with all flags; with a fault when it needs another run;
             without scores when there was nothing to grade.
-        notes: what the report says of the hand-in.
         is_cached: whether it had been judged before.
         moves: which points moved in the gradebook, or would.
     """
 
-    hand_in: HandIn
+    submission: Submission
     verdict: Verdict
-    notes: tuple[str, ...] = ()
     is_cached: bool = False
     moves: Moves = field(default_factory=Moves)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the report says of the submission."""
+        return (*self.submission.notes, *self.submission.cells.notes)
 
     @property
     def outcome(self) -> str:
@@ -64,42 +68,16 @@ class GradedHandIn:
         return f"judged before, {sum(self.moves.points.values()):+g} points"
 
 
-@dataclass(frozen=True)
-class Staged:
-    """One hand-in, ready to be judged.
-
-    Attributes:
-        submission: what is judged, without flags: equal answers of two students are one submission.
-        notes: what the report says of the hand-in.
-        flags: what the instructor should know of it before it has run.
-    """
-
-    hand_in: HandIn
-    submission: Submission
-    notes: tuple[str, ...]
-    flags: tuple[Flag, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no answer to judge: as with nbgrader that is missing work, and not a 0."""
-        return not self.submission.work.answers
-
-
 def stage(
     course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
-) -> list[Staged]:
-    """Take the answers out of every hand-in of these labs, and of these students or of all.
+) -> list[Submission]:
+    """Read the submissions of these labs, of these students or of all, each with its key.
 
     `sources` holds by lab its notebook with hidden tests; a verdict depends on the limits in the settings, too.
     """
-    staged = []
-    for hand_in in find_hand_ins(course, sources, students):
-        cells = staged_cells(hand_in, course.released(hand_in.lab))
-        work = Work(hand_in.lab, hand_in.student, dict(cells.answers), tuple(cells.extra), cells.changed)
-        source, flags = sources[hand_in.lab], (*hand_in.flags, *cells.flags)
-        submission = Submission(source, work, key_of(work, source, f"{settings.limits}"))
-        staged.append(Staged(hand_in, submission, (*hand_in.notes, *cells.notes), flags))
-    return staged
+    tests = {lab: source.read_bytes() for lab, source in sources.items()}
+    found = find_submissions(course, sources, students)
+    return [replace(one, key=key_of(one.lab, one.cells, tests[one.lab], f"{settings.limits}")) for one in found]
 
 
 class ArrayTask(NamedTuple):
@@ -131,49 +109,51 @@ class ArrayTask(NamedTuple):
         """Whether others judge the rest, and a later job records."""
         return self.num_tasks > 1
 
-    def share(self, staged: Sequence[Staged]) -> list[Staged]:
-        """Return the hand-ins that this task judges, by the digest of what is judged: equal ones have one task.
+    def share(self, submissions: Sequence[Submission]) -> list[Submission]:
+        """Return the submissions that this task judges, by the digest of what is judged: equal ones have one task.
 
         Example: of the tasks 1 to 4, the third judges those whose digest has the remainder 3 when divided by 4.
         """
-        return [one for one in staged if int(one.submission.key, 16) % self.num_tasks == self.number % self.num_tasks]
+        return [one for one in submissions if int(one.key, 16) % self.num_tasks == self.number % self.num_tasks]
 
 
-def to_judge(course: Course, staged: Sequence[Staged], *, again: bool = False) -> list[Staged]:
-    """Return the hand-ins that must run: those without a saved verdict."""
-    return [one for one in staged if not one.is_empty and (again or load_verdict(course, one.submission.key) is None)]
+def load_verdicts(course: Course, submissions: Iterable[Submission]) -> dict[str, Verdict]:
+    """Return the saved verdicts on submissions, by their keys."""
+    found = {}
+    for one in submissions:
+        with suppress(OSError, ValueError):  # none was saved, or it is damaged
+            found[one.key] = Verdict.loads(_path(course, one.key).read_text(encoding="utf-8"))
+    return found
 
 
-def grade_all(  # noqa: PLR0913  # who judges and who records can be given
+def grade_all(
     course: Course,
-    staged: Sequence[Staged],
-    settings: PoolSettings,
-    *,
-    again: bool = False,
-    judge: Callable[[Sequence[Submission], PoolSettings], Generator[Verdict, None, None]] = judge_all,
+    submissions: Sequence[Submission],
+    known: Mapping[str, Verdict],
+    judge: Judge,
     recorder: Recorder = record,
-) -> Generator[GradedHandIn, None, None]:
-    """Judge hand-ins, with `again` also what was judged before; save, record and yield each verdict.
+) -> Generator[Graded, None, None]:
+    """Judge the submissions without a verdict in `known`, by their keys; save, record and yield each verdict.
 
-    `judge` says who judges: this machine, or a Slurm job; `recorder` what is done with the points.
+    Without an answer there is nothing to judge: as with nbgrader that is missing work, and not a 0.
+    `recorder` says what is done with the points.
 
     Raises:
         CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
     """
     for name in (VERDICTS, "autograded"):
         remove_unfinished(course.folder / name)
-    waiting: dict[str, list[Staged]] = {}
-    for one in to_judge(course, staged, again=again):
-        waiting.setdefault(one.submission.key, []).append(one)
-    for one in staged:
-        if one.is_empty:
-            verdict = Verdict(one.hand_in.lab, one.hand_in.student, (), one.flags)
-            yield GradedHandIn(one.hand_in, verdict, one.notes)
-        elif one.submission.key not in waiting and (earlier := load_verdict(course, one.submission.key)):
-            yield replace(_recorded(course, one, earlier, recorder), is_cached=True)
+    waiting: dict[str, list[Submission]] = {}
+    for one in submissions:
+        if not one.cells.answers:
+            yield Graded(one, Verdict(one.lab, one.student, (), (*one.flags, *one.cells.flags)))
+        elif one.key in known:
+            yield replace(_recorded(course, one, known[one.key], recorder), is_cached=True)
+        else:
+            waiting.setdefault(one.key, []).append(one)
     if not waiting:
         return
-    with closing(judge([group[0].submission for group in waiting.values()], settings)) as verdicts:
+    with closing(judge([group[0] for group in waiting.values()])) as verdicts:
         for verdict in verdicts:
             if not verdict.fault:
                 with clear_failures(course):
@@ -183,22 +163,14 @@ def grade_all(  # noqa: PLR0913  # who judges and who records can be given
                 yield _recorded(course, one, verdict, recorder)
 
 
-def _recorded(course: Course, one: Staged, verdict: Verdict, recorder: Recorder) -> GradedHandIn:
+def _recorded(course: Course, one: Submission, verdict: Verdict, recorder: Recorder) -> Graded:
     """Record a verdict for one student; others with equal answers share the verdict."""
-    own = replace(verdict, student=one.hand_in.student)
+    own = replace(verdict, student=one.student, flags=(*one.flags, *one.cells.flags, *verdict.flags))
     moves = Moves()
     if not own.fault:
         with clear_failures(course):
-            moves = recorder(course, own, one.hand_in)  # which finds the flags of the hand-in itself
-    return GradedHandIn(one.hand_in, replace(own, flags=(*one.flags, *own.flags)), one.notes, moves=moves)
-
-
-def load_verdict(course: Course, key: str) -> Verdict | None:
-    """Return the verdict saved under this digest, or None."""
-    try:
-        return Verdict.loads(_path(course, key).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+            moves = recorder(course, own, one)
+    return Graded(one, own, moves=moves)
 
 
 def _path(course: Course, key: str) -> Path:

@@ -14,22 +14,20 @@ from coursekit.course.folder import Course, due_of
 from coursekit.course.settings import days_late, penalty
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import Cells
-from coursekit.grading.submission.student_folder import SECRET, TIMESTAMP, HandIn, staged_cells, timestamp_text
-from coursekit.grading.submission.students_files import RefusedFileError, read_file
+from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, timestamp_text
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import to_bytes
 from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 
 READABLE = 0o444  # as nbgrader leaves what it graded
 NO_RESPONSE = "No response."  # nbgrader's words
-MAX_SECRET_BYTES = 1000
 LATE = "late penalty"
 NUM_DECIMALS = 9  # of points: a sum of floats is not exact
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Which points of a hand-in a record moves in the gradebook.
+    """Which points of a submission a record moves in the gradebook.
 
     Attributes:
         points: By cell, and for lateness, by how much, from 0 where there were none; only what moves.
@@ -40,21 +38,19 @@ class Moves:
     is_first: bool = True
 
 
-def record(course: Course, verdict: Verdict, hand_in: HandIn) -> Moves:
-    """Record a verdict on a hand-in, and return which points moved, as `foresee` does; again it changes nothing.
+def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
+    """Record a verdict on a submission, and return which points moved, as `foresee` does; again it changes nothing.
 
     The gradebook changes in one transaction or not at all, then the files are written, the notebook last;
     a call that was cut short is completed by the next one.
     Manual points stay; where there were any and other work is graded, the cell asks for another look, as in nbgrader.
     """
-    notebook = _notebook(course, verdict, hand_in)
-    files = {}
-    if hand_in.timestamp:
-        files[TIMESTAMP] = timestamp_text(hand_in.timestamp).encode()
-    with suppress(RefusedFileError):  # it did not come through the exchange: its feedback cannot go back that way
-        files[SECRET] = read_file(hand_in.folder, SECRET, MAX_SECRET_BYTES)
+    notebook = graded_notebook(verdict, submission, course.released(verdict.lab))
+    files = dict(submission.files)
+    if submission.timestamp:
+        files[TIMESTAMP] = timestamp_text(submission.timestamp).encode()
     files[f"{verdict.lab}.ipynb"] = to_bytes(notebook)
-    moved = _record_points(course, verdict, hand_in, notebook, is_kept=True)
+    moved = _record_points(course, verdict, submission, notebook, is_kept=True)
     for name, data in files.items():
         path = course.autograded(verdict.lab, verdict.student) / name
         if not path.is_file() or path.read_bytes() != data:
@@ -62,17 +58,15 @@ def record(course: Course, verdict: Verdict, hand_in: HandIn) -> Moves:
     return moved
 
 
-def foresee(course: Course, verdict: Verdict, hand_in: HandIn) -> Moves:
+def foresee(course: Course, verdict: Verdict, submission: Submission) -> Moves:
     """Return which points `record` would move; nothing is recorded."""
-    return _record_points(course, verdict, hand_in, _notebook(course, verdict, hand_in), is_kept=False)
+    graded = graded_notebook(verdict, submission, course.released(verdict.lab))
+    return _record_points(course, verdict, submission, graded, is_kept=False)
 
 
-def _notebook(course: Course, verdict: Verdict, hand_in: HandIn) -> NotebookNode:
-    released = course.released(verdict.lab)
-    return graded_notebook(verdict, hand_in, released, staged_cells(hand_in, released))
-
-
-def _record_points(course: Course, verdict: Verdict, hand_in: HandIn, graded: NotebookNode, *, is_kept: bool) -> Moves:
+def _record_points(
+    course: Course, verdict: Verdict, handed_in: Submission, graded: NotebookNode, *, is_kept: bool
+) -> Moves:
     """Write points and nbgrader's own comments into the gradebook, in one transaction; undo it unless `is_kept`."""
     from nbgrader.api import BaseCell, GradeCell
 
@@ -85,8 +79,8 @@ def _record_points(course: Course, verdict: Verdict, hand_in: HandIn, graded: No
     with course.gradebook() as gradebook:
         session = gradebook.db
         submission = _submission(gradebook, verdict.lab, verdict.student)
-        is_other_work = submission.timestamp != hand_in.timestamp
-        submission.timestamp = hand_in.timestamp
+        is_other_work = submission.timestamp != handed_in.timestamp
+        submission.timestamp = handed_in.timestamp
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
         names = dict(cells.all())  # in one query: nbgrader's own objects take one for each
@@ -105,7 +99,7 @@ def _record_points(course: Course, verdict: Verdict, hand_in: HandIn, graded: No
         session.flush()
         session.refresh(notebook)  # its score is a sum that the database makes
         due = due_of(course, verdict.lab, verdict.student)
-        num_days = days_late(hand_in.timestamp, due, course.settings.zone)
+        num_days = days_late(handed_in.timestamp, due, course.settings.zone)
         lost = penalty(course.settings.late_penalty, notebook.score, num_days)
         notebook.late_submission_penalty = lost if num_days else None
         after = _points(notebook, names)
@@ -149,9 +143,9 @@ def _submission(gradebook: Any, lab: str, student: str) -> Any:
     return submission
 
 
-def graded_notebook(verdict: Verdict, hand_in: HandIn, released: NotebookNode, cells: Cells) -> NotebookNode:
+def graded_notebook(verdict: Verdict, submission: Submission, released: NotebookNode) -> NotebookNode:
     """Return the notebook that formgrader and feedback show; `released`, as students got it, is not changed."""
-    notebook = deepcopy(released)
+    notebook, cells = deepcopy(released), submission.cells
     scores = {score.grade_id: score for score in verdict.scores}
     for cell in notebook.cells:
         if is_solution(cell):
@@ -160,7 +154,7 @@ def graded_notebook(verdict: Verdict, hand_in: HandIn, released: NotebookNode, c
                 cell.attachments = {name: dict(data) for name, data in pictures.items()}
         if cell_name(cell) in scores and cell.cell_type == "code":
             cell.outputs = _outputs(scores[cell_name(cell)])
-    flags = dict.fromkeys((*hand_in.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
+    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
     first = next((cell for cell in notebook.cells if is_grade(cell)), None)
     if first is not None and flags:  # its metadata are where formgrader's notebook has them and no page shows them
         first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,17 +11,18 @@ from pathlib import Path
 from coursekit.course.folder import Course
 from coursekit.course.roster import folded
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import TIMESTAMP, HandIn, classify, timestamp_text
-from coursekit.grading.submission.students_files import RefusedFileError, list_folder, read_file
+from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, classify, timestamp_text
+from coursekit.grading.submission.students_files import Contents, RefusedFileError, Unchanged, read_contents
 from coursekit.grading.verdict import Flag
 
 GRADED = "graded.json"
 NUM_DIGITS = 12
+_marks, _submissions = Unchanged[str](), Unchanged[Submission]()
 
 
 @dataclass(frozen=True)
 class Version:
-    """One version and what was known when it was kept.
+    """One version and what was known when it was kept; of the one that is graded, with what collecting says of it.
 
     Attributes:
         folder: Where its files lie.
@@ -47,45 +48,6 @@ class Version:
         return self.folder.name.rpartition("-")[2]
 
 
-@dataclass(frozen=True)
-class Contents:
-    """A student's folder as it was read.
-
-    Attributes:
-        files: Path within it to content, of plain files.
-        refused: One sentence for each thing that was not read, such as links.
-    """
-
-    files: Mapping[str, bytes]
-    refused: tuple[str, ...]
-
-    def with_time(self, moment: datetime) -> "Contents":
-        """Return the same with this time, if nbgrader's file with it is missing."""
-        return replace(self, files={TIMESTAMP: timestamp_text(moment).encode(), **self.files})
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which version is graded, when it was handed in, and what there is to say about that, and about what it lacks."""
-
-    version: str = ""
-    timestamp: str = ""
-    notes: tuple[str, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    refused: tuple[str, ...] = ()
-
-
-def read_contents(folder: Path) -> Contents:
-    """Read a folder of a student.
-
-    Raises:
-        RefusedFileError: it is not a folder, or a file changes while it is read.
-        OSError: it vanishes, or may not be read.
-    """
-    listing = list_folder(folder)
-    return Contents({name: read_file(folder, name) for name in listing.files}, listing.refused)
-
-
 def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
     source: Contents,
     received: str,
@@ -98,7 +60,7 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
 
     `received` is the name where it came in, `into` is `hand-ins/<lab>/<student>`.
     """
-    contents = source.with_time(timestamp).files
+    contents = with_time(source, timestamp).files
     name = f"{timestamp.isoformat(timespec='seconds').replace(':', '-')}-{digest(contents)}"
     number = 1 + max((one.number for one in read_versions(into) if one.folder.name != name), default=-1)
     version = Version(into / name, received, timestamp, source.refused, flags, notes, number)
@@ -107,26 +69,36 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
         shutil.rmtree(unfinished, ignore_errors=True)
         write_files(unfinished, contents)
         unfinished.rename(version.folder)
-    record = {**asdict(version), "folder": name, "timestamp": timestamp.isoformat()}
-    write_file(into / f"{name}.json", json.dumps(record, indent=1).encode())
+    write_file(into / f"{name}.json", _to_bytes(version))
     return version
+
+
+def with_time(contents: Contents, moment: datetime) -> Contents:
+    """Return the same with this time, if nbgrader's file with it is missing."""
+    return replace(contents, files={TIMESTAMP: timestamp_text(moment).encode(), **contents.files})
+
+
+def _to_bytes(version: Version) -> bytes:
+    record = {**asdict(version), "folder": version.folder.name, "timestamp": version.timestamp.isoformat()}
+    return json.dumps(record, indent=1).encode()
+
+
+def _read(path: Path) -> Version:
+    record = json.loads(path.read_bytes())
+    return Version(
+        path.parent / (record.get("folder") or record["version"]),  # as earlier kits called it in `GRADED`
+        record.get("received", ""),
+        datetime.fromisoformat(record["timestamp"]),
+        tuple(record["refused"]),
+        tuple(Flag(**flag) for flag in record["flags"]),
+        tuple(record.get("notes", ())),
+        record.get("number", 0),
+    )
 
 
 def read_versions(folder: Path) -> tuple[Version, ...]:
     """Return all versions kept in `hand-ins/<lab>/<student>`, the oldest first."""
-    records = [json.loads(path.read_bytes()) for path in folder.glob("*.json") if path.name != GRADED]
-    versions = [
-        Version(
-            folder / record["folder"],
-            record["received"],
-            datetime.fromisoformat(record["timestamp"]),
-            tuple(record["refused"]),
-            tuple(Flag(**flag) for flag in record["flags"]),
-            tuple(record.get("notes", ())),
-            record.get("number", 0),
-        )
-        for record in records
-    ]
+    versions = [_read(path) for path in folder.glob("*.json") if path.name != GRADED]
     return tuple(sorted(versions, key=lambda version: (version.timestamp, version.number, version.folder.name)))
 
 
@@ -135,14 +107,13 @@ def install(version: Version, submitted: Path) -> bool:
 
     What lay there must have been kept before.
     """
-    files = [path for path in version.folder.rglob("*") if path.is_file()]
-    contents = {path.relative_to(version.folder).as_posix(): path.read_bytes() for path in files}
-    if submitted.is_dir() and folder_digest(submitted) == digest(contents):
+    if submitted.is_dir() and mark_of(submitted) == version.mark:
         return False
     unfinished, former = (submitted.with_name(f".{submitted.name}.{kind}") for kind in ("new", "former"))
     for leftover in (unfinished, former):
         shutil.rmtree(leftover, ignore_errors=True)
-    write_files(unfinished, contents)
+    files = [path for path in version.folder.rglob("*") if path.is_file()]
+    write_files(unfinished, {path.relative_to(version.folder).as_posix(): path.read_bytes() for path in files})
     if submitted.exists() or submitted.is_symlink():
         submitted.rename(former)
     unfinished.rename(submitted)
@@ -152,13 +123,13 @@ def install(version: Version, submitted: Path) -> bool:
     return True
 
 
-def folder_digest(folder: Path) -> str:
-    """Return the fingerprint of the plain files in a folder of a student.
+def mark_of(folder: Path) -> str:
+    """Return the fingerprint of the plain files in a folder of a student, as of a version.
 
     Raises:
         RefusedFileError: it is not a folder, or a file changes while it is read.
     """
-    return digest(read_contents(folder).files)
+    return _marks.get(folder, lambda: digest(read_contents(folder).files))
 
 
 def digest(contents: Mapping[str, bytes]) -> str:
@@ -174,52 +145,56 @@ def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
         write_file(folder / name, data)
 
 
-def read_choice(folder: Path) -> Choice:
-    """Return which version of those in `hand-ins/<lab>/<student>` is graded."""
+def read_choice(folder: Path) -> Version | None:
+    """Return which version of those in `hand-ins/<lab>/<student>` is graded; None if none was collected."""
     path = folder / GRADED
-    if not path.is_file():
-        return Choice()
-    record = json.loads(path.read_bytes())
-    flags = tuple(Flag(**flag) for flag in record["flags"])
-    refused = tuple(record.get("refused", ()))
-    return Choice(record["version"], record["timestamp"], tuple(record["notes"]), flags, refused)
+    return _read(path) if path.is_file() else None
 
 
-def write_choice(folder: Path, choice: Choice) -> None:
+def write_choice(folder: Path, version: Version) -> None:
     """Remember which version is graded."""
-    data = json.dumps(asdict(choice), indent=1).encode()
-    path = folder / GRADED
+    path, data = folder / GRADED, _to_bytes(version)
     if not path.is_file() or path.read_bytes() != data:
         write_file(path, data)
 
 
-def find_hand_ins(course: Course, labs: Iterable[str], students: Collection[str] = ()) -> tuple[HandIn, ...]:
-    """Return the hand-ins of these labs, of these students or of all, sorted by student and lab."""
+def find_submissions(
+    course: Course, labs: Iterable[str], students: Collection[str] = (), known: Iterable[Submission] = ()
+) -> tuple[Submission, ...]:
+    """Return the submissions of these labs, of these students or of all, by student and lab; `known` are not read."""
+    read = {(one.student, one.lab): one for one in known}
     wanted = set(map(folded, students))
     names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
     pairs = [(name, lab) for name in names for lab in labs if not wanted or folded(name) in wanted]
-    return tuple(read_hand_in(course, lab, name) for name, lab in pairs if course.submitted(lab, name).is_dir())
+    there = [(name, lab) for name, lab in pairs if course.submitted(lab, name).is_dir()]
+    return tuple(read.get((name, lab)) or read_submission(course, lab, name) for name, lab in there)
 
 
-def look_at(course: Course, lab: str, student: str, folder: Path, refused: Sequence[str]) -> HandIn:
-    """Return what a folder holds, a version that was kept or what nbgrader grades; `refused` as for `classify`."""
+def look_at(course: Course, lab: str, student: str, folder: Path, version: Version | None) -> Submission:
+    """Return what a folder holds, a version that was kept or what nbgrader grades; read again only when it changes.
+
+    What was not copied into this version is told of a folder that has its files.
+    """
     copies, released, public = course.settings.worked_copies, course.released(lab), course.public(lab)
-    return classify(folder, student, lab, released, public, refused, worked_copies=copies)
 
+    def read() -> Submission:
+        contents = read_contents(folder)
+        mark = digest(contents.files)
+        refused = version.refused if version and version.mark == mark else ()
+        found = classify(contents, student, lab, released, public, refused, worked_copies=copies)
+        return replace(found, mark=mark)
 
-def read_hand_in(course: Course, lab: str, student: str) -> HandIn:
-    """Return a student's hand-in from `submitted/`, with the notes and flags of collecting."""
-    submitted, choice = course.submitted(lab, student), read_choice(course.hand_ins(lab, student))
     try:
-        collected = choice.version.endswith(f"-{folder_digest(submitted)}")
-    except RefusedFileError:
-        collected = False
-    hand_in = look_at(course, lab, student, submitted, choice.refused if collected else ())
-    if not collected:  # nbgrader's own collect put something else there
-        return hand_in
-    return replace(
-        hand_in,
-        timestamp=datetime.fromisoformat(choice.timestamp),
-        notes=(*choice.notes, *hand_in.notes),
-        flags=(*choice.flags, *hand_in.flags),
-    )
+        return _submissions.get(folder, read, version and version.refused, copies, released, public)
+    except RefusedFileError as error:
+        return Submission(student, lab, flags=(Flag("files", f"The folder {folder.name} is ignored: {error}."),))
+
+
+def read_submission(course: Course, lab: str, student: str) -> Submission:
+    """Return a student's submission from `submitted/`, with the notes and flags of collecting."""
+    choice = read_choice(course.hand_ins(lab, student))
+    found = look_at(course, lab, student, course.submitted(lab, student), choice)
+    if not choice or choice.mark != found.mark:  # nbgrader's own collect put something else there
+        return found
+    notes, flags = (*choice.notes, *found.notes), (*choice.flags, *found.flags)
+    return replace(found, timestamp=choice.timestamp, notes=notes, flags=flags)

@@ -12,7 +12,9 @@ from pathlib import Path
 import nbformat
 
 from coursekit.grading.judge.pool import PoolSettings, judge_all
-from coursekit.grading.submission.work import DRAWING, Submission, Work, read_program
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.program import DRAWING, read_program
+from coursekit.grading.submission.student_folder import Submission
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
 from workshop.affected_tests import LabCells
@@ -122,7 +124,9 @@ def _run_groups(
     """Yield the results of each group of answers to a lab when they are there."""
     named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
     jobs = [job_of(name, group, source, labs[source], asked[source]) for (_, name), (source, group) in named.items()]
-    for verdict in judge_all(jobs, settings) if jobs else ():
+    sources = {source.stem: source for source, _ in groups}
+    left_out = {one.student: names for one, names in jobs}
+    for verdict in judge_all([one for one, _ in jobs], sources, settings, left_out) if jobs else ():
         source, group = named[verdict.lab, verdict.student]
         yield source, [_result(answer, labs[source], asked[source][answer.name], verdict) for answer in group]
 
@@ -180,8 +184,8 @@ def lab_of(source_notebook: Path) -> LabCells:
 
 def job_of(
     name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: LabCells, asked: TestsByAnswer
-) -> Submission:
-    """Return the hand-in of a student who gave these answers, and the solution's otherwise."""
+) -> tuple[Submission, tuple[str, ...]]:
+    """Return the submission of a student who gave these answers, and the solution's otherwise; and what is not run."""
     program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
     sources = {part.name: part.source for part in program.run if part.is_answer}
     changed = {name: source for answer in group for name, source in answer.cells.items()}
@@ -191,8 +195,7 @@ def job_of(
     wanted = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells}
     left_out = tuple(part.name for part in program.judged if part.name not in wanted)
     around = (("", HELPER), (program.order[-1], EXPERIMENT))
-    work = Work(source_notebook.stem, name, {**sources, **changed}, around)
-    return Submission(source_notebook, work, left_out=left_out)
+    return Submission(name, source_notebook.stem, cells=Cells({**sources, **changed}, around)), left_out
 
 
 def _result(answer: BankAnswer, lab: LabCells, asked: frozenset[str], verdict: Verdict) -> AnswerResult:

@@ -20,8 +20,10 @@ from nbformat.v4 import new_code_cell
 
 from coursekit.grading.judge.grade_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
-from coursekit.grading.submission.student_folder import classify, staged_cells
-from coursekit.grading.submission.work import Work, read_program
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.program import read_program
+from coursekit.grading.submission.student_folder import Submission, classify
+from coursekit.grading.submission.students_files import read_contents
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import cell_name, is_solution
 from workshop.affected_tests import LabCells
@@ -121,8 +123,8 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
         start_s = (bait.folder / "gradebook.db").stat().st_mtime
         before = Before.look(bait, start_s)
         with patch.dict(os.environ):  # which is restored: a hand-in may set what an attack looks for
-            work = stage(attack, course, mark, bait.folder)
-            verdict = grade_staged(attack, work, course, slot)
+            submission = stage(attack, course, mark, bait.folder)
+            verdict = grade_staged(attack, submission, course, slot)
         with slot.submission(framework):
             pass
         outcome = AttackOutcome(attack, verdict, before.traces(mark))
@@ -131,16 +133,14 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
     return outcome
 
 
-def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Work:
-    """Write the attack's hand-in, and take from it what is judged."""
+def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Submission:
+    """Write the attack's hand-in, and read it; what there is to say about it is a flag, too."""
     released = nbformat.read(course.released, as_version=4)
     with tempfile.TemporaryDirectory(prefix="hand-in-") as folder:
         write_hand_in(attack, released, course.honest(), Path(folder), mark=mark, course=bait)
-        hand_in = classify(Path(folder), "mallory", attack.lab, released)
-        cells = staged_cells(hand_in, released)
-    notes = tuple(Flag("note", sentence) for sentence in (*hand_in.notes, *cells.notes))
-    flags = (*hand_in.flags, *cells.flags, *notes)
-    return Work(attack.lab, "mallory", cells.answers, tuple(cells.extra), cells.changed, flags)
+        found = classify(read_contents(Path(folder)), "mallory", attack.lab, released)
+    notes = (Flag("note", sentence) for sentence in (*found.notes, *found.cells.notes))
+    return replace(found, flags=(*found.flags, *found.cells.flags, *notes))
 
 
 def write_hand_in(  # noqa: PLR0913  # what there is to fill in
@@ -173,7 +173,7 @@ def write_hand_in(  # noqa: PLR0913  # what there is to fill in
     sys.stdout.flush()
 
 
-def grade_staged(attack: Attack, work: Work, course: AttackedLab, slot: Slot) -> Verdict:
+def grade_staged(attack: Attack, submission: Submission, course: AttackedLab, slot: Slot) -> Verdict:
     """Grade it; of a long lab only the tests that the attack can reach."""
     source = nbformat.read(course.source, as_version=4)
     program = read_program(course.lab, source)
@@ -182,14 +182,15 @@ def grade_staged(attack: Attack, work: Work, course: AttackedLab, slot: Slot) ->
         answers = {cell.name: cell.source for cell in attack.cells if cell.kind == "answer"}
         reach = LabCells(source.cells).tests_in_reach(answers) - {*attack.consequences}
         left_out = {part.name for part in program.judged if part.points is not None} - reach
-    return grade(program, work, slot, left_out=left_out)
+    verdict = grade(program, submission, slot, left_out=left_out)
+    return replace(verdict, flags=(*submission.flags, *verdict.flags))
 
 
 def _look_inside(course: AttackedLab, slot: Slot, mark: str) -> tuple[str, ...]:
     """Return what the next submission in the slot finds of an attack, and whether its points suffered."""
     honest = course.honest()
     name, source = next(iter(honest.items()))
-    probe = Work(course.lab, "next", {**honest, name: f"{PROBE}\n{source}"})
+    probe = Submission("next", course.lab, cells=Cells({**honest, name: f"{PROBE}\n{source}"}))
     whole = Attack("probe", "", "right", (AttackCell("answer", name, ""),), course.lab)
     verdict = grade_staged(whole, probe, course, slot)
     found = [f"the next student lost points: {score.message}" for score in verdict.scores if not score.passed]

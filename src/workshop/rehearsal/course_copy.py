@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from coursekit.grading.submission.work import DRAWING
+from coursekit.grading.submission.program import DRAWING
 from coursekit.labs.build.build import build_sources, to_bytes
 from coursekit.labs.build.script import SCRIPT
 from coursekit.labs.cells import is_solution

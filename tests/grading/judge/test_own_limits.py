@@ -12,7 +12,7 @@ import pytest
 
 from coursekit.grading.judge import grade_one
 from coursekit.grading.judge.grade_one import JudgeTimeoutError, grade, own_limits
-from coursekit.grading.submission.work import Part
+from coursekit.grading.submission.program import Part
 
 
 def spin():

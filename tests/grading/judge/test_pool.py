@@ -8,7 +8,7 @@ import pytest
 
 from coursekit.grading.judge.pool import PoolSettings, judge_all, shares
 from coursekit.grading.judge.slot import SubmissionLimits
-from coursekit.grading.submission.work import Submission, key_of
+from coursekit.grading.submission.program import key_of
 
 SETTINGS = PoolSettings(num_slots=2, limits=SubmissionLimits(notebook_s=60, cell_s=10, memory_gb=2))
 
@@ -22,17 +22,17 @@ def source(small_lab, tmp_path):
 
 
 @pytest.fixture
-def jobs(source, work):
+def jobs(work):
     """Three hand-ins: right, wrong, and one that kills its worker's neighbours if it can."""
     wrong = "def loss(*_):\n    return 7.0"
     works = [work(), work(loss=wrong), work(("imports", "import os, signal\nos.kill(-1, signal.SIGKILL)"))]
-    return [Submission(source, replace(one, student=f"s{number}"), key=str(number)) for number, one in enumerate(works)]
+    return [replace(one, student=f"s{number}", key=str(number)) for number, one in enumerate(works)]
 
 
 @pytest.mark.needs("bwrap")
-def test_every_submission_gets_its_verdict(jobs):
+def test_every_submission_gets_its_verdict(jobs, source):
     """Two at a time, whatever one of them does."""
-    verdicts = {verdict.student: verdict for verdict in judge_all(jobs, SETTINGS)}
+    verdicts = {verdict.student: verdict for verdict in judge_all(jobs, {"01-small": source}, SETTINGS)}
 
     assert {student: (verdict.points, verdict.fault) for student, verdict in verdicts.items()} == {
         "s0": (3, ""),
@@ -43,15 +43,11 @@ def test_every_submission_gets_its_verdict(jobs):
 
 
 def test_a_key_covers_all_that_a_verdict_depends_on(source, work):
-    """Answers, tests and limits change it; the student's name does not."""
-    key = key_of(work(), source, "6 GB")
-    others = [key_of(work(loss="x = 1"), source, "6 GB"), key_of(work(), source, "9 GB")]
-    source.write_text(source.read_text() + " ")
-    others.append(key_of(work(), source, "6 GB"))
-
-    assert key not in others
-    assert len(set(others)) == 3
-    assert key_of(replace(work(), student="bob"), source, "6 GB") == others[2]
+    """Answers, tests and limits change it."""
+    cells, other, tests = work().cells, work(loss="x = 1").cells, source.read_bytes()
+    key = key_of("01-small", cells, tests, "6 GB")
+    others = {key_of("01-small", *of) for of in ((other, tests, "6 GB"), (cells, tests, "9 GB"), (cells, b"", "6 GB"))}
+    assert len(others - {key}) == 3
 
 
 @pytest.mark.parametrize(("num_slots", "expected"), [(2, [[0, 3, 7], [2, 5]]), (6, [[]] * 6), (1, [[]])])

@@ -10,8 +10,8 @@ from nbgrader.validator import Validator
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.cells import find_answers
-from coursekit.grading.submission.students_files import read_notebook
-from coursekit.grading.submission.work import read_program
+from coursekit.grading.submission.program import read_program
+from coursekit.grading.submission.students_files import parse_notebook
 from coursekit.labs.build.build import build_release, source_notebook
 from coursekit.labs.points import nbgrader_settings, score
 
@@ -96,7 +96,7 @@ def test_no_grader_minds_a_choice(release, lab, monkeypatch):
     notebook.cells[2].source = "def double(number):\n    return number + number"
     nbformat.write(notebook, release)
     monkeypatch.chdir(release.parent)
-    found = find_answers(read_notebook(release.parent, release.name), released)
+    found = find_answers(parse_notebook(release.read_bytes()), released)
     program = read_program("01-a", source_notebook(lab))
 
     assert Validator(config=nbgrader_settings()).validate(release.name) == {}

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from coursekit.errors import CourseKitError
 from coursekit.grading.judge.slot import Slot
-from coursekit.grading.submission.work import Work
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.student_folder import Submission
 from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import find_labs
 from coursekit.paths import find_root
@@ -64,7 +65,7 @@ def test_what_a_submission_leaves_costs_the_next_student_nothing(courses):
         for name in ("shared-folder-filled", "ports-that-wait"):
             attack = next(one for one in BANK if one.name == name)
             course = courses[attack.lab]
-            probe = Work(attack.lab, "next", {**course.honest(), "rank-facts": SPACE})
+            probe = Submission("next", attack.lab, cells=Cells({**course.honest(), "rank-facts": SPACE}))
             outcome = run_attack(attack, course, slot)
             [score] = grade_staged(attack, probe, course, slot).scores
             assert outcome.complaints == ()

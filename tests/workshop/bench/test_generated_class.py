@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from coursekit.cli.grade import grade
 from coursekit.course.init import init_course
 from coursekit.course.release import release
-from coursekit.course.versions import find_hand_ins
+from coursekit.course.versions import find_submissions
 from coursekit.labs.lab import find_labs
 from workshop.bench.generated_class import HANGING, HOSTILE, KINDS, RIGHT, WRONG, generate_class
 
@@ -36,7 +36,7 @@ def test_a_class_has_every_kind_in_every_lab(empty_course):
     assert Counter((one.lab, one.kind) for one in made) == {
         (lab, kind): num for lab in LABS for kind, num in ((RIGHT, 2), (WRONG, 2), (HANGING, 1), (HOSTILE, 1))
     }
-    found = find_hand_ins(empty_course, LABS)
+    found = find_submissions(empty_course, LABS)
     assert {(one.student, one.lab) for one in found} == {(one.student, one.lab) for one in made}
     assert all(one.notebook and one.timestamp and not one.flags and not one.notes for one in found)
     files = tree(empty_course.folder / "submitted")

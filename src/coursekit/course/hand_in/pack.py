@@ -4,9 +4,11 @@ import io
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 
 from coursekit.course.hand_in.packed import SUFFIX, HandInManifest
@@ -75,8 +77,8 @@ def find_work(named: str, start: Path) -> StudentWork:
             "notebook.not-packed",
         ) from None
     jobs = _newest_jobs(lab, path, start)
-    contents |= {f"{JOBS_FOLDER}/{folder.name}/{RESULT}": read_file(folder, RESULT) for _, folder in jobs}
-    return StudentWork(lab, path, len(answers), missing, taken, [record for record, _ in jobs], contents)
+    contents |= {name: content for _, name, content in jobs}
+    return StudentWork(lab, path, len(answers), missing, taken, [record for record, *_ in jobs], contents)
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
@@ -182,21 +184,23 @@ def _restored(path: Path, lab: str) -> list[StudentCell]:
     ]
 
 
-def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, Path]]:
-    """Return the newest records of this lab and the folders of their jobs, the newest first.
+def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, str, bytes]]:
+    """Return the newest records of this lab, each with its path within the packed file and its text, the newest first.
 
     `jobs/` may be in this folder, in the notebook's, and at the top of its checkout.
     """
     places = dict.fromkeys([start.resolve(), *notebook.parents[:3]])
-    found = [
-        (record, file.parent)
-        for place in places
-        for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}")
-        if is_plain(file.parent.name)
-        for record in read_records(place, [f"{JOBS_FOLDER}/{file.parent.name}/{RESULT}"], lab)
-    ]
-    found.sort(key=lambda pair: (pair[0].started, (pair[1] / RESULT).stat().st_mtime), reverse=True)
-    newest: dict[str, tuple[JobRecord, Path]] = {}
-    for record, folder in found:
-        newest.setdefault(folder.name, (record, folder))
+    files = [file for place in places for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}") if is_plain(file.parent.name)]
+    found = []
+    for file in files:
+        name = f"{JOBS_FOLDER}/{file.parent.name}/{RESULT}"
+        with suppress(RefusedFileError):
+            content = read_file(file.parents[2], name)
+            changed_s = file.stat().st_mtime
+            found += [
+                (record.started, changed_s, record, name, content) for record in read_records({name: content}, lab)
+            ]
+    newest: dict[str, tuple[JobRecord, str, bytes]] = {}
+    for *_, record, name, content in sorted(found, key=itemgetter(0, 1), reverse=True):
+        newest.setdefault(name, (record, name, content))
     return list(newest.values())[:NUM_JOBS]

@@ -1,6 +1,5 @@
 """Take files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
-from coursekit.course.collect import Collected, settle
+from coursekit.course.collect import Collected, select_version
 from coursekit.course.folder import Course, due_of, late_s
 from coursekit.course.hand_in.owner import find_owner
 from coursekit.course.hand_in.packed import NotTakenError
@@ -17,9 +16,10 @@ from coursekit.course.hand_in.sent_files import SentFile, find_sent_files, read_
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
-from coursekit.course.versions import digest, keep, read_contents, read_versions, write_files
+from coursekit.course.versions import digest, keep, read_versions
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import NOTEBOOK, TIMESTAMP, classify, shown, timestamp_text, utc
+from coursekit.grading.submission.student_folder import NOTEBOOK, classify, shown, utc
+from coursekit.grading.submission.students_files import Contents
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
 
@@ -77,7 +77,7 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
     sent_files = find_sent_files(source, earliest, known, course.settings.zone)
     taken = [_take(course, sent, roster, released, earliest) for sent in sent_files]
     pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
-    settled = [settle(course, *pair, due_of(course, *pair), late=late) for pair in pairs]
+    settled = [select_version(course, *pair, due_of(course, *pair), late=late) for pair in pairs]
     return sorted(taken, key=lambda one: one.file), settled
 
 
@@ -105,13 +105,10 @@ def _take(
         return replace(taken, outcome=KNOWN)
     moment, time_flags = _time_of(taken, earliest)
     flags = (*owner.flags, *time_flags)
-    with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
-        unpacked = Path(place) / "hand-in"
-        write_files(unpacked, {**contents, TIMESTAMP: timestamp_text(moment).encode()})
-        hand_in = classify(unpacked, owner.student, lab, released[lab])
-        if hand_in.notebook is None:
-            return replace(taken, lines=(f"{'; '.join(hand_in.notes)}: ask the student for the right notebook.",))
-        keep(read_contents(unpacked), received, moment, flags, into)
+    found = classify(Contents(contents), owner.student, lab, released[lab])
+    if not found.notebook:
+        return replace(taken, lines=(f"{'; '.join(found.notes)}: ask the student for the right notebook.",))
+    keep(Contents(contents), received, moment, flags, into)
     remarks = (owner.remark,) if owner.remark else ()
     return replace(taken, outcome=TAKEN, lines=(*(flag.text for flag in flags), *remarks))
 

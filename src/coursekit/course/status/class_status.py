@@ -21,9 +21,9 @@ from coursekit.course.status.points import (
     read_messages,
     read_points,
 )
-from coursekit.course.versions import find_hand_ins
+from coursekit.course.versions import find_submissions
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import HandIn
+from coursekit.grading.submission.student_folder import Submission
 from coursekit.labs.lab import Lab
 from coursekit.text import first_few
 
@@ -133,14 +133,15 @@ class ClassStatus:
         return rows
 
 
-def read_class(course: Course, labs: Sequence[Lab]) -> ClassStatus:
-    """Read where a class stands.
+def read_class(course: Course, labs: Sequence[Lab], submissions: Sequence[Submission] = ()) -> ClassStatus:
+    """Read where a class stands; `submissions` are not read again.
 
     Raises:
         CourseKitError: the roster is wrong, or the gradebook cannot be reached.
     """
     points = read_points(course)
-    hand_ins = {(one.student, one.lab): one for one in find_hand_ins(course, [lab.name for lab in labs])}
+    found = find_submissions(course, [lab.name for lab in labs], known=submissions)
+    hand_ins = {(one.student, one.lab): one for one in found}
     known = {*points.students, *(student for student, _ in (*hand_ins, *points.graded))}
     students = {student.id for student in points.roster}
     roster = tuple(sorted(students, key=str.casefold))
@@ -156,7 +157,7 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     roster: Sequence[str],
     others: Sequence[str],
     points: Points,
-    hand_ins: Mapping[tuple[str, str], HandIn],
+    hand_ins: Mapping[tuple[str, str], Submission],
 ) -> LabStatus:
     name = lab.name
     max_points = points.max_points.get(name, {})
@@ -180,8 +181,8 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
     )
 
 
-def _student(hand_in: HandIn | None, graded: LabPoints | None, due: datetime | None, empty: State) -> StudentStatus:
-    can_run = hand_in is not None and hand_in.notebook is not None
+def _student(hand_in: Submission | None, graded: LabPoints | None, due: datetime | None, empty: State) -> StudentStatus:
+    can_run = bool(hand_in and hand_in.notebook)
     if graded:
         state = State.GRADED
     elif hand_in:

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, due_of, late_s
 from coursekit.course.roster import Student
-from coursekit.grading.submission.student_folder import HandIn, shown
+from coursekit.grading.submission.student_folder import Submission, shown
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
 
@@ -23,7 +23,7 @@ CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<s
 HEADING = re.compile(r"^#{1,2} (?P<text>.+?)(?: \(\d+ minutes?\))?$", re.MULTILINE)
 SECTION_NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-HandedIn = TypeVar("HandedIn", "LabPoints", HandIn)
+HandedIn = TypeVar("HandedIn", "LabPoints", Submission)
 
 
 @dataclass
@@ -121,8 +121,8 @@ def lost_points(before: Points, now: Points) -> tuple[str, ...]:
     return tuple(f"{', '.join(students)}, {lab}: {what}." for (lab, what), students in those.items())
 
 
-def _rank(due: datetime | None, one: "LabPoints | HandIn") -> tuple[bool, bool, datetime]:
-    can_run = not isinstance(one, HandIn) or one.notebook is not None
+def _rank(due: datetime | None, one: "LabPoints | Submission") -> tuple[bool, bool, datetime]:
+    can_run = not isinstance(one, Submission) or bool(one.notebook)
     return can_run, not late_s(one.timestamp, due), one.timestamp or datetime.min  # noqa: DTZ901  # as all times here
 
 

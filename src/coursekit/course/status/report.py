@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coursekit.course.grade import EMPTY, FAULT, GradedHandIn
+from coursekit.course.grade import EMPTY, FAULT, Graded
 from coursekit.course.status.class_status import ClassStatus, LabStatus, State
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import shown
@@ -114,23 +114,23 @@ def _worst(lab: LabStatus) -> Table:
     return table
 
 
-def print_call(graded: Sequence[GradedHandIn], console: Console) -> None:
+def print_call(graded: Sequence[Graded], console: Console) -> None:
     """Print what came of a call's hand-ins: how many, and which have no points."""
     console.print(headline(graded), style="bold", highlight=False)
     for outcome in (FAULT, EMPTY):
-        those = [f"{one.hand_in.student} {one.hand_in.lab}" for one in graded if one.outcome == outcome]
+        those = [f"{one.submission.student} {one.submission.lab}" for one in graded if one.outcome == outcome]
         if those:
             line = printable(f"{outcome}: {', '.join(those)}")
             console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def headline(graded: Sequence[GradedHandIn]) -> str:
+def headline(graded: Sequence[Graded]) -> str:
     """Return what happened: "3 hand-ins of 2 students: 1 graded, 1 needs another run, 1 with nothing to grade"."""
     num = Counter(one.outcome for one in graded)
     parts = [f"{len(graded) - num[FAULT] - num[EMPTY]} graded"]
     parts += [f"{num[FAULT]} need{'s' * (num[FAULT] == 1)} another run"] if num[FAULT] else []
     parts += [f"{num[EMPTY]} with nothing to grade"] if num[EMPTY] else []
-    students = counted(len({one.hand_in.student for one in graded}), "student")
+    students = counted(len({one.submission.student for one in graded}), "student")
     return f"{counted(len(graded), 'hand-in')} of {students}: {', '.join(parts)}"
 
 
@@ -140,7 +140,7 @@ def flag_words(flags: Sequence[Flag]) -> str:
 
 
 def write_page(
-    path: Path, found: ClassStatus, now: datetime, graded: Sequence[GradedHandIn] = (), *, anonymous: bool = False
+    path: Path, found: ClassStatus, now: datetime, graded: Sequence[Graded] = (), *, anonymous: bool = False
 ) -> None:
     """Write the page, whole or not at all, readable by its owner alone: text escaped, without control characters.
 

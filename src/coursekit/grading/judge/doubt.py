@@ -6,7 +6,8 @@ import logging
 from collections.abc import Callable
 
 from coursekit.grading.isolation.cgroups import Refusals
-from coursekit.grading.submission.work import Program, Work
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.program import Program
 from coursekit.grading.verdict import Verdict
 from coursekit.log import machine
 
@@ -38,6 +39,6 @@ def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[
     return f"the lab's own solution loses points here, too ({lost[0]}): {WHAT_HELPS}" if lost else ""
 
 
-def solution_of(program: Program, student: str) -> Work:
-    """Return the instructor's own answers as a hand-in."""
-    return Work(program.lab, student, {part.name: part.source for part in program.run if part.is_answer})
+def solution_of(program: Program) -> Cells:
+    """Return the instructor's own answers."""
+    return Cells({part.name: part.source for part in program.run if part.is_answer})

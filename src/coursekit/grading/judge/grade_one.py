@@ -1,7 +1,7 @@
 """Run one submission in a slot and judge it; as a program, a worker of the pool, do so with one after the other.
 
-The program talks on the socket whose number is its argument: it receives the limits and its cores, and then for each
-`Submission` sends a `Verdict`.
+The program talks on the socket whose number is its argument: it receives the limits, its cores and the labs' sources,
+and then for each `Submission` sends a `Verdict`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from coursekit.grading.judge.doubt import machines_fault, solution_of
 from coursekit.grading.judge.judge import judge, quote_cells
 from coursekit.grading.judge.running import Fault, Running
 from coursekit.grading.judge.slot import Slot
-from coursekit.grading.submission.work import CellToRun, Program, Submission, Work, cells_to_run, read_program
+from coursekit.grading.submission.program import CellToRun, Program, cells_to_run, read_program
+from coursekit.grading.submission.student_folder import Submission
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore
 from coursekit.log import VARIABLE, log_to, machine
@@ -57,41 +58,41 @@ def main() -> None:
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
     pool = Connection(int(sys.argv[1]))
-    limits, cores = pool.recv()
+    limits, cores, sources = pool.recv()
     if cores:
         os.sched_setaffinity(0, cores)  # and with it the sandbox, where TensorFlow starts a thread for each core
-    programs: dict[Path, Program] = {}
+    programs: dict[str, Program] = {}
     log = os.environ.get(VARIABLE)
     with log_to(Path(log)) if log else nullcontext(), Slot(limits) as slot, suppress(EOFError):
         while True:
-            one: Submission = pool.recv()
-            if one.source not in programs:
-                programs[one.source] = read_program(one.work.lab, nbformat.read(one.source, as_version=4))
+            one, left_out = pool.recv()
+            if one.lab not in programs:
+                programs[one.lab] = read_program(one.lab, nbformat.read(sources[one.lab], as_version=4))
             try:
-                verdict = grade(programs[one.source], one.work, slot, left_out=one.left_out, key=one.key)
+                verdict = grade(programs[one.lab], one, slot, left_out=left_out)
             except CourseKitError as error:
-                LOGGER.warning("%s %s: %s (%s)", one.work.student, one.work.lab, error, machine())
-                verdict = one.not_judged(str(error))
+                LOGGER.warning("%s %s: %s (%s)", one.student, one.lab, error, machine())
+                verdict = Verdict(one.lab, one.student, (), fault=str(error), key=one.key)
             pool.send(verdict)
 
 
-def grade(program: Program, work: Work, slot: Slot, *, left_out: Collection[str] = (), key: str = "") -> Verdict:
-    """Run and judge one submission but for the judge's cells named in `left_out`; `key` goes into the verdict.
+def grade(program: Program, one: Submission, slot: Slot, *, left_out: Collection[str] = ()) -> Verdict:
+    """Run and judge one submission but for the judge's cells named in `left_out`.
 
     Points that the machine may have cost it make a fault.
     """
     before = Refusals.so_far()
-    verdict = _judged(program, work, slot, left_out, key)
-    solution = solution_of(program, work.student)
-    if fault := machines_fault(verdict, before, lambda: _judged(program, solution, slot, left_out, key)):
-        LOGGER.warning("%s %s: %s (%s)", work.student, work.lab, fault, machine())
+    verdict = _judged(program, one, slot, left_out)
+    solution = replace(one, cells=solution_of(program))
+    if fault := machines_fault(verdict, before, lambda: _judged(program, solution, slot, left_out)):
+        LOGGER.warning("%s %s: %s (%s)", one.student, one.lab, fault, machine())
         return replace(verdict, scores=(), outputs={}, fault=fault)
     return verdict
 
 
-def _judged(program: Program, work: Work, slot: Slot, left_out: Collection[str], key: str) -> Verdict:
+def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[str]) -> Verdict:
     started = time.monotonic()
-    quote_cells(cell for cells, _ in cells_to_run(program, work) for cell in cells)
+    quote_cells(cell for cells, _ in cells_to_run(program, one.cells) for cell in cells)
     scores: tuple[CellScore, ...] = ()
     outputs: dict[str, str] = {}
     flags: list[Flag] = []
@@ -99,24 +100,24 @@ def _judged(program: Program, work: Work, slot: Slot, left_out: Collection[str],
     try:
         with slot.submission(program.framework) as running, own_limits():
             run_cells = functools.partial(_run_cells, running, slot.limits.cell_s, outputs, flags)
-            scores = judge(program, work, running, run_cells, left_out)
+            scores = judge(program, one.cells, running, run_cells, left_out)
         flags = [*dict.fromkeys(flags), *running.flags()]  # each once: no cell runs when the notebook's time is up
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
-        LOGGER.warning("%s %s: %s (%s)", work.student, work.lab, error, machine())
+        LOGGER.warning("%s %s: %s (%s)", one.student, one.lab, error, machine())
         scores, outputs, flags, fault = (), {}, [], str(error)
     except (JudgeTimeoutError, MemoryError) as error:
         scores, outputs, flags = _lost(program, left_out), {}, [Flag("judge", f"{TOO_MUCH} ({type(error).__name__}).")]
     return Verdict(
-        lab=work.lab,
-        student=work.student,
+        lab=one.lab,
+        student=one.student,
         scores=scores,
-        flags=(*work.flags, *flags),
+        flags=tuple(flags),
         fault=fault,
         seconds=round(time.monotonic() - started, 3),
         peak_memory_gb=peak_gb,
         outputs=outputs,
-        key=key,
+        key=one.key,
     )
 
 

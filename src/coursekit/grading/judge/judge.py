@@ -14,7 +14,8 @@ from coursekit.checks.check import fresh_rng, repeatable, start_over
 from coursekit.checks.on_ranks import AnswerError, Left, RemoteAnswer
 from coursekit.grading.inside import wire
 from coursekit.grading.judge.running import Running
-from coursekit.grading.submission.work import CellToRun, Part, Program, Work, cells_to_run
+from coursekit.grading.submission.cells import Cells
+from coursekit.grading.submission.program import CellToRun, Part, Program, cells_to_run
 from coursekit.labs.cells import CellScore, names_of
 from coursekit.ranks import RankError
 from coursekit.ranks.explain import RunOutcome
@@ -27,7 +28,7 @@ MAX_MESSAGE_LENGTH = 4000  # characters
 
 def judge(
     program: Program,
-    work: Work,
+    students: Cells,
     running: Running,
     run_cells: Callable[[Sequence[CellToRun]], None],
     left_out: Collection[str] = (),
@@ -37,14 +38,14 @@ def judge(
     `run_cells` runs cells of the notebook in the sandbox: before each of the judge's cells, those above it.
     Checks of what the student took from the solution give no points.
     """
-    start_over(work.taken)
+    start_over(students.taken)
     namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # in which the judge's cells run
     exec(program.known, namespace)  # noqa: S102  # the instructor's own imports and parameters
     own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
     elsewhere, scores = Sandboxed(running), []
     failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
     with repeatable(secrets.randbits(128)), redirect_stdout(io.StringIO()):
-        for cells, part in cells_to_run(program, work):
+        for cells, part in cells_to_run(program, students):
             if cells:
                 run_cells(cells)
             if part is None or part.name in left_out:

@@ -9,18 +9,20 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import SimpleQueue
+from types import MappingProxyType
 
 import psutil
 
 from coursekit import processes
 from coursekit.grading.isolation import cgroups
 from coursekit.grading.judge.slot import OWN_MEMORY_GB, SubmissionLimits
-from coursekit.grading.submission.work import Submission
+from coursekit.grading.submission.student_folder import Submission
 from coursekit.grading.verdict import Verdict
 from coursekit.text import counted
 
@@ -78,12 +80,19 @@ def _allowed() -> tuple[float, float]:
     return num_cores, memory_gb
 
 
-def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Generator[Verdict, None, None]:
+def judge_all(
+    submissions: Sequence[Submission],
+    sources: Mapping[str, Path],
+    settings: PoolSettings,
+    left_out: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> Generator[Verdict, None, None]:
     """Judge submissions, and yield each verdict when it is there; closing the iterator ends all workers.
 
+    `sources` holds by lab its notebook with hidden tests, `left_out` by student the judge's cells that are not run.
     A submission whose worker dies is tried again, then gets a verdict with a fault.
     """
-    workers = [_Worker(settings.limits, cores) for cores in shares(min(settings.num_slots, len(submissions) or 1))]
+    num_slots = min(settings.num_slots, len(submissions) or 1)
+    workers = [_Worker(settings.limits, cores, sources) for cores in shares(num_slots)]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)
@@ -91,7 +100,7 @@ def judge_all(submissions: Sequence[Submission], settings: PoolSettings) -> Gene
     def judge(submission: Submission) -> Verdict:
         worker = idle.get()
         try:
-            return worker.judge(submission)
+            return worker.judge(submission, left_out.get(submission.student, ()))
         finally:
             idle.put(worker)
 
@@ -119,29 +128,30 @@ def shares(num_slots: int) -> list[list[int]]:
 class _Worker:
     """A worker's process, started when there is something to do, and again when it has died."""
 
-    def __init__(self, limits: SubmissionLimits, cores: Sequence[int]) -> None:
-        self._slot = limits, cores
+    def __init__(self, limits: SubmissionLimits, cores: Sequence[int], sources: Mapping[str, Path]) -> None:
+        self._slot = limits, cores, sources
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Connection | None = None
         self._closed = False
         self._starting = threading.Lock()
 
-    def judge(self, submission: Submission) -> Verdict:
+    def judge(self, submission: Submission, left_out: Collection[str]) -> Verdict:
         """Return the verdict on one submission."""
         for _ in range(NUM_TRIES):
             try:
                 channel = self._started()
                 if channel is None:
                     break
-                channel.send(submission)
+                channel.send((submission, left_out))
                 verdict: Verdict = channel.recv()
             except (EOFError, OSError):  # it is gone, or we are closing
-                work, status = submission.work, self._process and self._process.poll()
-                LOGGER.warning("%s %s: its worker died (status %s)", work.student, work.lab, status)
+                status = self._process and self._process.poll()
+                LOGGER.warning("%s %s: its worker died (status %s)", submission.student, submission.lab, status)
                 self._end()
             else:
                 return verdict
-        return submission.not_judged("the worker that judged it died")
+        fault = "the worker that judged it died"
+        return Verdict(submission.lab, submission.student, (), fault=fault, key=submission.key)
 
     def _started(self) -> Connection | None:
         """Return the channel to a worker; None when all are closed, as one that starts then would judge on, unseen."""

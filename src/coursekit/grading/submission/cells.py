@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coursekit.grading.submission.students_files import Pictures, StudentCell, StudentNotebook
 from coursekit.grading.verdict import Flag
 from coursekit.labs.cells import QUIZ, cell_name, is_grade, is_solution, is_test
+from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -20,14 +23,25 @@ DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Cells:
-    """What is taken of a hand-in."""
+    """A student's own cells."""
 
-    answers: Mapping[str, str]  # by name, the source of each answer cell; a missing one is not in it
-    extra: Sequence[tuple[str, str]]  # added code cells: the known cell before ('' at the top), and the source
+    answers: Mapping[str, str] = field(default_factory=dict)  # by name, the source; one that was deleted is not in it
+    extra: tuple[tuple[str, str], ...] = ()  # added code: the known cell before ('' at the top), and the source
     changed: Mapping[str, str] = field(default_factory=dict)  # by name, given code cells as the student changed them
     notes: tuple[str, ...] = ()  # what was recovered or is missing, one sentence each, for the report
     flags: tuple[Flag, ...] = ()  # what an instructor should look at
     pictures: Mapping[str, Pictures] = field(default_factory=dict)  # by name of an answer, what was pasted into it
+
+    @property
+    def taken(self) -> set[str]:
+        """The checks that give no points, since the student took what they look at from the solution."""
+        sources = [*self.answers.values(), *(source for _, source in self.extra), *self.changed.values()]
+        return {check for source in sources for check in checks_of_pieces(source)}
+
+    def digest(self, lab: str) -> str:
+        """Return a digest of the sources."""
+        text = json.dumps([lab, sorted(self.answers.items()), self.extra, sorted(self.changed.items())])
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
@@ -63,7 +77,7 @@ class _Search:
         self._report_missing(answers)
         self._report_changes()
         pictures = {name: self._pictures(name) for name in answers}
-        return Cells(answers, self._extra(), self.changed, tuple(self.notes), tuple(self.flags), pictures)
+        return Cells(answers, tuple(self._extra()), self.changed, tuple(self.notes), tuple(self.flags), pictures)
 
     def _by_id(self) -> None:
         for i, cell in enumerate(self.cells):

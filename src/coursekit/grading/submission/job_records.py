@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.run.jobs_folder import RECORD
 from coursekit.text import counted
 
@@ -37,16 +35,16 @@ class JobRecord:
         )
 
 
-def read_records(folder: Path, names: Iterable[str], lab: str) -> tuple[JobRecord, ...]:
-    """Read every record of this lab among the files of a hand-in; skips files that hold none."""
-    found = [(name, match["job"]) for name in names if (match := re.fullmatch(f"(?:.*/)?{RECORD}", name))]
-    records = (_read(folder, name, job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
+def read_records(files: Mapping[str, bytes], lab: str) -> tuple[JobRecord, ...]:
+    """Read every record of this lab among the files of a submission, by their paths; skips those that hold none."""
+    found = [(name, match["job"]) for name in files if (match := re.fullmatch(f"(?:.*/)?{RECORD}", name))]
+    records = (_read(files[name], job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
     return tuple(record for record in records if record)
 
 
-def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
+def _read(content: bytes, job: str, lab: str) -> JobRecord | None:
     try:
-        data = json.loads(read_file(folder, name, MAX_RECORD_BYTES))
+        data = json.loads(content if len(content) <= MAX_RECORD_BYTES else b"")
         facts, numbers = data["facts"], [float(data[key]) for key in ("num_ranks", "time_s", "points")]
         if data["lab"] != lab or not all(abs(number) < MAX_NUMBER for number in numbers):
             return None
@@ -58,7 +56,7 @@ def _read(folder: Path, name: str, job: str, lab: str) -> JobRecord | None:
             points=numbers[2],
             started=_text(data, "started"),
         )
-    except (RefusedFileError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
         return None  # what `coursekit execute` has not written is no record
 
 

@@ -1,12 +1,11 @@
-"""A hand-in: which notebook in a student's folder is graded, what is odd about it, and when it came."""
+"""A submission: which notebook in a student's folder is graded, what is odd about it, and when it came."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.grading.submission.cells import Cells, find_answers
@@ -15,10 +14,9 @@ from coursekit.grading.submission.students_files import (
     FIRST,
     MAX_FILE_BYTES,
     MAX_NOTEBOOK_BYTES,
+    Contents,
     RefusedFileError,
-    list_folder,
-    read_file,
-    read_notebook,
+    parse_notebook,
 )
 from coursekit.grading.verdict import Flag
 from coursekit.labs.cells import cell_name, is_solution
@@ -40,27 +38,42 @@ ASK_AGAIN = (
     f"{NOTHING}: ask for {{}} as a plain file in the top folder, of at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB, "
     "which it has without its outputs"
 )
-MAX_TIMESTAMP_BYTES = 100
+MAX_TIMESTAMP_BYTES, MAX_SECRET_BYTES = 100, 1000
 # As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+-]\d{4})?")
 
 
 @dataclass(frozen=True)
-class HandIn:
-    """One hand-in: a folder of which nothing is to be trusted, and what there is to say about it."""
+class Submission:
+    """One submission, read once: nothing in it is to be trusted.
+
+    Attributes:
+        notebook: Path of the notebook that is graded within the student's folder; '' if no file can be it.
+        cells: What is taken of that notebook, with what there is to say about it.
+        timestamp: When it was handed in, UTC without an offset; None if that is not known.
+        notes: One sentence each, for the report.
+        flags: What an instructor should look at.
+        jobs: Records of batch jobs in it: the student's own claims.
+        files: What nbgrader wrote beside the notebook and needs for feedback, by name.
+        mark: Fingerprint of all its files.
+        key: Digest of all that its verdict depends on: equal answers of two students have one key.
+    """
 
     student: str
     lab: str
-    folder: Path
-    notebook: Path | None  # the notebook in there that is graded; None if no file can be it
-    timestamp: datetime | None = None  # when it was handed in, UTC without an offset; None if that is not known
-    notes: tuple[str, ...] = ()  # one sentence each, for the report
-    flags: tuple[Flag, ...] = ()  # what an instructor should look at
-    jobs: tuple[JobRecord, ...] = ()  # records of batch jobs in it: the student's own claims
+    notebook: str = ""
+    cells: Cells = field(default_factory=Cells)
+    timestamp: datetime | None = None
+    notes: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    jobs: tuple[JobRecord, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    mark: str = ""
+    key: str = ""
 
 
 def classify(  # noqa: PLR0913, PLR0917  # all that is known of a folder
-    folder: Path,
+    contents: Contents,
     student: str,
     lab: str,
     released: NotebookNode,
@@ -68,34 +81,39 @@ def classify(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     refused: Sequence[str] = (),
     *,
     worked_copies: bool = False,
-) -> HandIn:
-    """Return what a folder holds, any version of a hand-in.
+) -> Submission:
+    """Return what a folder holds, any version of a submission.
 
     `public` names files that students got with the lab; `refused` are the sentences on what was in the student's own
     folder and was not copied into this one.
     With `worked_copies` another notebook is graded when it holds more answers than that of the expected name.
     """
-    try:
-        listing = list_folder(folder)
-    except RefusedFileError as error:
-        ignored = Flag("files", f"The folder {folder.name} is ignored: {error}.")
-        return HandIn(student, lab, folder, None, flags=(ignored,))
-    name, notes = _find_notebook(folder, lab, released, listing.files, worked_copies=worked_copies)
+    files = contents.files
+    name, cells, notes = _find_notebook(lab, released, files, worked_copies=worked_copies)
     expected = {name, TIMESTAMP, SECRET, MANIFEST, *public}
-    others = (file for file in listing.files if file not in expected)
+    others = (file for file in files if file not in expected)
     beside = [file for file in others if not file.startswith(JOBS) and not file.endswith(NOTEBOOK)]
-    flags = [Flag("files", f"Ignored: {sentence}.") for sentence in listing.refused]
+    flags = [Flag("files", f"Ignored: {sentence}.") for sentence in contents.refused]
     importable = [file for file in beside if file.lower().endswith(IMPORTABLE)]
     if importable:
         flags.append(Flag("files", f"Files other than the notebook are ignored: {first_few(importable)}."))
     if data := [file for file in beside if file not in importable]:
         notes.append(f"files other than the notebook are ignored: {first_few(data)}")
-    if name and listing.files[name] > MAX_FILE_BYTES:
-        notes.append(f"{name} is large ({listing.files[name] / 1e6:.0f} MB): its outputs are ignored")
-    if name is None:
-        notes = _with_missed(notes, [*refused, *listing.refused], f"{lab}{NOTEBOOK}")
-    notebook, jobs = folder / name if name else None, read_records(folder, listing.files, lab)
-    return HandIn(student, lab, folder, notebook, read_timestamp(folder), tuple(notes), tuple(flags), jobs)
+    if name and len(files[name]) > MAX_FILE_BYTES:
+        notes.append(f"{name} is large ({len(files[name]) / 1e6:.0f} MB): its outputs are ignored")
+    if not name:
+        notes = _with_missed(notes, [*refused, *contents.refused], f"{lab}{NOTEBOOK}")
+    return Submission(
+        student,
+        lab,
+        notebook=name,
+        cells=cells,
+        timestamp=read_timestamp(files),
+        notes=tuple(notes),
+        flags=tuple(flags),
+        jobs=read_records(files, lab),
+        files={name: data for name, data in files.items() if name == SECRET and len(data) <= MAX_SECRET_BYTES},
+    )
 
 
 def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list[str]:
@@ -109,45 +127,38 @@ def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list
     return [*told, *rest, *others, ASK_AGAIN.format(expected)]
 
 
-def staged_cells(hand_in: HandIn, released: NotebookNode) -> Cells:
-    """Take the answers out of a hand-in: source text and pasted pictures, never outputs."""
-    if hand_in.notebook is None:
-        return Cells({}, ())
-    try:
-        notebook = read_notebook(hand_in.folder, hand_in.notebook.relative_to(hand_in.folder).as_posix())
-    except RefusedFileError as error:
-        return Cells({}, (), notes=(f"{hand_in.notebook.name} is damaged: {error}",))
-    return find_answers(notebook, released)
-
-
 def _find_notebook(
-    folder: Path, lab: str, released: NotebookNode, files: Iterable[str], *, worked_copies: bool
-) -> tuple[str | None, list[str]]:
-    """Return the notebook that is graded, and what there is to say about the choice."""
+    lab: str, released: NotebookNode, files: Mapping[str, bytes], *, worked_copies: bool
+) -> tuple[str, Cells, list[str]]:
+    """Return the notebook that is graded, what is taken of it, and what there is to say about the choice."""
     expected = f"{lab}{NOTEBOOK}"
     stubs = {cell_name(cell): cell.source for cell in released.cells if is_solution(cell)}
     # The executed copy of a batch job is the last resort.
     order = sorted((name != expected, name.startswith(JOBS), name) for name in files if name.endswith(NOTEBOOK))
     notes: list[str] = []
-    known: dict[str, int] = {}  # by file, its number of answer cells
-    worked: dict[str, int] = {}  # by file, how many of them the student has changed
+    known: dict[str, Cells] = {}
+    worked: dict[str, int] = {}  # by file, how many answers the student has changed
     for *_, name in order[:NUM_CANDIDATES]:
         try:
-            notebook = read_notebook(folder, name)
+            notebook = parse_notebook(files[name])
         except RefusedFileError as error:
             notes.append(f"{name} is damaged: {error}")
             continue
-        answers = find_answers(notebook, released).answers
-        known[name], worked[name] = len(answers), len(answers.items() - stubs.items())
-        if not known[name]:
+        known[name] = find_answers(notebook, released)
+        answers = known[name].answers
+        worked[name] = len(answers.items() - stubs.items())
+        if not answers:
             of = notebook.made_from.split("/")[1:2] or [lab]
             wrong = f"is from the wrong lab, {ascii(of[0])[1:-1]}" if of[0] != lab else "has no answer cell of this lab"
             notes.append(f"{name} {wrong}")
-        if name == expected and known[name] == worked[name] > 0:
-            return name, notes
-    if known.get(expected):
-        return _choose_worked(worked, expected, worked_copies=worked_copies)
-    return _choose_other(known, expected, notes)
+        if name == expected and len(answers) == worked[name] > 0:
+            return name, known[name], notes
+    if expected in known and known[expected].answers:
+        chosen, notes = _choose_worked(worked, expected, worked_copies=worked_copies)
+    else:
+        num_answers = {name: len(cells.answers) for name, cells in known.items()}
+        chosen, notes = _choose_other(num_answers, expected, notes)
+    return chosen, known.get(chosen, Cells()), notes
 
 
 def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool) -> tuple[str, list[str]]:
@@ -164,15 +175,15 @@ def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool
     return expected, [f"{counts}: to have the first one graded, write worked_copies = true into course.toml"]
 
 
-def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tuple[str | None, list[str]]:
+def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tuple[str, list[str]]:
     most = max(known.values(), default=0)
     best = [name for name, num in known.items() if num == most and num]
     beside = [name for name in best if not name.startswith(JOBS)] or best[:1]
     if len(beside) == 1:
         return beside[0], [*notes, f"{beside[0]} is graded as {expected}"]
     if beside:
-        return None, [*notes, f"{expected} is missing: give one of {first_few(beside)} this name"]
-    return None, [*(notes or [NONE]), NOTHING]
+        return "", [*notes, f"{expected} is missing: give one of {first_few(beside)} this name"]
+    return "", [*(notes or [NONE]), NOTHING]
 
 
 def parse_moment(text: str) -> datetime | None:
@@ -188,13 +199,9 @@ def parse_moment(text: str) -> datetime | None:
     return moment
 
 
-def read_timestamp(folder: Path) -> datetime | None:
-    """Return what a hand-in's own file says about its time; None if the file is missing or holds no time."""
-    try:
-        text = read_file(folder, TIMESTAMP, MAX_TIMESTAMP_BYTES).decode("ascii", "replace")
-    except RefusedFileError:
-        return None
-    return parse_moment(text)
+def read_timestamp(files: Mapping[str, bytes]) -> datetime | None:
+    """Return the time in nbgrader's own file with it; None if the file is missing or holds no time."""
+    return parse_moment(files.get(TIMESTAMP, b"")[:MAX_TIMESTAMP_BYTES].decode("ascii", "replace"))
 
 
 def timestamp_text(moment: datetime) -> str:

@@ -9,11 +9,12 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 MAX_NUM_FILES = 2000
 MAX_DEPTH = 8
@@ -29,6 +30,9 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and what nbgrader writes beside them
 SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
+COARSE_S = 20.0  # a change within it may leave the times of files as they were, on a slow file system
+Stamp = tuple[tuple[str, int, int], ...]  # of a folder: name, size and time of the last change of each file
+T = TypeVar("T")
 
 
 class RefusedFileError(Exception):
@@ -41,6 +45,58 @@ class Listing:
 
     files: dict[str, int]
     refused: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A student's folder as it was read.
+
+    Attributes:
+        files: Path within it to content, of plain files.
+        refused: One sentence for each thing that was not read, such as links.
+    """
+
+    files: Mapping[str, bytes]
+    refused: tuple[str, ...] = ()
+
+
+def read_contents(folder: Path) -> Contents:
+    """Read a folder of a student.
+
+    Raises:
+        RefusedFileError: it is not a folder, or a file changes while it is read.
+        OSError: it vanishes, or may not be read.
+    """
+    listing = list_folder(folder)
+    return Contents({name: read_file(folder, name) for name in listing.files}, listing.refused)
+
+
+def stamp_of(folder: Path) -> Stamp:
+    """Return what changes with a folder's files, without reading them; nobody can set the time of the last change."""
+    stats = {name: (folder / name).lstat() for name in list_folder(folder).files}
+    return tuple((name, one.st_size, one.st_ctime_ns) for name, one in stats.items())
+
+
+def is_old(stamp: Stamp) -> bool:
+    """Whether what changes from now on has another time, however coarse the times of the file system are."""
+    return time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > COARSE_S
+
+
+class Unchanged(Generic[T]):
+    """What was made of folders, by folder, until a file in one changes: `grade --watch` looks at them all again."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[object, T]] = {}
+
+    def get(self, folder: Path, make: Callable[[], T], *depends_on: object) -> T:
+        """Return what a function makes of a folder, and of other values; it is called once for equal ones."""
+        stamp = stamp_of(folder)
+        if self._known.get(folder, (None,))[0] != (stamp, depends_on):
+            made = make()
+            if not is_old(stamp):
+                return made
+            self._known[folder] = ((stamp, depends_on), made)
+        return self._known[folder][1]
 
 
 def list_folder(folder: Path) -> Listing:
@@ -117,13 +173,17 @@ def _read(descriptor: int, max_bytes: int) -> bytes:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise RefusedFileError(f"it is {_kind(status.st_mode)}")
-    if status.st_size > max_bytes:
-        raise RefusedFileError(f"it is too big: {status.st_size / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
+    _check_size(status.st_size, max_bytes)
     with open(descriptor, "rb", closefd=False) as file:  # a number, no path
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise RefusedFileError("it grew while it was read")
     return content
+
+
+def _check_size(num_bytes: int, max_bytes: int) -> None:
+    if num_bytes > max_bytes:
+        raise RefusedFileError(f"it is too big: {num_bytes / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
 
 
 def _max_bytes(name: str) -> int:
@@ -168,6 +228,7 @@ def read_notebook(folder: Path, name: str) -> StudentNotebook:
 
 def parse_notebook(content: bytes) -> StudentNotebook:
     """Read a notebook as `read_notebook` does, from what is in its file."""
+    _check_size(len(content), MAX_NOTEBOOK_BYTES)
     data = _parse(content)
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
         raise RefusedFileError("it has no list of cells")

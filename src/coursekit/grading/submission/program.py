@@ -1,4 +1,4 @@
-"""What is judged: the source text of a hand-in's cells, in a lab parted in two, what runs with it and the judge's.
+"""A lab as it is graded, parted in two: what runs with a student's cells, and what is the judge's.
 
 The instructor's notebook decides. Test cells are the judge's, and so is every cell that uses what comes from
 `coursekit.checks`. All others run in the sandbox, without their imports of `coursekit.checks`; of cells that only draw,
@@ -10,19 +10,17 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from coursekit.framework import HOROVOD
-from coursekit.grading.verdict import Flag, Verdict
+from coursekit.grading.submission.cells import Cells
 from coursekit.labs.cells import cell_name, is_solution, is_test, names_of
 from coursekit.paths import PACKAGE
-from coursekit.way_out import checks_of_pieces
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -30,43 +28,6 @@ if TYPE_CHECKING:
 CHECKS = "coursekit.checks"
 DRAWING, PARAMETERS = "picture", "parameters"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-
-
-@dataclass(frozen=True)
-class Work:
-    """A student's own cells."""
-
-    lab: str
-    student: str
-    answers: Mapping[str, str]  # by `grade_id`, the source of each answer cell; one that was deleted is missing
-    extra: tuple[tuple[str, str], ...] = ()  # added code cells: the known cell before ('' at the top), and the source
-    changed: Mapping[str, str] = field(default_factory=dict)  # by name, given code cells as the student changed them
-    flags: tuple[Flag, ...] = ()  # what the instructor should know of the hand-in
-
-    @property
-    def taken(self) -> set[str]:
-        """The checks that give no points, since the student took what they look at from the solution."""
-        sources = [*self.answers.values(), *(source for _, source in self.extra), *self.changed.values()]
-        return {check for source in sources for check in checks_of_pieces(source)}
-
-    def digest(self) -> str:
-        """Return a digest of the sources."""
-        text = json.dumps([self.lab, sorted(self.answers.items()), self.extra, sorted(self.changed.items())])
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Submission:
-    """One submission to judge."""
-
-    source: Path  # the lab's notebook with hidden tests
-    work: Work
-    key: str = ""  # digest of all that the verdict depends on
-    left_out: tuple[str, ...] = ()  # names of the judge's cells that are not run
-
-    def not_judged(self, fault: str) -> Verdict:
-        """Return a verdict without a score that says why it was not graded."""
-        return Verdict(self.work.lab, self.work.student, (), self.work.flags, fault=fault, key=self.key)
 
 
 class CellToRun(NamedTuple):
@@ -77,7 +38,7 @@ class CellToRun(NamedTuple):
     definitions_only: bool = False
 
 
-def cells_to_run(program: Program, work: Work) -> list[tuple[list[CellToRun], Part | None]]:
+def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun], Part | None]]:
     """Return each of the judge's cells with the cells that the sandbox runs before it, in the notebook's order.
 
     So a test sees the answers as they are bound where it stands, whatever cells below it do.
@@ -92,21 +53,21 @@ def cells_to_run(program: Program, work: Work) -> list[tuple[list[CellToRun], Pa
     cells: list[CellToRun] = []
     for name in ("", *program.order):
         if name in runs:
-            source = work.answers.get(name, "") if runs[name].is_answer else runs[name].source
-            changed = work.changed.get(name)
+            source = students.answers.get(name, "") if runs[name].is_answer else runs[name].source
+            changed = students.changed.get(name)
             cells += [CellToRun(f"{name} (changed)", changed, definitions_only=True)] if changed else []
             cells += [CellToRun(name, source)] if source.strip() else []
         elif name in judged:
             steps.append((cells, judged[name]))
             cells = []
-        added = [source for after, source in work.extra if after == name]
+        added = [source for after, source in students.extra if after == name]
         cells += [CellToRun(f"{name or 'top'} + {number}", source) for number, source in enumerate(added, 1)]
     return [*steps, (cells, None)]
 
 
-def key_of(work: Work, source: Path, limits: str) -> str:
+def key_of(lab: str, cells: Cells, source: bytes, limits: str) -> str:
     """Return the digest of all that a verdict depends on; `source` is the lab's notebook with hidden tests."""
-    parts = (work.digest(), hashlib.sha256(source.read_bytes()).hexdigest(), kit_digest(PACKAGE), limits)
+    parts = (cells.digest(lab), hashlib.sha256(source).hexdigest(), kit_digest(PACKAGE), limits)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -146,35 +107,44 @@ class Program:
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
-    """Part a lab's source notebook, with hidden tests, in two."""
-    imports, parameters = [], ""
-    judges: set[str] = set()
-    run: list[Part] = []
-    judged: list[Part] = []
-    cells = [cell for cell in source.cells if cell.cell_type == "code"]
-    for cell in cells:
-        if is_test(cell):
-            judged.append(Part(cell_name(cell), cell.source, points=float(cell.metadata.nbgrader.points)))
-            continue
-        own, without = _without_checks(cell.source)
-        imports += own
-        judges |= names_of("\n".join(own)).bound
-        tags = cell.metadata.get("tags", [])
-        if PARAMETERS in tags:
-            parameters = cell.source
-        if not is_solution(cell) and names_of(without).used & judges:
-            judges |= names_of(without).bound
-            judged.append(Part(cell_name(cell), without))
-        else:
-            source_text = "\n\n".join(_definitions(without)) if DRAWING in tags else without
-            run.append(Part(cell_name(cell), source_text, is_answer=is_solution(cell)))
+    """Part a lab's source notebook, with hidden tests, in two: first say whose each cell is, then collect them."""
+    code = {cell_name(cell): cell for cell in source.cells if cell.cell_type == "code"}
+    parted = {name: ([], cell.source) if is_test(cell) else _without_checks(cell.source) for name, cell in code.items()}
+    judges = _judges(code, parted)
+
+    points = {name: float(cell.metadata.nbgrader.points) for name, cell in code.items() if is_test(cell)}
+    judged = tuple(Part(name, parted[name][1], points=points.get(name)) for name in judges)
+    run = []
+    for name in (name for name in code if name not in judges):
+        rest, is_drawing = parted[name][1], DRAWING in code[name].metadata.get("tags", [])
+        run.append(Part(name, "\n\n".join(_definitions(rest)) if is_drawing else rest, is_solution(code[name])))
+
+    imports = [line for checks, _ in parted.values() for line in checks]
     used = frozenset().union(*(names_of(part.source).used for part in judged))
     given = [node for part in run if not part.is_answer for node in _statements(part.source)]
     trusted = [ast.unparse(node) for node in given if isinstance(node, (ast.Import, ast.ImportFrom))]
     others = [line for line in trusted if names_of(line).bound & used]
+    parameters = ["", *(cell.source for cell in code.values() if PARAMETERS in cell.metadata.get("tags", []))][-1]
     known = "\n".join([*imports, *others, parameters])
     framework = source.metadata.get("coursekit", {}).get("framework", HOROVOD)
-    return Program(lab, tuple(run), tuple(judged), known, tuple(map(cell_name, source.cells)), framework)
+    return Program(lab, tuple(run), judged, known, tuple(map(cell_name, source.cells)), framework)
+
+
+def _judges(code: Mapping[str, NotebookNode], parted: Mapping[str, tuple[list[str], str]]) -> list[str]:
+    """Return the names of the judge's cells: tests, and what uses names of `coursekit.checks` or of such a cell above.
+
+    Example: `found = lab01.try_it(answer)` is the judge's, and so is `print(found)` below it; `answer` is not.
+    """
+    found, names = [], set[str]()
+    for name, cell in code.items():
+        checks, rest = parted[name]
+        names |= names_of("\n".join(checks)).bound
+        if is_test(cell):
+            found.append(name)
+        elif not is_solution(cell) and names_of(rest).used & names:
+            found.append(name)
+            names |= names_of(rest).bound
+    return found
 
 
 def _without_checks(source: str) -> tuple[list[str], str]:
