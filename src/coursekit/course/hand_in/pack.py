@@ -190,9 +190,9 @@ def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord,
     `jobs/` may be in this folder, in the notebook's, and at the top of its checkout.
     """
     places = dict.fromkeys([start.resolve(), *notebook.parents[:3]])
-    files = [file for place in places for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}") if is_plain(file.parent.name)]
+    files = [file for place in places for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}")]
     found = []
-    for file in files:
+    for file in filter(lambda file: is_plain(file.parent.name), files):
         name = f"{JOBS_FOLDER}/{file.parent.name}/{RESULT}"
         with suppress(RefusedFileError):
             content = read_file(file.parents[2], name)
