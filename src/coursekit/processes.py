@@ -1,4 +1,4 @@
-"""Processes: signals to stop and to main threads, the end of all that another one has started, and cheap forks.
+"""Processes: signals to stop and to main threads, and the end of all that another one has started.
 
 A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
 A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import re
 import signal
 import time
 from collections.abc import Iterable, Iterator
@@ -27,9 +26,7 @@ INTERRUPTED_STATUS = SIGNAL_STATUS + signal.SIGINT  # after Ctrl-C
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ending a kernel and its ranks takes a few seconds; an impatient second Ctrl-C must not cut that short.
 TIDYING_S = 20.0
-HUGE_PAGE_BYTES = 2 << 20  # of x86-64, and of ARM with pages of 4 KiB
 
-_MADV_COLLAPSE = 25  # Linux 6.1
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 # The system call `tgkill`, by processor: the C library offers it since glibc 2.30 only.
@@ -147,22 +144,6 @@ def plain_environment() -> dict[str, str]:
         "HOME": os.environ.get("HOME", "/root"),
         "LANG": "C.UTF-8",
     }
-
-
-def use_huge_pages() -> None:
-    """Move this process's memory into huge pages where the kernel can, so that forks are cheaper (madvise(2)).
-
-    A fork copies an entry for each page, and its end drops them again. Of a process with TensorFlow, 190 MB in pages of
-    4 KiB are 48,000 entries; with 126 of them in 63 huge pages, a fork and its end took 6 ms instead of 13.
-    A page that a child writes to is still copied alone. Older kernels refuse, and all stays as it is.
-    """
-    library = ctypes.CDLL(None)
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        first, end, inode = re.match(r"(\w+)-(\w+) \S+ \S+ \S+ (\d+)", line).groups()  # type: ignore[union-attr]
-        start = -(-int(first, 16) // HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES
-        length = int(end, 16) // HUGE_PAGE_BYTES * HUGE_PAGE_BYTES - start
-        if inode == "0" and length > 0:  # no file
-            library.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_COLLAPSE)
 
 
 def signal_main_thread(pid: int, number: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import linecache
 import logging
 import os
@@ -28,8 +27,6 @@ NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
 # nothing keeps the other threads from running while their frames are written.
 STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
-# Tracing a step makes many objects that all stay: by Python's own thresholds much of its time is a search for garbage.
-GC_THRESHOLDS = (50_000, 20, 20)
 
 
 def run_rank(task: Task, rank: int, reports: Connection) -> None:
@@ -64,7 +61,6 @@ def report_of(function: Callable[..., Report], *args: Any) -> Report:
 
 def prepare(task: Task, rank: int) -> None:
     """Make this process one rank of the task."""
-    gc.set_threshold(*GC_THRESHOLDS)
     os.chdir(task.folder)
     sys.path[:] = task.search_path
     linecache.cache.update(task.sources)
