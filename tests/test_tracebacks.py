@@ -136,22 +136,6 @@ def test_the_cause_is_what_informs(text, cause):
 
 
 @pytest.mark.usefixtures("cell")
-def test_a_place_in_a_page_is_further_inside_than_the_traceback():
-    """The line of the cell that a session's page names is told, with its code, which the page does not have."""
-
-    def fail():
-        raise ValueError(SESSION)
-
-    error = error_of(fail)
-
-    assert (
-        tracebacks.place_below(error, 1)
-        == tracebacks.last_place(SESSION)
-        == "2.py, line 2 in inner: `return np.linalg.inv(x)`"
-    )
-
-
-@pytest.mark.usefixtures("cell")
 def test_a_page_of_autograph_becomes_its_cause_and_the_students_line():
     """What fails while Keras makes its graph is told with the line of the cell, which its traceback does not have."""
     page = f"""in user code:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import RankError, RankTimeoutError, deadlock
+from coursekit.ranks import RankTimeoutError, deadlock
 from coursekit.ranks.deadlock import DeadlockWatch, State
 from coursekit.ranks.protocol import Activity, RankSample, Sample
 from coursekit.ranks.sampler import Sampler, is_asleep
@@ -64,29 +64,6 @@ def makes_unequal_steps():
     fit(pairs.batch(1).prefetch(tf.data.AUTOTUNE))
 
 
-def estimator_makes_unequal_steps():
-    """Train with an Estimator on rank 0 for one step more than on rank 1, which broadcasts then."""
-    import horovod.tensorflow as hvd
-    import tensorflow as tf
-
-    from coursekit import estimator  # noqa: F401  # TensorFlow has none since 2.16
-
-    hvd.init()
-
-    def model(features, labels, mode):
-        weight = tf.compat.v1.get_variable("weight", [1])
-        loss = tf.reduce_mean((features * weight - labels) ** 2)
-        optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.GradientDescentOptimizer(0.1))
-        step = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
-        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
-
-    def batches():
-        return tf.data.Dataset.from_tensors((tf.ones([4, 1]), tf.ones([4, 1]))).repeat()
-
-    tf.estimator.Estimator(model).train(batches, steps=3 - hvd.rank())
-    hvd.broadcast_object("trained", root_rank=0)
-
-
 COMPILED, BROADCAST, ALLREDUCE = (
     "is inside a compiled TensorFlow step",
     "waits in hvd.broadcast_object",
@@ -100,7 +77,6 @@ COMPILED, BROADCAST, ALLREDUCE = (
         (in_different_collectives, 3, [BROADCAST, ALLREDUCE, ALLREDUCE]),
         (init_on_rank_0, 2, ["waits in hvd.init", "has finished"]),
         (makes_unequal_steps, 2, [COMPILED, ALLREDUCE]),
-        (estimator_makes_unequal_steps, 2, [COMPILED, BROADCAST]),
     ],
 )
 def test_a_certain_deadlock_ends_the_run_at_once(function, num_ranks, positions):
@@ -164,40 +140,10 @@ def waits_for_a_generator():
     return 1.0
 
 
-def waits_for_a_file(path):
-    """Wait on rank 1, inside a compiled step, for a file that TensorFlow opens; rank 0 averages metrics meanwhile."""
-    import horovod.tensorflow as hvd
-    import tensorflow as tf
-
-    hvd.init()
-    samples = tf.data.Dataset.from_tensors(([1.0], [1.0]))
-    if hvd.rank() == 1:
-        more = tf.data.TextLineDataset(str(path)).map(lambda line: ([tf.strings.to_number(line)], [1.0]))
-        samples = samples.concatenate(more)
-        path.with_name("begun").touch()
-    fit(samples.batch(1))
-
-
 @pytest.mark.parametrize("function", [sleeps_first, is_helped_by_a_thread, waits_for_a_generator])
 def test_who_can_still_go_on_is_left_alone(function):
     """A rank that sleeps, or has a thread that comes later is not stuck: the run ends as it should."""
     assert ranks.run(function, timeout_s=FAR_S) == [1.0, 1.0]
-
-
-def test_who_reads_in_a_compiled_step_is_left_alone(tmp_path):
-    """TensorFlow's own threads read there, which no Python stack shows: the kernel tells it.
-
-    A pipe opens when its writer comes. It has no positions, so TensorFlow fails then: the rank did go on.
-    """
-    os.mkfifo(tmp_path / "samples")
-    writer = f"until [ -e begun ]; do sleep 0.1; done; sleep {3 * LONG_S}; exec > samples"  # no child of a rank
-    with subprocess.Popen(["sh", "-c", writer], cwd=tmp_path) as process:
-        try:
-            with pytest.raises(RankError) as caught:
-                ranks.run(waits_for_a_file, tmp_path / "samples", timeout_s=FAR_S)
-        finally:
-            process.kill()
-    assert (caught.value.code, caught.value.rank, caught.value.error_type) == ("rank.raised", 1, "InvalidArgumentError")
 
 
 class ScriptedJob:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 
@@ -55,32 +54,6 @@ def test_asking_for_stacks_too_early_ends_no_rank():
     status = Path(f"/proc/{shared.get().pid}/status").read_text()
     (ignored,) = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigIgn:")]
     assert [ignored >> (number - 1) & 1 for number in (STACK_SIGNAL, ALL_STACKS_SIGNAL)] == [1, 1]
-
-
-NUM_ASKED = 20  # so many stacks fit into a pipe that nobody reads
-
-
-def wait_while_threads_work():
-    """Wait as a rank does whose threads work, and be asked for the stack again and again."""
-
-    def deep(num_calls):
-        return deep(num_calls - 1) if num_calls else time.sleep(0.0005)
-
-    def work():
-        while True:
-            deep(20)
-            eval("deep(3)", {"deep": deep})  # noqa: S307  # code that is gone afterwards
-
-    for _ in range(8):
-        threading.Thread(target=work, daemon=True).start()
-    for _ in range(NUM_ASKED):
-        os.kill(os.getpid(), STACK_SIGNAL)
-        time.sleep(0.01)
-
-
-def test_who_is_asked_for_a_stack_while_threads_run_lives_on():
-    """Frames of threads that go on meanwhile lead anywhere: with those of all threads, one of some ten asked dies."""
-    assert ranks.run(wait_while_threads_work, num_ranks=4) == [None] * 4
 
 
 def leave_processes_behind():

@@ -85,39 +85,31 @@ def test_an_unknown_framework_is_refused():
         ranks.warm_up("jax")
 
 
-def test_a_task_of_srun_learns_its_place_by_the_names_of_torchrun(monkeypatch):
-    """What torchrun has set stays."""
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.setenv(name, "")  # so that it is restored
-        monkeypatch.delenv(name)
-    of_slurm = {"SLURM_STEP_ID": "0", "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_STEP_NUM_TASKS": "8"}
-    of_slurm |= {"SLURM_LAUNCH_NODE_IPADDR": "10.0.0.1", "SLURM_JOB_ID": "30007"}
-    for name, value in of_slurm.items():
-        monkeypatch.setenv(name, value)
-    place_torch()
-    found = {name: os.environ[name] for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")}
-    assert found == {
-        "RANK": "5",
-        "WORLD_SIZE": "8",
-        "LOCAL_RANK": "1",
-        "MASTER_ADDR": "10.0.0.1",
-        "MASTER_PORT": "20007",
-    }
-    monkeypatch.setenv("SLURM_PROCID", "6")
-    place_torch()
-    assert os.environ["RANK"] == "5"
+NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+STEP = {
+    "SLURM_STEP_ID": "0",
+    "SLURM_PROCID": "5",
+    "SLURM_LOCALID": "1",
+    "SLURM_STEP_NUM_TASKS": "8",
+    "SLURM_LAUNCH_NODE_IPADDR": "10.0.0.1",
+    "SLURM_JOB_ID": "30007",
+}
 
 
-def test_a_script_that_nobody_starts_trains_alone(monkeypatch):
-    """Whatever another job has left of the number of its ranks, and of the address of its first."""
-    left = {"WORLD_SIZE": "8", "LOCAL_RANK": "3", "MASTER_ADDR": "192.0.2.1"}
-    for name, value in {"RANK": "", "MASTER_PORT": "", **left}.items():
-        monkeypatch.setenv(name, value)
-    for name in ("RANK", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_JOB_ID"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.mark.parametrize(
+    ("around", "found"),
+    [
+        pytest.param(STEP, ("5", "8", "1", "10.0.0.1", "20007"), id="task of srun"),
+        pytest.param({"RANK": "3", **STEP}, ("3", None, None, None, None), id="torchrun"),
+        pytest.param({"WORLD_SIZE": "8", "MASTER_ADDR": "x"}, ("0", "1", "0", "127.0.0.1", "20000"), id="nobody"),
+    ],
+)
+def test_a_script_learns_its_context_by_the_names_of_torchrun(monkeypatch, around, found):
+    """What torchrun has set stays; a script that nobody starts trains alone, whatever another job has left."""
+    environ = dict(around)
+    monkeypatch.setattr(os, "environ", environ)
     place_torch()
-    alone = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "20000"}
-    assert {name: os.environ[name] for name in alone} == alone
+    assert tuple(map(environ.get, NAMES)) == found
 
 
 def imported():

@@ -12,7 +12,7 @@ import pytest
 
 from coursekit import corrected_time, ranks
 from coursekit.ranks import RankTimeoutError
-from coursekit.ranks.line_printer import MAX_BYTES_PER_RANK, LinePrinter
+from coursekit.ranks.line_printer import MAX_BYTES_PER_RANK
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -58,14 +58,6 @@ def test_very_much_output_is_cut_and_the_run_goes_on(capfd):
         own = [line for line in lines if line.startswith(f"[{rank}] ")]
         assert "1024 KiB" in own[-1]
         assert len("\n".join(line[4:] for line in own[:-1])) == pytest.approx(MAX_BYTES_PER_RANK, abs=1)
-
-
-def test_a_line_that_comes_in_pieces_is_printed_once(capsys):
-    """Pieces are put together, even within a character of several bytes."""
-    printer = LinePrinter(3, show=True)
-    for piece in (b"gr", b"\xc3", b"\xbcn\nlast", b""):
-        printer.feed(piece)
-    assert capsys.readouterr().out == "[3] grün\n[3] last\n"
 
 
 def multiply_with_16_bits():

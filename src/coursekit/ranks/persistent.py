@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from coursekit.environ import scrubbed
 from coursekit.errors import Cause, Interrupted
-from coursekit.ranks.explain import RankError, explain_failure
+from coursekit.ranks.explain import INTERRUPTED, RankError, explain_failure
 from coursekit.ranks.launch import check_numbers, checked_environ, error_of, server_for, value_of
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.protocol import Task
@@ -120,7 +120,9 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             if not all_back:
                 self.stop()
         if not all_back:
-            if outcome.failed_ranks() and not watch.was_interrupted:
+            if watch.was_interrupted and outcome.stopped:
+                outcome.stopped = INTERRUPTED  # who waits for an interrupted rank may be known as a deadlock
+            elif outcome.failed_ranks():
                 outcome.stopped = ""  # the failure is why the others were interrupted
             raise error_of(outcome, timeout_s, f"\n\n{LOST}")
         if watch.was_interrupted:
