@@ -13,6 +13,7 @@ from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
+from coursekit.errors import Cause
 
 GRADIENT_SHAPES = ((), (), (3, 2))
 LARGE = np.float32(1e3)  # times as large is one gradient as the others
@@ -29,24 +30,28 @@ def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) ->
     for rank, returned in enumerate(run_here(rank_facts, by=call, num_ranks=num_ranks, ranks_per_node=ranks_per_node)):
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
-            require(name in facts, f"the facts of rank {rank} have no entry {name!r}")
-            require_equal(
-                as_number(facts[name], f"on rank {rank}, {name!r}"), value, f"{name!r} on rank {rank}", "", hint
-            )
+            require(name in facts, f"the facts of rank {rank} have no entry {name!r}", "answer.no-entry")
+            got = as_number(facts[name], f"on rank {rank}, {name!r}")
+            require_equal(got, value, f"{name!r} on rank {rank}", "facts.wrong", hint)
 
 
 def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) -> None:
     """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
-    without = "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any"
-    with explained({"IndexError": without}):
+    without_gpus = Cause(
+        "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any",
+        "gpu.none",
+    )
+    with explained({"IndexError": without_gpus}):
         run_here(pin_gpu, num_ranks=1)
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, _) in enumerate(run_here(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         local_rank = rank % ranks_per_node
-        require(visible is not None, f"rank {rank} can see all GPUs of its node: make one of them visible")
-        require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank")
+        message = f"rank {rank} can see all GPUs of its node: make one of them visible"
+        require(visible is not None, message, "gpu.all-visible")
+        require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank", "gpu.not-one")
         where = f"rank {rank}, local rank {local_rank} of its node"
-        require(visible == [local_rank], f"{where}: expected GPU {local_rank}, got GPU {visible[0]}")
+        message = f"{where}: expected GPU {local_rank}, got GPU {visible[0]}"
+        require(visible == [local_rank], message, "gpu.wrong")
 
 
 def check_shard(shard: Answer, num_ranks: int) -> None:
@@ -70,14 +75,15 @@ def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
     for rank, pair in enumerate(pairs):
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in pair)
         together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
-        require(together, f"on rank {rank} x and y no longer belong together")
+        require(together, f"on rank {rank} x and y no longer belong together", "labels.mismatched")
         shards.append(a)
     check_owners(owners(shards, len(partner)), len(pairs))
     sizes = [len(samples) for samples in shards]
     twice = [len(samples) - len(set(samples.tolist())) for samples in shards]
-    require(not any(twice), f"the shards are not disjoint: {brief(twice)} samples of the ranks are there twice")
-    is_even = np.ptp(sizes) <= 1
-    require(is_even, f"of {len(partner)} samples expected shards of equal size, or with one more, got {brief(sizes)}")
+    message = f"the shards are not disjoint: {brief(twice)} samples of the ranks are there twice"
+    require(not any(twice), message, "samples.repeated")
+    message = f"of {len(partner)} samples expected shards of equal size, or with one more, got {brief(sizes)}"
+    require(np.ptp(sizes) <= 1, message, "shards.uneven")
 
 
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
@@ -85,11 +91,13 @@ def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
     before = fresh_rng().normal(size=(num_ranks, 2)).astype(np.float32)
     after = run_here(drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
     for rank, end in enumerate(after):
-        require_equal(np.shape(end), (2,), f"the shape of the variables of rank {rank} after the broadcast")
+        what = f"the shape of the variables of rank {rank} after the broadcast"
+        require_equal(np.shape(end), (2,), what, "variables.wrong-shape")
     gap = float(np.max(np.abs(np.subtract(after, after[0]))))
-    require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}")
+    require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}", "broadcast.missing")
     known = any(np.array_equal(after[0], start) for start in before)
-    require(known, f"the ranks agree on {brief(after[0])}, but no rank started there: send one rank's values to all")
+    message = f"the ranks agree on {brief(after[0])}, but no rank started there: send one rank's values to all"
+    require(known, message, "start.foreign")
 
 
 def check_average(average: Answer, num_ranks: int) -> None:
@@ -102,32 +110,37 @@ def check_average(average: Answer, num_ranks: int) -> None:
     for of_rank in gradients:
         of_rank[1] *= LARGE
     gradients[-1][0] *= 0  # it counts in the mean
-    listed = "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients"
+    listed = Cause(
+        "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients", "allreduce.list"
+    )
     with explained({"'list' object has no attribute 'dtype'": listed}):
         results = run_here(drivers.average, average, num_ranks=num_ranks, private=gradients)
     means = [np.mean(position, axis=0, dtype=float) for position in zip(*gradients)]
     for rank, got in enumerate(results):
-        require_equal(len(got), len(means), f"number of gradients that average returns on rank {rank}")
+        what = f"number of gradients that average returns on rank {rank}"
+        require_equal(len(got), len(means), what, "gradients.wrong-number")
         for number, value in enumerate(got):
             mean = as_array(value, f"gradient {number} on rank {rank}")
             same = [mean.shape == one.shape and np.allclose(mean, one, ALIKE, ALIKE) for one in means]
             alike = np.flatnonzero(same).tolist()
-            found = f"expected the mean of gradient {number} in place {number}, got that of gradient"
-            require(number in alike or not alike, f"{found} {', '.join(map(str, alike))}")
+            others = ", ".join(map(str, alike))
+            message = f"expected the mean of gradient {number} in place {number}, got that of gradient {others}"
+            require(number in alike or not alike, message, "gradients.wrong-order")
             _check_mean(mean, np.array([of_rank[number] for of_rank in gradients]), number, rank)
 
 
 def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
     """Check what rank `rank` got for gradient `number`, of which every rank has one."""
     num_ranks, expected = len(of_ranks), np.mean(of_ranks, axis=0, dtype=float)
-    require(got.shape == expected.shape, f"gradient {number} changed its shape on rank {rank}")
+    message = f"gradient {number} changed its shape on rank {rank}"
+    require(got.shape == expected.shape, message, "gradients.wrong-shape")
     is_own = np.array_equal(got, of_ranks[rank]) and num_ranks > 1
-    require(not is_own, f"rank {rank} still has its own gradient {number}")
+    require(not is_own, f"rank {rank} still has its own gradient {number}", "gradients.not-averaged")
     # fp16 compression rounds each gradient and each partial sum to 11 bits; of each twice as much is tolerated.
     tolerance = 4 * 2**-11 * np.mean(np.abs(of_ranks), axis=0)
     is_mean, is_sum = (bool(np.all(np.abs(got - n * expected) <= n * tolerance)) for n in (1, num_ranks))
-    require(is_mean or not is_sum, "the gradients are summed over the ranks: take their mean")
-    require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks")
+    require(is_mean or not is_sum, "the gradients are summed over the ranks: take their mean", "gradients.summed")
+    require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks", "gradients.wrong")
 
 
 def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) -> None:
@@ -137,14 +150,15 @@ def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) ->
     """
     base = float(fresh_rng().uniform(0.01, 0.25))
     got = run_here(drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
-    require(len(set(got)) == 1, f"the ranks use different learning rates: {brief(got)}")
-    slips = {
-        "it is not scaled": base,
-        "it counts the ranks of one node only": base * ranks_per_node,
-        "it grows with the square root of the number of ranks": base * num_ranks**0.5,
-        "it is scaled twice": base * num_ranks**2,
+    require(len(set(got)) == 1, f"the ranks use different learning rates: {brief(got)}", "rate.uneven")
+    mistakes = {
+        Cause("it is not scaled", "rate.not-scaled"): base,
+        Cause("it counts the ranks of one node only", "rate.local-size"): base * ranks_per_node,
+        Cause("it grows with the square root of the number of ranks", "rate.square-root"): base * num_ranks**0.5,
+        Cause("it is scaled twice", "rate.scaled-twice"): base * num_ranks**2,
     }
-    require_close(got[0], base * num_ranks, f"the rate {base:g} on {num_ranks} ranks", "", slips, is_relative=True)
+    what = f"the rate {base:g} on {num_ranks} ranks"
+    require_close(got[0], base * num_ranks, what, "rate.wrong", mistakes, is_relative=True)
 
 
 def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
@@ -166,7 +180,7 @@ def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
             learning_rate = limit / (wanted + part)
             got = as_number(max_num_ranks(x, learning_rate), "the number of ranks")
             case = f"the most ranks with the rate {learning_rate:.4g} and the limit {limit:.4g}"
-            require_equal(got, float(wanted), case)
+            require_equal(got, float(wanted), case, "ranks.wrong-number")
 
 
 def check_save_history(save_history: Answer, num_ranks: int) -> None:
@@ -174,11 +188,13 @@ def check_save_history(save_history: Answer, num_ranks: int) -> None:
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
     _, written = run_and_look(drivers.save, save_history, num_ranks=num_ranks, private=histories)
     check_writers(written)
-    require("history.npy" in written[0], f"files of rank 0: expected history.npy, got {brief(sorted(written[0]))}")
+    message = f"files of rank 0: expected history.npy, got {brief(sorted(written[0]))}"
+    require("history.npy" in written[0], message, "history.no-file")
     try:
         saved = np.load(io.BytesIO(written[0]["history.npy"] or b""), allow_pickle=False)
     except (ValueError, EOFError, MemoryError):  # the size that it claims may be any
-        raise CheckError("history.npy does not hold an array of numbers, as np.save writes it") from None
+        message = "history.npy does not hold an array of numbers, as np.save writes it"
+        raise CheckError(message, "history.no-array") from None
     numbers = as_array(saved, "history.npy")
     same = numbers.shape == histories[0].shape and np.allclose(numbers, histories[0])
-    require(same, "history.npy does not hold the history")
+    require(same, "history.npy does not hold the history", "history.wrong")

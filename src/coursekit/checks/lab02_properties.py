@@ -7,10 +7,13 @@ readable; `reference` knows what the steps must be, to rounding.
 Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
 """
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import require_close
+from coursekit.checks.findings import check_complete, check_owners
 from coursekit.checks.lab02_readings import DIVIDED, NOBODY, OWN, read_updates
 from coursekit.checks.lab02_reference import check_long, check_real, check_rest
 from coursekit.checks.lab02_trial import (
@@ -26,6 +29,7 @@ from coursekit.checks.lab02_trial import (
 )
 from coursekit.checks.lab02_updates import follows_gradients, is_averaged, require_motion, uses_of_samples
 from coursekit.checks.steps import FIRST_STEP
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 SAME_FACTOR = 1e-2  # of a rate that is right
@@ -46,12 +50,13 @@ def check_same_start(trial: TrainingTrial) -> None:
     gaps = trial.gaps("apart")[: FIRST_STEP + 1]
     luck = "the ranks start equal by chance or by a seed; put apart, " if trial.gaps("real")[0] == 0 else ""
     apart = f"up to {gaps[0]:.3g} apart, and still {gaps[-1]:.3g} apart after {counted(len(gaps) - 1, 'step')}"
-    got = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
-    require(min(gaps) < SAME_PLACE, got)
-    mixed = "the ranks start with the slope of one rank and the offset of another: broadcast both from one rank"
-    require(not _mixed_starts(trial), mixed)
+    message = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
+    require(min(gaps) < SAME_PLACE, message, "broadcast.missing")
+    message = "the ranks start with the slope of one rank and the offset of another: broadcast both from one rank"
+    require(not _mixed_starts(trial), message, "broadcast.mixed")
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
-    require(was_sent, "the ranks start at one point, but no rank's variables were there: the start is not broadcast")
+    message = "the ranks start at one point, but no rank's variables were there: the start is not broadcast"
+    require(was_sent, message, "start.foreign")
 
 
 def _mixed_starts(trial: TrainingTrial) -> bool:
@@ -77,15 +82,20 @@ def check_averaged(trial: TrainingTrial) -> None:
     require_motion(trial)
     if is_averaged(trial):
         return
-    source = read_updates(trial).source
+    source, expected = read_updates(trial).source, "expected steps by the mean of all ranks' gradients, got"
+    got = "each rank moved by its own gradients: the gradients are not averaged over the ranks"
+    require(source != OWN, f"{expected} {got}", "gradients.not-averaged")
+    got = f"all ranks moved by the gradients of rank {source}: they are broadcast, not averaged over the ranks"
+    require(not isinstance(source, int), f"{expected} {got}", "gradients.of-one-rank")
     got = "steps by something else: the gradients are not averaged over the ranks in every step"
-    if not follows_gradients(trial):
-        got += f", or {NO_DESCENT}"
-    elif source == OWN:
-        got = "each rank moved by its own gradients: the gradients are not averaged over the ranks"
-    elif isinstance(source, int):
-        got = f"all ranks moved by the gradients of rank {source}: they are broadcast, not averaged over the ranks"
-    raise CheckError(f"expected steps by the mean of all ranks' gradients, got {got}")
+    require(not follows_gradients(trial), f"{expected} {got}", "gradients.sometimes-averaged")
+    raise CheckError(f"{expected} {got}, or {NO_DESCENT}", "updates.unexplained")
+
+
+def _require_descent(trial: TrainingTrial) -> None:
+    """Require that some rank moves along gradients of the loss, averaged or not."""
+    require_motion(trial)
+    require(follows_gradients(trial), NO_DESCENT, "updates.unexplained")
 
 
 def check_shards(trial: TrainingTrial) -> None:
@@ -94,22 +104,21 @@ def check_shards(trial: TrainingTrial) -> None:
     Example: of four samples rank 0 uses 0 and 2, rank 1 uses 1 and 3. If rank 1 used 2 and 3, then 2 would be used
     by both ranks and 1 by none.
     """
-    require_motion(trial)
-    require(follows_gradients(trial), NO_DESCENT)
+    _require_descent(trial)
     num_steps = trial.history("coded").shape[1] - 1
     num_epochs, num_ranks, num_samples = NUM_EPOCHS["coded"], trial.num_ranks, len(trial.inputs.codes)
     expected = f"expected {STEPS_PER_EPOCH['coded']} steps of {BATCH_SIZE} samples per rank in each of"
     got = f"got {counted(num_steps, 'step')} in all, too few or too many for shares of all samples"
-    require(num_steps % num_epochs == 0, f"{expected} {counted(num_epochs, 'epoch')}, {got}")
+    message = f"{expected} {counted(num_epochs, 'epoch')}, {got}"
+    require(num_steps % num_epochs == 0, message, "steps.wrong-number")
     num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * num_ranks
-    once = f"expected each of the {num_samples} samples once in an epoch, got"
     for num_users in uses_of_samples(trial):
-        if num_users == num_ranks > 1:
-            raise CheckError(f"no shard: {once} each on all {num_ranks} ranks")
-        require(num_users in {None, 1}, f"the shards are not disjoint: {once} each on {num_users} ranks")
-        enough = num_users or num_uses >= num_samples
-        require(enough, f"the shards are not complete: {once} {num_uses}, so that some are used by no rank")
-        require(num_users, f"the shards are not disjoint and complete: {once} some by several ranks or by none")
+        if num_users is None:
+            check_complete(num_samples - num_uses, num_samples)
+            once = f"expected each of the {num_samples} samples once in an epoch"
+            message = f"the shards are not disjoint and complete: {once}, got some by several ranks or by none"
+            raise CheckError(message, "shards.uneven-use")
+        check_owners({sample: [*range(num_users)] for sample in range(num_samples)}, num_ranks)
     check_rest(trial)
 
 
@@ -119,21 +128,22 @@ def check_rate(trial: TrainingTrial) -> None:
     Example: updates that show the rates 0.08 and 0.08, twice the given one, are right; 0.04 is not scaled, 0.16 is
     scaled twice or comes of gradients that are summed, and 0.04 and 0.08 depend on the rank.
     """
-    require_motion(trial)
-    require(follows_gradients(trial), NO_DESCENT)
+    _require_descent(trial)
     reading, expected = read_updates(trial), trial.num_ranks
     factors = reading.rates / RATE
-    slips = {
-        "it is not scaled": 1,
-        "it is scaled twice, or the gradients are summed and not averaged": expected**2,
-        "it counts two ranks whatever their number, or those of one node only": 2,
+    mistakes = {
+        Cause("it is not scaled", "rate.not-scaled"): 1,
+        Cause("it is scaled twice, or the gradients are summed and not averaged", "rate.scaled-twice"): expected**2,
+        Cause("it counts two ranks whatever their number, or those of one node only", "rate.local-size"): 2,
     }
-    uneven = "it depends on the rank, or counts the ranks of one node only" if np.ptp(factors) > ROUNDING else ""
+    uneven = Cause("it depends on the rank, or counts the ranks of one node only", "rate.uneven")
+    otherwise = uneven if np.ptp(factors) > ROUNDING else None
     what = f"how many times the given learning rate the {expected} ranks step with"
     if reading.later_rates is not None:
         got = ", ".join(f"{factor:.4g}" for factor in reading.later_rates[0] / RATE)
-        raise CheckError(f"{what}: expected {expected}, got {got}: it changes from step to step")
-    require_close(factors, expected, what, "", slips, tolerance=SAME_FACTOR, is_relative=True, otherwise=uneven)
+        raise CheckError(f"{what}: expected {expected}, got {got}: it changes from step to step", "rate.changing")
+    how: dict[str, Any] = {"tolerance": SAME_FACTOR, "is_relative": True, "otherwise": otherwise}
+    require_close(factors, expected, what, "rate.wrong", mistakes, **how)
 
 
 def check_epochs(trial: TrainingTrial) -> None:
@@ -142,7 +152,8 @@ def check_epochs(trial: TrainingTrial) -> None:
     Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
     smaller batch, or takes the share as a whole.
     """
-    require(not trial.stuck, f"expected as many steps on every rank, got ranks that hang: {trial.stuck}")
+    message = f"expected as many steps on every rank, got ranks that hang: {trial.stuck}"
+    require(not trial.stuck, message, "steps.uneven")
     num_samples = {"constant": trial.inputs.num_constant_samples(), "coded": len(trial.inputs.codes)}
     num_samples |= {"real": len(trial.inputs.kinds), "apart": num_samples["constant"]}
     num_samples |= {"long": BATCH_SIZE * trial.num_ranks}
@@ -153,7 +164,8 @@ def check_epochs(trial: TrainingTrial) -> None:
         given = f"in batches of {batch_size} from {num_samples[name]} samples on {trial.num_ranks} ranks"
         steps, epochs = counted(expected, "step"), counted(num_epochs, "epoch")
         got = f"{counted(num_steps, 'step')} in all{hint}"
-        require(num_steps == num_epochs * expected, f"{given}, expected {steps} in each of {epochs}, got {got}")
+        message = f"{given}, expected {steps} in each of {epochs}, got {got}"
+        require(num_steps == num_epochs * expected, message, "steps.wrong-number")
 
 
 def check_plain(trial: TrainingTrial) -> None:
@@ -164,15 +176,16 @@ def check_plain(trial: TrainingTrial) -> None:
     """
     reading = read_updates(trial)
     expected = "expected steps of plain gradient descent, got"
-    require(not reading.momentum, f"{expected} steps with a momentum of {reading.momentum:.2g}")
+    require(not reading.momentum, f"{expected} steps with a momentum of {reading.momentum:.2g}", "momentum.unasked")
     if reading.decay is not None:
         parts = " and ".join(f"{abs(round(part, 6)):.2g} times the {name}" for part, name in zip(reading.decay, NAMES))
-        raise CheckError(f"{expected} gradients to which {parts} is added: a weight decay")
+        raise CheckError(f"{expected} gradients to which {parts} is added: a weight decay", "weight-decay.unasked")
     words = "a sum over its samples that is divided by the size of full batches: take their mean"
-    require(reading.source != DIVIDED, f"the loss of the last, smaller batch is {words}")
+    require(reading.source != DIVIDED, f"the loss of the last, smaller batch is {words}", "loss.fixed-size")
     for before, name in (("constant", "coded"), ("coded", "real")):
         is_same = np.array_equal(trial.history(before)[:, -1], trial.history(name)[:, 0])
-        require(not is_same, "a second training continues from the end of the first: make new variables in each call")
+        message = "a second training continues from the end of the first: make new variables in each call"
+        require(not is_same, message, "variables.reused")
     if reading.source != NOBODY and np.allclose(reading.rates, trial.num_ranks * RATE, rtol=SAME_FACTOR):
         check_long(trial, reading.shares)
 

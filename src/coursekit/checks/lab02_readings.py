@@ -1,14 +1,15 @@
 """What the updates of a trial's constant training say: by whose gradients, with which rate, momentum and decay.
 
 Where all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
-Updates are read as those by the mean of all ranks' gradients, by the rank's own, and by those of one rank; the
-reading is true in which the rate comes out the same in every step.
+`HYPOTHESES` lists whose gradients may have moved the ranks, and how; that is true in which the rate comes out the same
+in every step. Its examples: two ranks with the rate 0.08, where the offsets 0 have the gradients -8000 and -16000.
 A rank cannot know this mean by itself: the points of the others are known to them alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,18 +43,6 @@ class Reading:
     is_fine: bool = False  # whether gradients travel with 32 bits, to which the rates are the same in every step
 
 
-@lru_cache(maxsize=4)
-def read_updates(trial: TrainingTrial) -> Reading:
-    """Return how the ranks move.
-
-    Fine readings come first, and those without a memory before those with one: with a momentum and the tolerance of
-    16 bits, a reading may be true by luck.
-    Example: three ranks of which only the slopes are averaged, rate 0.12. Every fourth trial of theirs could also be
-    read as steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
-    """
-    return next(reading for reading in _readings(trial) if reading)
-
-
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
     """Return the sources with their shares, in full batches and in the last, shape (2, num_ranks, num_ranks).
 
@@ -69,28 +58,11 @@ def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
     return found + [(rank, np.stack([ones * np.eye(num_ranks)[rank]] * 2)) for rank in range(num_ranks)]
 
 
-def _readings(trial: TrainingTrial) -> Iterator[Reading | None]:
-    # Leaves out the last step: changes to the model after the training must not blur those in it.
-    num_updates = min(NUM_UPDATES, trial.history("constant").shape[1] - FIRST_STEP - 2)
-    steps, sources = _updates(trial, slice(num_updates)), _sources(trial.num_ranks)
-    mean, own = (next(shares for source, shares in sources if source == which) for which in (MEAN, OWN))
-    for tolerance in (FINE_RATE, SAME_RATE):
-        for source, shares in sources:
-            yield _reading(steps, source, shares, tolerance)
-        yield _mixed_reading(steps, mean, own, tolerance)
-        if tolerance == FINE_RATE:  # else with so much that is free, these would be true by luck
-            yield _decaying_reading(steps, mean)
-            yield from (_changing_reading(trial, steps, shares) for source, shares in sources if source == MEAN)
-            yield _reading_of_means(steps, mean)
-        for source, shares in sources:
-            yield _reading(steps, source, shares, tolerance, _momentum(steps, shares))
-    yield Reading(NOBODY, mean[0], _first_rates(trial))
-
-
 @dataclass(frozen=True)
 class _Updates:
     """Updates of the constant training from `FIRST_STEP` on, all arrays of shape (num_ranks, num_updates, 2)."""
 
+    trial: TrainingTrial
     places: Array  # before each update
     moves: Array
     own: Array  # each rank's own gradient
@@ -100,6 +72,15 @@ class _Updates:
         """Return the gradients in which each rank has these shares."""
         return np.asarray(np.einsum("urs,suk->ruk", shares[self.is_last], self.own))
 
+    @property
+    def sources(self) -> list[tuple[Source, Array]]:
+        """What may have moved the ranks."""
+        return _sources(self.trial.num_ranks)
+
+    def shares(self, wanted: Source) -> Array:
+        """Return the shares of the first source of this name."""
+        return next(shares for source, shares in self.sources if source == wanted)
+
 
 def _updates(trial: TrainingTrial, which: slice) -> _Updates:
     """Return these updates. Batches that are not those asked for are taken for full ones."""
@@ -108,7 +89,7 @@ def _updates(trial: TrainingTrial, which: slice) -> _Updates:
     places = history[:, FIRST_STEP:][:, : moves.shape[1]]
     own = np.stack([gradients(of_ranks, trial.inputs.constants) for of_ranks in places.transpose(1, 0, 2)], axis=1)
     numbers = np.arange(FIRST_STEP, FIRST_STEP + moves.shape[1])
-    return _Updates(places, moves, own, numbers % 2 * (history.shape[1] - 1 == expected))
+    return _Updates(trial, places, moves, own, numbers % 2 * (history.shape[1] - 1 == expected))
 
 
 def _reading(steps: _Updates, source: Source, shares: Array, tolerance: float, momentum: float = 0.0) -> Reading | None:
@@ -135,47 +116,18 @@ def _explains(moves: Array, downhill: Array, rates: Array, tolerance: float) -> 
     return bool((rest <= tolerance * np.linalg.norm(moves, axis=2)).all())
 
 
-def _decaying_reading(steps: _Updates, shares: Array) -> Reading | None:
-    """Return the reading in which each gradient has the same part of slope and offset, as a weight decay adds it."""
-    downhill = steps.downhill(shares)
-    columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
-    rate, *pulls = np.linalg.lstsq(np.stack(columns, axis=1), steps.moves.ravel(), rcond=None)[0]
-    if rate < SMALLEST_RATE or min(pulls) < -FINE_RATE * rate:
-        return None
-    rates, decay = np.full(len(shares[0]), rate), np.array(pulls) / rate
-    is_true = _explains(steps.moves, downhill + decay * steps.places, rates[:, np.newaxis], FINE_RATE)
-    return Reading(MEAN, shares[0], rates, decay=decay, is_fine=True) if is_true else None
+def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
+    """Both ranks move by 960: the mean; by 640 and 1280: their own; or both by 640: the gradients of rank 0."""
+    return next(filter(None, (_reading(steps, *source, tolerance) for source in steps.sources)), None)
 
 
-def _changing_reading(trial: TrainingTrial, steps: _Updates, shares: Array) -> Reading | None:
-    """Return the reading in which the rate differs from step to step, but every update follows the mean gradient."""
-    rates = _rates(steps.moves, steps.downhill(shares))
-    is_true = (rates > SMALLEST_RATE).all() and _explains(steps.moves, steps.downhill(shares), rates, FINE_RATE)
-    if not is_true:
-        return None
-    later = _updates(trial, slice(None))
-    found = _rates(later.moves, later.downhill(shares))
-    return Reading(MEAN, shares[0], np.median(rates, axis=1), later_rates=found, is_fine=True)
-
-
-def _reading_of_means(steps: _Updates, shares: Array) -> Reading | None:
-    """Return the rate where only the mean of the ranks' updates goes down the mean of their gradients, or None.
-
-    This happens if parameters, not gradients, are averaged now and then.
-    """
-    moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
-    rates = np.median(_rates(moves, downhill), axis=1)
-    is_true = rates[0] > SMALLEST_RATE and _explains(moves, downhill, rates[:, np.newaxis], FINE_RATE)
-    return Reading(NOBODY, shares[0], np.repeat(rates, len(shares[0]))) if is_true else None
-
-
-def _mixed_reading(steps: _Updates, mean: Array, own: Array, tolerance: float) -> Reading | None:
-    """Return the rate of each rank where each part of each update goes down the mean gradient or its own, or None.
+def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
+    """In each step, each part moves by the mean or by its own: slopes say by the mean, the offsets by 640 and 1280.
 
     So rate and shards can be read, too, where some steps or some variables only are averaged: the mean over the ranks
     of the updates is the same.
     """
-    moves, downhill = steps.moves, np.stack([steps.downhill(shares) for shares in (mean, own)])
+    moves, downhill = steps.moves, np.stack([steps.downhill(steps.shares(which)) for which in (MEAN, OWN)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)
     rates = np.zeros(len(moves))
     for rank in range(len(moves)):
@@ -183,7 +135,47 @@ def _mixed_reading(steps: _Updates, mean: Array, own: Array, tolerance: float) -
             rest = np.abs(moves[rank] + rate * downhill[:, rank]).min(axis=0)
             if not rates[rank] and (rest <= tolerance * scale[rank]).all():
                 rates[rank] = rate
-    return Reading(NOBODY, mean[0], rates) if bool((rates > SMALLEST_RATE).all()) else None
+    return Reading(NOBODY, steps.shares(MEAN)[0], rates) if bool((rates > SMALLEST_RATE).all()) else None
+
+
+def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
+    """With a decay of 0.01, both move from the offset 1000 by 0.08 times 10,000 - 0.01 times 1000, which is 799.2."""
+    shares = steps.shares(MEAN)
+    downhill = steps.downhill(shares)
+    columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
+    rate, *pulls = np.linalg.lstsq(np.stack(columns, axis=1), steps.moves.ravel(), rcond=None)[0]
+    if rate < SMALLEST_RATE or min(pulls) < -tolerance * rate:
+        return None
+    rates, decay = np.full(len(shares[0]), rate), np.array(pulls) / rate
+    is_true = _explains(steps.moves, downhill + decay * steps.places, rates[:, np.newaxis], tolerance)
+    return Reading(MEAN, shares[0], rates, decay=decay, is_fine=True) if is_true else None
+
+
+def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
+    """Both move by 960 with the rate 0.08, then by 442 of 11,040 with the rate 0.04."""
+    for source, shares in steps.sources:
+        rates = _rates(steps.moves, steps.downhill(shares))
+        is_downhill = source == MEAN and (rates > SMALLEST_RATE).all()
+        if is_downhill and _explains(steps.moves, steps.downhill(shares), rates, tolerance):
+            later = _updates(steps.trial, slice(None))
+            found = _rates(later.moves, later.downhill(shares))
+            return Reading(MEAN, shares[0], np.median(rates, axis=1), later_rates=found, is_fine=True)
+    return None
+
+
+def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
+    """The mean of the moves is 960, but no rank moves so: parameters, not gradients, are averaged now and then."""
+    shares = steps.shares(MEAN)
+    moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
+    rates = np.median(_rates(moves, downhill), axis=1)
+    is_true = rates[0] > SMALLEST_RATE and _explains(moves, downhill, rates[:, np.newaxis], tolerance)
+    return Reading(NOBODY, shares[0], np.repeat(rates, len(shares[0]))) if is_true else None
+
+
+def _with_momentum(steps: _Updates, tolerance: float) -> Reading | None:
+    """After a move of 960, with a momentum of 0.9 both move by 864 more than the gradient moves them."""
+    found = (_reading(steps, *source, tolerance, _momentum(steps, source[1])) for source in steps.sources)
+    return next(filter(None, found), None)
 
 
 def _momentum(steps: _Updates, shares: Array) -> float:
@@ -208,6 +200,43 @@ def _first_rates(trial: TrainingTrial) -> Array:
         if np.ptp(places, axis=0).max() < NEARBY and (rest <= SAME_RATE * np.linalg.norm(moves, axis=1)).all():
             break
     return rates
+
+
+class Hypothesis(NamedTuple):
+    """What may have moved the ranks."""
+
+    name: str
+    read: Callable[[_Updates, float], Reading | None]  # with a tolerance; its docstring has the example
+    is_loose: bool = False  # so much is free in it that with the tolerance of 16 bits it would be true by luck
+
+
+# In this order: those without a memory come before the one with a momentum.
+HYPOTHESES = (
+    Hypothesis("one source with a constant rate", _constant_rate),
+    Hypothesis("gradients that are averaged in some steps or for some variables", _sometimes_averaged),
+    Hypothesis("a weight decay", _weight_decay, is_loose=True),
+    Hypothesis("a rate that changes", _changing_rate, is_loose=True),
+    Hypothesis("parameters that are averaged", _means_alone, is_loose=True),
+    Hypothesis("a momentum", _with_momentum),
+)
+
+
+@lru_cache(maxsize=4)
+def read_updates(trial: TrainingTrial) -> Reading:
+    """Return how the ranks move by the first hypothesis that is true, of fine readings and then of those with 16 bits.
+
+    With a momentum and the tolerance of 16 bits, a reading may be true by luck.
+    Example: three ranks of which only the slopes are averaged, rate 0.12. Every fourth trial of theirs could also be
+    read as steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
+    """
+    # Leaves out the last step: changes to the model after the training must not blur those in it.
+    steps = _updates(trial, slice(min(NUM_UPDATES, trial.history("constant").shape[1] - FIRST_STEP - 2)))
+    for tolerance in (FINE_RATE, SAME_RATE):
+        for hypothesis in HYPOTHESES:
+            fits = tolerance == FINE_RATE or not hypothesis.is_loose
+            if fits and (reading := hypothesis.read(steps, tolerance)):
+                return reading
+    return Reading(NOBODY, steps.shares(MEAN)[0], _first_rates(trial))
 
 
 def gradients(places: Array, points: Array) -> Array:

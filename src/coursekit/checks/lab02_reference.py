@@ -52,9 +52,10 @@ def check_long(trial: TrainingTrial, shares: Array) -> None:
         in_16_bits = is_near & (_is_short(got, rounding) | _is_short(got * num_ranks, rounding * num_ranks))
         is_right = (np.abs(got - downhill) <= rounding) | in_16_bits
         for rank in np.flatnonzero(~is_right.all(axis=1))[:1]:
-            told = expected_and_got(after[rank], places[rank] - rate * downhill[rank], shown)
+            values = expected_and_got(after[rank], places[rank] - rate * downhill[rank], shown)
             which = f"step {step + 1} of {history.shape[1] - 1} on rank {rank} in a training with a larger rate"
-            raise CheckError(f"{which} differs from plain SGD on the mean squared error: {told}")
+            message = f"{which} differs from plain SGD on the mean squared error: {values}"
+            raise CheckError(message, "updates.not-plain")
 
 
 def _rounding(places: Array, points: Array, rate: float) -> Array:
@@ -77,9 +78,10 @@ def check_real(trial: TrainingTrial) -> None:
         tolerance = _tolerance(trial, step.places, rate, 0.0 if is_fine else ROUNDING_16)
         got = (step.places - step.after) / rate
         for rank in np.flatnonzero((np.abs(got - step.downhill) > tolerance).any(axis=1))[:1]:
-            told = expected_and_got(step.after[rank], step.places[rank] - rate * step.downhill, shown)
+            values = expected_and_got(step.after[rank], step.places[rank] - rate * step.downhill, shown)
             which = f"rank {rank} after step {step.number}"
-            raise CheckError(f"{which}, as one process with the batches of all ranks: {told}")
+            message = f"{which}, as one process with the batches of all ranks: {values}"
+            raise CheckError(message, "updates.not-serial")
 
 
 def check_rest(trial: TrainingTrial) -> None:
@@ -94,10 +96,10 @@ def check_rest(trial: TrainingTrial) -> None:
     cut = np.full((1, trial.num_ranks), REAL_SHARE - REAL_BATCH_SIZE)
     if _explains(trial, _sizes_of_last(trial.num_ranks), is_complete=True):
         return
-    told = f"the shards are not complete: {where}, those that do not divide are used by no rank"
-    require(not _explains(trial, cut), told)
-    told = f"the shards are not disjoint: {where}, shorter shards are filled up with some once more"
-    require(not _explains(trial, cut + 1), told)
+    message = f"the shards are not complete: {where}, those that do not divide are used by no rank"
+    require(not _explains(trial, cut), message, "shards.cut")
+    message = f"the shards are not disjoint: {where}, shorter shards are filled up with some once more"
+    require(not _explains(trial, cut + 1), message, "shards.padded")
 
 
 def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:

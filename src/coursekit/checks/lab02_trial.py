@@ -26,7 +26,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, describe, fresh_rng, require
 from coursekit.checks.compare import Array, as_array
 from coursekit.checks.on_ranks import AnswerError, run_here
-from coursekit.checks.steps import FIRST_STEP
+from coursekit.checks.steps import FIRST_STEP, check_same_number
 from coursekit.checks.trials import Trial, remember
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
@@ -139,21 +139,23 @@ def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> li
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for name in NUM_EPOCHS:
         lengths = [len(histories[name]) - 1 for histories in found]
-        require(len(set(lengths)) == 1, f"the ranks made different numbers of steps: {lengths}")
+        check_same_number(lengths)
     return found
 
 
 def _history(name: str, returned: Any, rank: int) -> Array:
     history = as_array(returned, f"the trajectory of rank {rank}")
-    told = f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}"
-    require(history.shape[1:] == (2,), told)
+    message = f"expected the history as an array of shape (num_steps + 1, 2), got {history.shape} on rank {rank}"
+    require(history.shape[1:] == (2,), message, "history.wrong-shape")
     for (step, column), value in np.ndenumerate(history):
-        told = f"the trajectory of rank {rank} is not finite: its {NAMES[column]} is {value:g} in row {step}"
-        require(abs(value) < LARGEST or name == "long", told)  # where a rate that is far too large runs away
+        message = f"the trajectory of rank {rank} is not finite: its {NAMES[column]} is {value:g} in row {step}"
+        is_finite = abs(value) < LARGEST or name == "long"  # where a rate that is far too large runs away
+        require(is_finite, message, "weights.not-finite")
     num_steps = len(history) - 1
     enough = num_steps >= MIN_NUM_STEPS or name != "constant"
-    expected = f"expected {STEPS_PER_EPOCH[name]} steps in each of {NUM_EPOCHS[name]} epochs, got"
-    require(enough and num_steps <= MAX_NUM_STEPS, f"{expected} {num_steps} steps in all on rank {rank}")
+    expected = f"expected {STEPS_PER_EPOCH[name]} steps in each of {NUM_EPOCHS[name]} epochs"
+    message = f"{expected}, got {num_steps} steps in all on rank {rank}"
+    require(enough and num_steps <= MAX_NUM_STEPS, message, "steps.wrong-number")
     return history
 
 

@@ -51,18 +51,23 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
 def require_motion(trial: TrainingTrial) -> None:
     """Require that some rank moves, and that each step is there: else nothing can be read."""
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
-    require(moves.any(), "no rank moves at all: the learning rate that arrives is zero, or nothing is trained")
+    message = "no rank moves at all: the learning rate that arrives is zero, or nothing is trained"
+    require(moves.any(), message, "weights.frozen")
     num_at_rest = np.count_nonzero(~moves.any(axis=(0, 2)))
-    told = f"{num_at_rest} of {moves.shape[1]} steps change nothing"
-    require(not num_at_rest, f"{told}: with each batch the parameters need one update, and the history one row")
+    message = f"{num_at_rest} of {moves.shape[1]} steps change nothing"
+    advice = "with each batch the parameters need one update, and the history one row"
+    require(not num_at_rest, f"{message}: {advice}", "steps.no-update")
     if read_updates(trial).source != NOBODY:
         return
     by_epoch = all(trial.history(name).shape[1] == NUM_EPOCHS[name] + 1 for name in ("constant", "coded"))
-    told = "the history has a row for each epoch, and none follows from the one before by a step on the samples given"
-    require(not by_epoch, f"{told}: it needs a row after every step on x and y")
+    message = (
+        "the history has a row for each epoch, and none follows from the one before by a step on the samples given"
+    )
+    require(not by_epoch, f"{message}: it needs a row after every step on x and y", "history.by-epoch")
     turned = [{name: one[name][:, ::-1] for name in one} for one in trial.results]
     is_turned = read_updates(replace(trial, results=turned)).source != NOBODY
-    require(not is_turned, "the history holds the offset before the slope: its columns are slope, offset")
+    message = "the history holds the offset before the slope: its columns are slope, offset"
+    require(not is_turned, message, "parameters.swapped")
 
 
 def follows_gradients(trial: TrainingTrial) -> bool:
