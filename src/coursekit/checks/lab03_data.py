@@ -22,6 +22,7 @@ from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_r
 from coursekit.drivers import lab03_data as drivers
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import MAX_NUM_SAMPLES, Array
+from coursekit.errors import Cause
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 BATCH_SIZE = 4
@@ -45,28 +46,34 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
     [found] = run_here(drivers.load_pictures, load_picture, image, wanted, NUM_CALLS, num_ranks=1)
     label, validation, training = found
-    require_equal(label, wanted, "the label, which the record says")
+    require_equal(label, wanted, "the label, which the record says", "labels.mismatched")
     images = np.concatenate([validation, training])
-    require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image")
-    require_equal(images.dtype.name, "float32", "the type of an image")
+    require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "image.wrong-shape")
+    require_equal(images.dtype.name, "float32", "the type of an image", "image.wrong-type")
     low, high = float(images.min()), float(images.max())
-    require(-LARGEST <= low < 0 and high <= LARGEST, f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1")
+    message = f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1"
+    require(-LARGEST <= low < 0 and high <= LARGEST, message, "image.wrong-range")
     # A random window can be the middle by chance, so the worst of many is asked for.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
     has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL
-    require(has_colors, "the colours are not those of the record: expected its three channels, red, green and blue")
+    message = "the colours are not those of the record: expected its three channels, red, green and blue"
+    require(has_colors, message, "images.wrong-colour")
     candidates = (middle, middle[:, ::-1], whole)
     right, mirrored, squeezed = (np.abs(validation - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
-    hint = ", but the whole image, squeezed" if squeezed.all() else ""
-    if (right | mirrored).all():
-        hint = ", but that mirrored: only images for training are flipped"
-    require(right.all(), f"the image for validation is not the square in the middle{hint}")
+    mistakes = {
+        Cause(", but that mirrored: only images for training are flipped", "image.mirrored"): (right | mirrored).all(),
+        Cause(", but the whole image, squeezed", "image.squeezed"): squeezed.all(),
+    }
+    words, code = next((cause for cause, holds in mistakes.items() if holds), Cause("", "image.not-centred"))
+    require(right.all(), f"the image for validation is not the square in the middle{words}", code)
     is_filled = float(training.min()) > BLACK  # the record has no pixel as dark
-    require(is_filled, "the images for training have black edges: resize the window to the size, without padding")
+    message = "the images for training have black edges: resize the window to the size, without padding"
+    require(is_filled, message, "image.padded")
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
-    require(spread > SMALL, "the images for training are all cut alike: use a random window")
+    require(spread > SMALL, "the images for training are all cut alike: use a random window", "image.not-random")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
-    require(rises.any() and not rises.all(), "the images for training are never mirrored, or always")
+    message = "the images for training are never mirrored, or always"
+    require(rises.any() and not rises.all(), message, "image.flip-not-random")
 
 
 def _ramp(y: Array, x: Array) -> Array:
@@ -105,7 +112,7 @@ def check_shards(trial: Trial) -> None:
     samples, training = _samples(trial, "validation"), _samples(trial, "training")
     for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
         findings.check_end(result["validation"], MOST_BATCHES, f"for validation of rank {rank}")
-        require(len(numbers) > 0, f"rank {rank} gets no sample at all")
+        require(len(numbers) > 0, f"rank {rank} gets no sample at all", "samples.none")
     by_sample, trained_by = findings.owners(samples, NUM_SAMPLES), findings.owners(training, NUM_SAMPLES)
     readers = findings.readers_of(by_sample, SAMPLES_PER_FILE)
     # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
@@ -114,17 +121,18 @@ def check_shards(trial: Trial) -> None:
     findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
     findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
     num_shared = sum(len(ranks) > 1 for ranks in trained_by.values())
-    told = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
-    require(num_shared == 0, f"the shards are not disjoint over the epochs: {told}: shard before anything is shuffled")
+    shared = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
+    message = f"the shards are not disjoint over the epochs: {shared}: shard before anything is shuffled"
+    require(num_shared == 0, message, "shards.changing")
     # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
     if any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training):
         findings.check_owners(trained_by, trial.num_ranks, num_rest)
     else:
         findings.check_used_in_batches(trained_by, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
     caches = Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
-    shared = [path for path, count in caches.items() if count > 1]
-    told = "written by several ranks, expected a name for each rank, or a cache in memory"
-    require(not shared, f"the file {shared[:1]} is {told}")
+    files = [path for path, count in caches.items() if count > 1]
+    message = f"the file {files[:1]} is written by several ranks, expected a name for each rank, or a cache in memory"
+    require(not files, message, "cache.shared")
 
 
 def check_order(trial: Trial) -> None:
@@ -140,18 +148,20 @@ def check_order(trial: Trial) -> None:
         findings.check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
         used, validated = (set(np.concatenate([*batches[way], []]).tolist()) for way in ("training", "validation"))
         num_lost = len(used - validated)
-        told = f"the validation data of rank {rank} leave out the last {num_lost} images, expected all"
-        require(not 0 < num_lost < BATCH_SIZE, told)  # other losses are the shards' affair
+        message = f"the validation data of rank {rank} leave out the last {num_lost} images, expected all"
+        is_cut = 0 < num_lost < BATCH_SIZE  # other losses are the shards' affair
+        require(not is_cut, message, "batches.last-dropped")
         order, again = (order_in(result[way]) for way in ("training", "again"))
-        require(np.array_equal(order, again), "two runs see different orders: give every shuffle the seed")
+        message = "two runs see different orders: give every shuffle the seed"
+        require(np.array_equal(order, again), message, "order.not-seeded")
         _check_shuffled(order)
         _check_epochs(rank, batches, order)
         for way, name in (("training", "training=True"), ("validation", "training=False")):
             in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
-            told = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
+            got = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
+            message = f"{got}, expected them as load_picture(record, {name}) cuts them: pass the argument"
             # By itself it is asked few times, and may by chance cut them alike: what is right is never refused.
-            as_asked = in_pipeline in {by_itself, way == "training"}
-            require(as_asked, f"{told}, expected them as load_picture(record, {name}) cuts them: pass the argument")
+            require(in_pipeline in {by_itself, way == "training"}, message, "image.other-mode")
 
 
 def _check_shuffled(order: Array) -> None:
@@ -167,8 +177,8 @@ def _check_shuffled(order: Array) -> None:
         # In order, after each record comes the next one that is read, or the first again.
         places = np.searchsorted(np.unique(records), records)
         is_shuffled |= bool(((np.diff(places) != 1) & (places[1:] != 0)).any())
-    told = "the records of each file come in the order of the file"
-    require(is_shuffled, f"{told}: shuffle the records, too, {findings.ASSIGN}")
+    message = f"the records of each file come in the order of the file: shuffle the records, too, {findings.ASSIGN}"
+    require(is_shuffled, message, "order.not-shuffled")
     findings.check_new_order(order)
 
 
@@ -184,6 +194,7 @@ def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Arra
             seen, num_rounds = set(), num_rounds + 1
         seen.add(number)
     num_apart = len(order) / num_rounds
-    told = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
-    require(num_apart > num_mine / 2, f"{told}: the epochs are mixed; expected a shuffle, and then a repeat")
+    repeats = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
+    message = f"{repeats}: the epochs are mixed; expected a shuffle, and then a repeat"
+    require(num_apart > num_mine / 2, message, "epochs.mixed")
     findings.check_new_batches(batches["training"], num_mine, BATCH_SIZE, f"on rank {rank}")

@@ -21,6 +21,7 @@ from coursekit.checks.steps import Steps, check_same_weights
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 COMPRESSIONS = ("none", "fp16")  # in the order of the trial
@@ -31,9 +32,9 @@ def check_memory_growth(pin_gpu: Answer, num_ranks: int = 2) -> None:
     """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
     launch = {"num_ranks": num_ranks, "ranks_per_node": num_ranks}
     for rank, (visible, growing) in enumerate(run_here(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
-        told = f"rank {rank} sees the GPU {visible}, expected its memory to grow as it is needed"
-        hint = "set_memory_growth(gpu, True) for the GPU that you pin"
-        require(set(visible or ()) <= set(growing), f"{told}, got growth for {growing or 'none'}: {hint}")
+        got = f"expected its memory to grow as it is needed, got growth for {growing or 'none'}"
+        message = f"rank {rank} sees the GPU {visible}, {got}: set_memory_growth(gpu, True) for the GPU that you pin"
+        require(set(visible or ()) <= set(growing), message, "gpu.no-growth")
 
 
 def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
@@ -56,17 +57,20 @@ def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int,
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
         for case, ours, first in zip(cases, plans, got[0]):
-            require(ours == first, f"for {case} rank {rank} plans {ours}, rank 0 {first}: all ranks must agree")
+            message = f"for {case} rank {rank} plans {ours}, rank 0 {first}: all ranks must agree"
+            require(ours == first, message, "plan.uneven")
     for case, (batch, rate, num_steps) in zip(cases, got[0]):
         num_images, batch_size, learning_rate, *fixed = case
         global_batch = fixed[0] if fixed else batch_size * num_ranks
         where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {global_batch}"
-        require_equal(batch, global_batch // num_ranks, f"{where} the batch of a rank")
-        told = f"{where} the batch of a rank must be a whole number, not {batch!r}: use //"
-        require(not fixed or isinstance(batch, int), told)
+        require_equal(batch, global_batch // num_ranks, f"{where} the batch of a rank", "plan.wrong-batch")
+        message = f"{where} the batch of a rank must be a whole number, not {batch!r}: use //"
+        require(not fixed or isinstance(batch, int), message, "plan.broken-batch")
         what, wanted = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}", learning_rate * global_batch
-        require_close(rate, wanted / batch_size, what, is_relative=True, otherwise="it follows the global batch")
-        require_equal(num_steps, max(1, num_images // global_batch), f"{where} the steps of an epoch")
+        advice = "it follows the global batch"
+        require_close(rate, wanted / batch_size, what, "rate.wrong", is_relative=True, otherwise=advice)
+        wanted_steps = max(1, num_images // global_batch)
+        require_equal(num_steps, wanted_steps, f"{where} the steps of an epoch", "steps.wrong-number")
 
 
 def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
@@ -81,7 +85,7 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
             expected = rate / num_ranks + share * (rate - rate / num_ranks)
             given = f"(the scaled rate is {rate:.4g}, and there are {num_warmup_steps} warm-up steps)"
             what = f"on rank {rank} of {num_ranks} the rate in step {step} {given}"
-            require_close(value, expected, what, tolerance=1e-5, is_relative=True)
+            require_close(value, expected, what, "warm-up.wrong-rate", tolerance=1e-5, is_relative=True)
 
 
 def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
@@ -90,8 +94,8 @@ def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
     trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, private=private)
     # Horovod's wrapper takes the outer class for the inner one, and calls itself.
-    hint = " Is the optimiser wrapped twice?" if RecursionError.__name__ in trial.error else ""
-    return replace(trial, error=trial.error + hint)
+    wrapped_twice = Cause("Is the optimiser wrapped twice?", "optimizer.wrapped-twice")
+    return replace(trial, error=f"{trial.error} {wrapped_twice}") if RecursionError.__name__ in trial.error else trial
 
 
 def check_averaged(trial: Trial) -> None:
@@ -119,10 +123,10 @@ def check_groups(trial: Trial, num_groups: int) -> None:
     for rank, messages in enumerate(trial.of_ranks("messages")):
         single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
         # An answer that averages in its own way has neither, and is judged by the updates alone.
-        told = f"with num_groups = {num_groups}, on rank {rank} the gradients of a step"
         got = f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}"
-        hint = "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)"
-        require(single + grouped == 0 or grouped == num_groups, f"{told}: {got}: {hint}")
+        message = f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: {got}"
+        advice = "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)"
+        require(single + grouped == 0 or grouped == num_groups, f"{message}: {advice}", "groups.wrong-number")
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
@@ -154,7 +158,8 @@ def check_same_start(trial: Trial) -> None:
     first_move = -probe_model.RATE * steps.gradients()[:, 0].mean(axis=0)
     starts = np.array([given["starts"][0] for given in trial.private])
     root = int(np.argmin(np.linalg.norm(starts + first_move - steps.bias[0, 1], axis=1)))
-    require(root == 0, f"the ranks begin with the weights of rank {root}, expected those of rank 0")
+    message = f"the ranks begin with the weights of rank {root}, expected those of rank 0"
+    require(root == 0, message, "broadcast.wrong-root")
 
 
 def check_metrics(trial: Trial) -> None:
@@ -165,13 +170,14 @@ def check_metrics(trial: Trial) -> None:
     results = trial.of_ranks()
     local = _callback_steps(trial).epoch_losses(len(results[0]["losses"]))
     for rank, result in enumerate(results):
-        slips = {"these are those of its own batches: the metrics are not averaged": local[rank]}
-        told = f"the mean losses of the epochs that rank {rank} reports"
-        require_close(result["losses"], local.mean(axis=0), told, "", slips, tolerance=1e-3)
+        own = Cause("these are those of its own batches: the metrics are not averaged", "metrics.not-averaged")
+        what = f"the mean losses of the epochs that rank {rank} reports"
+        require_close(result["losses"], local.mean(axis=0), what, "metrics.wrong", {own: local[rank]}, tolerance=1e-3)
     logged = results[0]["logged"]
     has_own = len(logged) == len(local[0]) and np.allclose(logged, local[0], rtol=1e-3)
-    told = "the logs hold the losses of rank 0 alone, expected the mean over the ranks"
-    require(not has_own, f"{told}: MetricAverageCallback must come before the callbacks that write")
+    message = "the logs hold the losses of rank 0 alone, expected the mean over the ranks: "
+    message += "MetricAverageCallback must come before the callbacks that write"
+    require(not has_own, message, "callbacks.wrong-order")
 
 
 def check_files(trial: Trial) -> None:
@@ -180,13 +186,15 @@ def check_files(trial: Trial) -> None:
     check_writers(trial.left)
     names = sorted(trial.left[0])
     is_model = any(name.endswith("saved_model.pb") for name in names)
-    require(not is_model, "whole models were saved as checkpoints: save the weights only")
+    require(not is_model, "whole models were saved as checkpoints: save the weights only", "checkpoint.whole-model")
     for name in (f"epoch-{epoch:03d}" for epoch in range(1, lab03.NUM_EPOCHS + 1)):
-        require(f"{name}.index" in names, f"there is no checkpoint {name} but {names[:4]}")
-    require(result["has_momenta"], "the checkpoint holds no momenta of the optimiser: save weights, not a model")
+        require(f"{name}.index" in names, f"there is no checkpoint {name} but {names[:4]}", "checkpoint.missing")
+    message = "the checkpoint holds no momenta of the optimiser: save weights, not a model"
+    require(result["has_momenta"], message, "checkpoint.no-momenta")
     # The first epoch's end, which the probe saw at the beginning of the second: what is saved are these weights.
     weights = result["records"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
     saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
-    holds_weights = any(weights in content for content in saved)
-    require(holds_weights, "the checkpoint of epoch 1 holds other weights than it ended with")
-    require(any(name.startswith("logs/") for name in names), "there are no logs for TensorBoard in the folder logs")
+    message = "the checkpoint of epoch 1 holds other weights than it ended with"
+    require(any(weights in content for content in saved), message, "checkpoint.wrong-weights")
+    has_logs = any(name.startswith("logs/") for name in names)
+    require(has_logs, "there are no logs for TensorBoard in the folder logs", "logs.missing")
