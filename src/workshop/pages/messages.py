@@ -49,8 +49,10 @@ def messages(root: Path) -> Iterator[Message]:
     """Yield the messages with codes in the source of the product."""
     for path in sorted((root / SOURCES).rglob("*.py")):
         file = path.relative_to(root / SOURCES).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield from (Message(code, words, file) for code, words in _said(node))
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        parts = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}  # read as a whole
+        for node in nodes:
+            yield from (Message(code, words, file) for code, words in (() if node in parts else _said(node)))
 
 
 def _said(node: ast.AST) -> Iterator[tuple[str, str]]:
