@@ -49,10 +49,55 @@ def messages(root: Path) -> Iterator[Message]:
     """Yield the messages with codes in the source of the product."""
     for path in sorted((root / SOURCES).rglob("*.py")):
         file = path.relative_to(root / SOURCES).as_posix()
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = list(ast.walk(_Texts().visit(ast.parse(path.read_text(encoding="utf-8")))))
         parts = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}  # read as a whole
         for node in nodes:
             yield from (Message(code, words, file) for code, words in (() if node in parts else _said(node)))
+
+
+class _Texts(ast.NodeTransformer):
+    """Gives calls the texts that they name: ``message = "…"`` is meant by ``require(fits, message, "…")``."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, ast.expr] = {}  # by name, in the lines so far
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        for name in (part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)):
+            self.texts.pop(name, None)
+            if _is_text(node.value):
+                self.texts[name] = self.told_by(node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if isinstance(node.target, ast.Name) and node.target.id in self.texts:
+            sum_of_both = ast.BinOp(self.texts[node.target.id], ast.Add(), self.told_by(node.value))
+            self.texts[node.target.id] = sum_of_both
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if SAYS.fullmatch(ast.unparse(node.func).rpartition(".")[2]):
+            node.args = [self.told_by(part) for part in node.args]
+        return node
+
+    def told_by(self, node: ast.expr) -> ast.expr:
+        """Return an expression with the texts of the names in it."""
+        if isinstance(node, ast.Name):
+            return self.texts.get(node.id, node)
+        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name):
+            return self.texts.get(node.value.id, node)
+        if isinstance(node, ast.JoinedStr):
+            return ast.JoinedStr([self.told_by(part) for part in node.values])
+        if isinstance(node, ast.BinOp):
+            return ast.BinOp(self.told_by(node.left), node.op, self.told_by(node.right))
+        return node
+
+
+def _is_text(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left) or _is_text(node.right)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _said(node: ast.AST) -> Iterator[tuple[str, str]]:
