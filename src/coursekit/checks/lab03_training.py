@@ -30,6 +30,7 @@ from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, probe_model
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import MOMENTUM, Array, Record
+from coursekit.errors import Cause
 
 VALIDATION_PER_FILE = (3, 1, 4, 2)
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -42,6 +43,7 @@ SETTINGS: dict[str, Any] = {
     "max_num_steps": 16,  # more than an epoch has, which it must not lengthen
     "compression": "none",
 }
+NUM_STEPS_RESUMED = 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER
 NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
 CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
 # No entry as in the notebook, nor as above.
@@ -63,23 +65,26 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
     check_follows(before, private)
     for rank, result in enumerate(trial.of_ranks()):
         what = f"the completed epochs that resume returned on rank {rank}"
-        require_equal(result["from_nothing"], 0, f"{what} without a checkpoint")
+        require_equal(result["from_nothing"], 0, f"{what} without a checkpoint", "epochs.wrong-number")
         hint = ": only rank 0 sees the checkpoint, and must send the number to the others" if rank else ""
-        require_equal(result["num_epochs"], last_epoch, f"{what}, of the newest checkpoint", "", hint)
+        what += ", of the newest checkpoint"
+        require_equal(result["num_epochs"], last_epoch, what, "epochs.wrong-number", hint)
     _check_goes_on(after, [before.bias[0, -1]] * num_ranks)
     expected = _next_weights(before, after.gradients()[:, 0])
     for rank, num_steps in enumerate(trial.of_ranks("num_steps")):
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
-        require(gap < SMALL, f"rank {rank} continues without the momenta of the optimiser: restore them, too")
+        message = f"rank {rank} continues without the momenta of the optimiser: restore them, too"
+        require(gap < SMALL, message, "momenta.lost")
         what = f"the number of steps in the optimiser of rank {rank}"
-        require_equal(num_steps, 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER, what, "", ": restore it, too")
+        require_equal(num_steps, NUM_STEPS_RESUMED, what, "optimizer.steps-lost", ": restore it, too")
 
 
 def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
     """Each rank starts with its weights of the checkpoint."""
     for rank, (start, end) in enumerate(zip(steps.bias[:, 0], ends)):
         gap = float(np.abs(start - end).max())
-        require(gap < SMALLEST_GAP, f"rank {rank} does not continue from the weights of the checkpoint")
+        message = f"rank {rank} does not continue from the weights of the checkpoint"
+        require(gap < SMALLEST_GAP, message, "weights.not-restored")
 
 
 def _next_weights(steps: Steps, gradients: Array, rate: float = probe_model.RATE) -> Array:
@@ -108,15 +113,21 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
     expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
     for rank, result in enumerate(trial.of_ranks()):
-        require(not any(record.training for record in result["records"]), "the network was called in training mode")
-        slips = {
-            "that is the accuracy of this rank alone": np.mean(right[rank]),
-            "the plain mean of the ranks' accuracies is wrong when their numbers of images differ": biased,
+        is_training = any(record.training for record in result["records"])
+        require(not is_training, "the network was called in training mode", "training-mode.on")
+        mistakes = {
+            Cause("that is the accuracy of this rank alone", "metrics.not-averaged"): np.mean(right[rank]),
+            Cause(
+                "the plain mean of the ranks' accuracies is wrong when their numbers of images differ",
+                "metrics.unweighted",
+            ): biased,
         }
         for name, value in expected.items():
-            require(name in result["result"], f"the result on rank {rank} has no entry {name!r}: {result['result']}")
-            told = f"the {name} over the images of all ranks, on rank {rank}"
-            require_close(result["result"][name], value, told, "", slips if name == "accuracy" else {}, tolerance=CLOSE)
+            got = result["result"]
+            require(name in got, f"the result on rank {rank} has no entry {name!r}: {got}", "answer.no-entry")
+            what = f"the {name} over the images of all ranks, on rank {rank}"
+            known = mistakes if name == "accuracy" else {}
+            require_close(got[name], value, what, "metrics.wrong", known, tolerance=CLOSE)
 
 
 def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
@@ -155,10 +166,10 @@ def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
     num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
     of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
     check_batches(steps.batches, of_rank, "the pictures in the batches of a rank")
-    told = f"the steps in 2 epochs with {NUM_SAMPLES} pictures and batches of {of_rank} on {trial.num_ranks} ranks"
-    is_lengthened = 0 < steps.num_steps == 2 * settings["max_num_steps"]
-    hint = ": max_num_steps is the most steps of an epoch, which may have fewer" if is_lengthened else ""
-    require_equal(steps.num_steps, 2 * num_steps, told, "", hint)
+    what = f"the steps in 2 epochs with {NUM_SAMPLES} pictures and batches of {of_rank} on {trial.num_ranks} ranks"
+    lengthened = Cause("max_num_steps is the most steps of an epoch, which may have fewer", "epochs.lengthened")
+    mistakes = {lengthened: 2 * settings["max_num_steps"]}
+    require_equal(steps.num_steps, 2 * num_steps, what, "steps.wrong-number", mistakes=mistakes)
     check_same_weights(steps)
     check_samples(steps, trial.private, of_rank)
     check_rates(rates(steps), wanted[2:-1], trial.num_ranks)
@@ -172,17 +183,20 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
     """The results have all their entries, and all callbacks were called."""
     for rank, result in enumerate(results):
         for name in ("history", "validation", "num_steps"):
-            require(name in result, f"the result of rank {rank} has no entry {name!r}")
-        require_equal(result["num_steps"], num_steps, "num_steps")
+            require(name in result, f"the result of rank {rank} has no entry {name!r}", "answer.no-entry")
+        require_equal(result["num_steps"], num_steps, "num_steps", "steps.wrong-number")
         for part, name in itertools.product(("history", "validation"), ("accuracy", "loss")):
-            require(name in result[part], f"the {part} of rank {rank} has no entry {name}")
+            message = f"the {part} of rank {rank} has no entry {name}"
+            require(name in result[part], message, "answer.no-entry")
         losses, first = (one["history"]["loss"] for one in (result, results[0]))
-        require_equal(len(losses), num_epochs, f"the number of losses in the history of rank {rank}")
-        require(np.allclose(losses, first, rtol=1e-4), f"the history of rank {rank} differs from that of rank 0")
-        told = f"more_callbacks: expected fit to call them on rank {rank}, got no call: pass them to fit, too"
-        require(result["num_told"] == num_epochs, told)
-        told = f"rank {rank} must pin its GPU before it builds the network, which takes memory of all GPUs"
-        require(result["is_pinned_first"], told)
+        what = f"the number of losses in the history of rank {rank}"
+        require_equal(len(losses), num_epochs, what, "epochs.wrong-number")
+        message = f"the history of rank {rank} differs from that of rank 0"
+        require(np.allclose(losses, first, rtol=1e-4), message, "metrics.not-averaged")
+        message = f"more_callbacks: expected fit to call them on rank {rank}, got no call: pass them to fit, too"
+        require(result["num_told"] == num_epochs, message, "callbacks.not-called")
+        message = f"rank {rank} must pin its GPU before it builds the network, which takes memory of all GPUs"
+        require(result["is_pinned_first"], message, "gpu.pinned-late")
 
 
 def _check_validation(
@@ -190,24 +204,26 @@ def _check_validation(
 ) -> None:
     """The result of the validation is the loss over all validation images, with the weights `end`."""
     seen = [[record for record in of_rank if not record.training] for of_rank in records]
-    require(any(seen), "no rank validated")
+    require(any(seen), "no rank validated", "validation.none")
     samples = [np.concatenate([record.samples for record in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
     used = [places_in_files(*pair, "validation") for pair in zip(samples, private)]
     num_uses = Counter(np.concatenate(used).tolist())
-    require(num_uses[-1] == 0, f"{num_uses[-1]} validation pictures are not from validation_files")
+    message = f"{num_uses[-1]} validation pictures are not from validation_files"
+    require(num_uses[-1] == 0, message, "images.foreign")
     check_owners(owners(used, sum(VALIDATION_PER_FILE)), len(used), what="validation pictures")
     # An answer that also validates in fit uses each several times.
     counts = sorted(set(num_uses.values()))
-    require(len(counts) == 1, f"validation pictures are used {counts} times, expected all equally often")
+    message = f"validation pictures are used {counts} times, expected all equally often"
+    require(len(counts) == 1, message, "samples.not-once")
     for rank, of_rank in enumerate(seen):
         gap = float(np.abs(of_rank[-1].bias - end).max()) if of_rank else 0.0
-        require(gap < CLOSE, f"rank {rank} does not validate with the final weights")
+        require(gap < CLOSE, f"rank {rank} does not validate with the final weights", "validation.other-weights")
     mean = loss_of_all(end, samples)  # used equally often, they may be used several times
     for rank, result in enumerate(results):
-        slips = {f"that is of rank {rank}'s own images, not of all ranks'": loss_of_all(end, samples[rank : rank + 1])}
-        require_close(
-            result["validation"]["loss"], mean, f"the loss of the validation on rank {rank}", "", slips, tolerance=CLOSE
-        )
+        own = Cause(f"that is of rank {rank}'s own images, not of all ranks'", "metrics.not-averaged")
+        mistakes = {own: loss_of_all(end, samples[rank : rank + 1])}
+        what = f"the loss of the validation on rank {rank}"
+        require_close(result["validation"]["loss"], mean, what, "metrics.wrong", mistakes, tolerance=CLOSE)
 
 
 def check_continued(trial: Trial) -> None:
@@ -215,18 +231,20 @@ def check_continued(trial: Trial) -> None:
     _, before, old = _training(trial, 0)
     has_steps = all(any(record.training for record in result[1][1]) for result in trial.of_ranks())
     expected = f"the second run, after 2 of 3 epochs: expected {MAX_NUM_STEPS} steps"
-    require(has_steps, f"{expected}, got none: pass num_epochs of settings as epochs")
+    require(has_steps, f"{expected}, got none: pass num_epochs of settings as epochs", "steps.none")
     _, _, steps = _training(trial, 1)
     limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
     advice = "start at the first epoch not completed" if limited else "max_num_steps limits the steps of an epoch"
-    require(steps.num_steps == MAX_NUM_STEPS, f"{expected}, got {steps.num_steps}: {advice}")
+    message = f"{expected}, got {steps.num_steps}: {advice}"
+    require(steps.num_steps == MAX_NUM_STEPS, message, "steps.wrong-number")
     ends = [of_rank[-1].bias for of_rank in before]
     _check_goes_on(steps, ends)
     found = rates(steps, first=1)
     check_rates(found, expected_rates(trial.num_ranks)[-1], trial.num_ranks)
     first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM
     kept = (ends[0] - old.bias[0, -1]) - found[0, 0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
-    require(np.abs(first - kept).max() < SMALL, "the second run continues without the momenta of the first")
+    message = "the second run continues without the momenta of the first"
+    require(np.abs(first - kept).max() < SMALL, message, "momenta.lost")
 
 
 def check_step(make_step: Answer, num_ranks: int) -> None:
@@ -238,8 +256,10 @@ def check_step(make_step: Answer, num_ranks: int) -> None:
     check_follows(trial.steps(), private)
     for rank, (result, own) in enumerate(zip(trial.of_ranks(), steps.losses())):
         what = f"what the steps return on rank {rank}, the losses of its batches"
-        require_close(result["losses"], own, what, tolerance=1e-3)
-        told_traces = f"the Python code of the step ran {result['num_traces']} times for {len(own)} steps"
-        hint = "run by Python, not compiled: use tf.function" if result["is_eager"] else "compile it once for all steps"
+        require_close(result["losses"], own, what, "loss.wrong", tolerance=1e-3)
+        traces = f"the Python code of the step ran {result['num_traces']} times for {len(own)} steps"
+        eager = Cause("run by Python, not compiled: use tf.function", "step.not-compiled")
+        often = Cause("compile it once for all steps", "step.compiled-again")
+        words, code = eager if result["is_eager"] else often
         # TensorFlow may trace once more to make the variables.
-        require(result["num_traces"] <= 2, f"{told_traces}: {hint}")  # noqa: PLR2004
+        require(result["num_traces"] <= 2, f"{traces}: {words}", code)  # noqa: PLR2004

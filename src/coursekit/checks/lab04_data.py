@@ -36,21 +36,25 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
         reply, after = call_here(lab04.split, split_files, list(files), num_held_out)
         parts = as_list(reply, "what split_files returns")
-        require(len(parts) == 2, f"split_files: expected two lists of files, got {brief(reply)}")  # noqa: PLR2004
+        message = f"split_files: expected two lists of files, got {brief(reply)}"
+        require(len(parts) == 2, message, "answer.wrong-type")  # noqa: PLR2004
         training, held_out = (as_list(part, "each part of the files") for part in parts)
         both = sorted(set(training) & set(held_out))
         neither = sorted(set(files) - set(training) - set(held_out))
         where = f"of {num_files} files, {num_held_out} held out,"
-        for found, part in ((neither, "neither part"), (both, "both parts")):
-            require(not found, f"{where} {counted(len(found), 'file')}, such as {found[:1]}, in {part}")
+        message = f"{where} {counted(len(neither), 'file')}, such as {neither[:1]}, in neither part"
+        require(not neither, message, "split.incomplete")
+        message = f"{where} {counted(len(both), 'file')}, such as {both[:1]}, in both parts"
+        require(not both, message, "split.overlap")
         sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
-        require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}")
+        require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}", "split.wrong-size")
         is_last = set(held_out) == set(files[num_files - num_held_out :])
-        require(is_last, f"{where} expected the last files held out, got {brief(held_out)}")
-        require(list(after) == files, f"the list that is given has {len(after)} files afterwards: make new lists")
+        require(is_last, f"{where} expected the last files held out, got {brief(held_out)}", "split.not-last")
+        message = f"the list that is given has {len(after)} files afterwards: make new lists"
+        require(list(after) == files, message, "data.changed")
         again = call_here(lab04.split, split_files, list(files), num_held_out)[0]
         same = [list(part) for part in again] == [training, held_out]
-        require(same, "two calls split differently: all ranks need the same split")
+        require(same, "two calls split differently: all ranks need the same split", "split.changing")
 
 
 def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
@@ -91,25 +95,30 @@ def check_modes(trial: Trial) -> None:
                 findings.check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
         findings.check_end(result["evaluation"], lab04.NUM_BATCHES, f"for evaluation of worker {worker}")
         most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
-        require(most <= 1, f"in an evaluation worker {worker} sees an image {most} times, expected once")
+        message = f"in an evaluation worker {worker} sees an image {most} times, expected once"
+        require(most <= 1, message, "samples.repeated")
         _check_training(worker, result)
     order, again, other = (order_in(results[0][way]) for way in ("training", "again", "other seed"))
-    require(np.array_equal(order, again), "two runs see different orders: give the shuffle the seed of `params`")
-    depends = not np.array_equal(order, other)
-    require(depends, 'another params["seed"] gives the same order: shuffle with that seed, and with no other')
+    message = "two runs see different orders: give the shuffle the seed of `params`"
+    require(np.array_equal(order, again), message, "order.not-seeded")
+    message = 'another params["seed"] gives the same order: shuffle with that seed, and with no other'
+    require(not np.array_equal(order, other), message, "order.fixed-seed")
     lead = 0
     for result in results:
         read, seen = (order_in(result[way]).tolist() for way in ("evaluation", "training"))
         first = seen[: len(set(seen))]
         lead = max([lead, *(read.index(one) - place for place, one in enumerate(first) if one in read)])
-    require(lead >= LEAST_LEAD, f"no record comes more than {lead} places early: shuffle in a buffer of 1000")
+    message = f"no record comes more than {lead} places early: shuffle in a buffer of 1000"
+    require(lead >= LEAST_LEAD, message, "shuffle.small-buffer")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
     lost = used - evaluated
-    require(not lost, f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count")
+    message = f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count"
+    require(not lost, message, "evaluation.incomplete")
     cut = {way: np.concatenate([result["mirrored"][way] for result in results]) for way in MODES}
     is_cut = "cut and mirrored at random, as for the other mode: hand `training` on"
-    require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}")
-    require(cut["training"].any() and not cut["training"].all(), f"the images for training are not {is_cut}")
+    require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}", "image.other-mode")
+    is_random = cut["training"].any() and not cut["training"].all()
+    require(is_random, f"the images for training are not {is_cut}", "image.other-mode")
 
 
 def _check_training(worker: int, result: dict[str, Any]) -> None:
@@ -119,9 +128,9 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     order = order_in(result["training"])
     first = order[: len(set(order.tolist()))]
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
-    told = f"the data for training come in the order of the files: shuffle the records, {findings.ASSIGN}"
-    require(in_order < len(order) / 2, told)
+    message = f"the data for training come in the order of the files: shuffle the records, {findings.ASSIGN}"
+    require(in_order < len(order) / 2, message, "order.not-shuffled")
     is_epoch = len(set(first.tolist())) == len(first)
-    require(is_epoch, "some images come twice before others come once: shuffle, and then repeat")
+    require(is_epoch, "some images come twice before others come once: shuffle, and then repeat", "epochs.mixed")
     findings.check_new_order(order)
     findings.check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"for worker {worker}")

@@ -20,7 +20,7 @@ import numpy as np
 
 from coursekit import imagenet
 from coursekit.checks.check import require
-from coursekit.checks.compare import as_dict, brief, require_equal
+from coursekit.checks.compare import as_dict, brief, require_close, require_equal
 from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import check_follows, check_sent, draw_private
@@ -48,27 +48,29 @@ def check_modes(trial: Trial) -> None:
     """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
     check_sent([[record.samples for record in of_rank] for of_rank in trial.of_ranks("eval")], trial.private)
     for result in trial.of_ranks():
-        hint = ": count each once, in `minimize` with that step"
-        require_equal(
-            len(result["train"]), lab04.NUM_STEPS, f"the steps up to the global step {lab04.NUM_STEPS}", "", hint
+        what, advice = (
+            f"the steps up to the global step {lab04.NUM_STEPS}",
+            ": count each once, in `minimize` with that step",
         )
+        require_equal(len(result["train"]), lab04.NUM_STEPS, what, "steps.miscounted", advice)
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
-            require(result[mode], f"in the mode {mode!r} the network is never called")
+            require(result[mode], f"in the mode {mode!r} the network is never called", "network.not-called")
             found = {record.training for record in result[mode]}
-            runs = f"in the mode {mode!r} the network runs {'with' if True in found else 'without'} training=True"
-            require(found == {wanted}, f"{runs}: batch normalisation and dropout behave differently then")
+            how = f"the network runs {'with' if True in found else 'without'} training=True"
+            message = f"in the mode {mode!r} {how}: batch normalisation and dropout behave differently then"
+            require(found == {wanted}, message, "training-mode.wrong")
         samples = np.concatenate([record.samples for record in result["eval"]])
         expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
         names = sorted(result["metrics"])
-        require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'")
-        got = result["metrics"]["accuracy"]
-        require(np.isclose(got, expected, atol=1e-4), f"the accuracy: expected {expected:.4g}, got {got:.4g}")
+        message = f"the metrics of an evaluation are {names}, without 'accuracy'"
+        require("accuracy" in names, message, "answer.no-entry")
+        require_close(result["metrics"]["accuracy"], expected, "the accuracy", "metrics.wrong", tolerance=1e-4)
         for prediction in result["predictions"]:
-            require(
-                "classes" in prediction, f"a prediction holds {sorted(prediction)}, no 'classes': return a dictionary"
-            )
+            message = f"a prediction holds {sorted(prediction)}, no 'classes': return a dictionary"
+            require("classes" in prediction, message, "answer.no-entry")
             right = int(prediction["classes"]) == int(np.argmax(result["predict"][0].bias))
-            require(right, f"a prediction's class: expected that of the largest logit, got {prediction['classes']}")
+            message = f"a prediction's class: expected that of the largest logit, got {prediction['classes']}"
+            require(right, message, "prediction.wrong")
 
 
 def check_averaged(trial: Trial) -> None:
@@ -86,8 +88,10 @@ def check_rate(trial: Trial) -> None:
 def check_statistics(trial: Trial) -> None:
     """Training updates the statistics of batch normalisation."""
     for rank, mean in enumerate(trial.of_ranks("moving_mean")):
-        told = f"after training on rank {rank} the moving averages of batch normalisation are still those of the start"
-        require(np.abs(mean).max() > 0, f"{told}: run the network's updates with every step")
+        message = (
+            f"after training on rank {rank} the moving averages of batch normalisation are still those of the start: "
+        )
+        require(np.abs(mean).max() > 0, message + "run the network's updates with every step", "statistics.frozen")
 
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
@@ -102,11 +106,15 @@ def check_pinned(trial: Trial, ranks_per_node: int) -> None:
     """A session with this configuration sees the GPU of its local rank, and no other, and takes memory as needed."""
     for rank, result in enumerate(trial.of_ranks()):
         local_rank, visible = rank % ranks_per_node, result["visible"]
-        require(visible is not None, f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs")
-        require(visible != "", f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list")
+        message = f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs"
+        require(visible is not None, message, "gpu.all-visible")
+        message = f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list"
+        require(visible != "", message, "gpu.all-visible")
         where = f"rank {rank}, local rank {local_rank} of its node"
-        require(visible == str(local_rank), f"{where}: expected GPU {local_rank}, got {visible}: pin by the local rank")
-        require(result["grows"], f"the sessions of rank {rank} take all memory of their GPU: set allow_growth")
+        message = f"{where}: expected GPU {local_rank}, got {visible}: pin by the local rank"
+        require(visible == str(local_rank), message, "gpu.wrong")
+        message = f"the sessions of rank {rank} take all memory of their GPU: set allow_growth"
+        require(result["grows"], message, "gpu.no-growth")
 
 
 def check_files(trial: Trial, seed: int) -> None:
@@ -116,9 +124,11 @@ def check_files(trial: Trial, seed: int) -> None:
     left = trial.left[0]
     stems = [name[: -len(".index")] for name in left if name.endswith(".index")]
     whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left)]
-    require("checkpoint" in left and bool(whole), f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}")
-    require_equal(trial.of_ranks("num_steps")[0], CHECKPOINT_STEPS, "save_checkpoints_steps of rank 0")
-    require_equal(seeds, [seed] * trial.num_ranks, "tf_random_seed of the ranks")
+    message = f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}"
+    require("checkpoint" in left and bool(whole), message, "checkpoint.missing")
+    num_steps = trial.of_ranks("num_steps")[0]
+    require_equal(num_steps, CHECKPOINT_STEPS, "save_checkpoints_steps of rank 0", "checkpoint.wrong-steps")
+    require_equal(seeds, [seed] * trial.num_ranks, "tf_random_seed of the ranks", "seed.wrong")
 
 
 def check_tf_config(tf_config: Answer, num_workers: int) -> None:
@@ -126,17 +136,20 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
     for index in range(num_workers):
         text = call_here(call, tf_config, list(hosts), index)
-        require(isinstance(text, str), f"tf_config must return text in the form of JSON, not {brief(text)}")
+        message = f"tf_config must return text in the form of JSON, not {brief(text)}"
+        require(isinstance(text, str), message, "answer.wrong-type")
         found: Any = None
         with suppress(ValueError):
             found = json.loads(text)
-        require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it")
+        require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it", "tf-config.no-json")
         cluster, task = (as_dict(found.get(part), f"the part {part!r} of TF_CONFIG") for part in ("cluster", "task"))
         workers = cluster.get("worker")
-        require(workers == hosts, f"the cluster's workers: expected {hosts}, got {brief(workers)}")
-        require_equal(task.get("type"), "worker", "the type of the task")
+        message = f"the cluster's workers: expected {hosts}, got {brief(workers)}"
+        require(workers == hosts, message, "tf-config.wrong-workers")
+        require_equal(task.get("type"), "worker", "the type of the task", "tf-config.wrong-type")
         knows_itself = task.get("index") == index and type(task["index"]) is int
-        require(knows_itself, f"the index of worker {index}: expected {index}, got {brief(task.get('index'))}")
+        message = f"the index of worker {index}: expected {index}, got {brief(task.get('index'))}"
+        require(knows_itself, message, "tf-config.wrong-index")
 
 
 def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:

@@ -27,11 +27,12 @@ from coursekit.checks.private_data import (
     owners_in_files,
 )
 from coursekit.checks.rates import check_rates, rates, rates_alone
-from coursekit.checks.steps import Steps, check_same_weights, gradient, steps_of
+from coursekit.checks.steps import Steps, check_same_number, check_same_weights, gradient, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES, RATE, Array, Record
+from coursekit.errors import Cause
 
 SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard has whole batches
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
@@ -104,9 +105,10 @@ def check_steps(trial: Trial) -> None:
 def _check_divided(records: Sequence[Sequence[Record]], expected: int) -> Steps:
     """Return the steps, which are as many as expected on every rank, with full batches."""
     found, total = _num_steps(records), expected * len(records)
-    require(len(set(found)) == 1, f"the ranks made different numbers of steps: {found}")
-    hint = ": the steps are not divided by the number of ranks" if found[0] == total else ""
-    require_equal(found[0], expected, f"of {total} steps of one process each of {len(records)} ranks", "", hint)
+    check_same_number(found)
+    undivided = Cause("the steps are not divided by the number of ranks", "steps.not-divided")
+    what = f"of {total} steps of one process each of {len(records)} ranks"
+    require_equal(found[0], expected, what, "steps.wrong-number", mistakes={undivided: total})
     steps = steps_of(records)
     check_batches(steps.batches, lab04.TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
     return steps
@@ -115,11 +117,11 @@ def _check_divided(records: Sequence[Sequence[Record]], expected: int) -> Steps:
 def check_handed_over(trial: Trial) -> None:
     """The sessions of the Estimator have the configuration that pins the GPU, and the training calls the hooks."""
     for rank, result in enumerate(trial.of_ranks("first")):
-        require(result["is_estimator"], "train must return the Estimator")
-        told = f"the Estimator of rank {rank} knows nothing of the GPU that you pinned: its sessions see all GPUs"
-        require(result["visible"] != "", f"{told}: pass your RunConfig as config")
-        told = f"on rank {rank} nobody calls the hooks that train is given: pass `hooks` on"
-        require(result["num_hook_calls"] > 0, told)
+        require(result["is_estimator"], "train must return the Estimator", "answer.wrong-type")
+        message = f"the Estimator of rank {rank} knows nothing of the GPU that you pinned: its sessions see all GPUs"
+        require(result["visible"] != "", f"{message}: pass your RunConfig as config", "gpu.all-visible")
+        message = f"on rank {rank} nobody calls the hooks that train is given: pass `hooks` on"
+        require(result["num_hook_calls"] > 0, message, "callbacks.not-called")
 
 
 def check_continued(trial: Trial) -> None:
@@ -127,19 +129,22 @@ def check_continued(trial: Trial) -> None:
     first, records = _records(trial, "first"), _records(trial, "continued")
     before, found = _num_steps(first), _num_steps(records)
     left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
-    require(len(set(found)) == 1, f"continuing, the ranks made different numbers of steps: {found}")
+    check_same_number(found, "continuing, ")
     starts = [next((record.bias for record in mine if record.training), np.array(np.inf)) for mine in records]
     strangers = [rank for rank, one in enumerate(trial.private) if rank and np.allclose(starts[0], one["starts"][1])]
-    require(not strangers, f"continuing, the ranks begin like {strangers[:1]}, which has no checkpoint: send rank 0's")
-    is_rest = found[0] == NUM_STEPS_LATER - before[0]
-    require(is_rest, f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}")
+    message = f"continuing, the ranks begin like {strangers[:1]}, which has no checkpoint: send rank 0's"
+    require(not strangers, message, "broadcast.wrong-root")
+    message = f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}"
+    require(found[0] == NUM_STEPS_LATER - before[0], message, "steps.wrong-number")
     last = [record.bias for record in first[0] if record.training]
     gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
-    require(np.allclose(starts, starts[0]), f"continuing, the ranks start up to {gap:.3g} apart")
+    message = f"continuing, the ranks start up to {gap:.3g} apart"
+    require(np.allclose(starts, starts[0]), message, "broadcast.missing")
     step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
-    require(moved < 5 * step, "the continued training does not start from the weights of the checkpoint")
+    message = "the continued training does not start from the weights of the checkpoint"
+    require(moved < 5 * step, message, "weights.not-restored")
     ended = _num_steps(_records(trial, "ended"))
-    require(not any(ended), f"the training had ended, but the ranks made {ended} more steps")
+    require(not any(ended), f"the training had ended, but the ranks made {ended} more steps", "steps.after-end")
 
 
 def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
@@ -195,16 +200,17 @@ def check_once(trial: Trial) -> None:
     times = Counter(np.concatenate(_evaluated(trial)).tolist())
     num_samples = sum(HELD_OUT_PER_FILE)
     missing = num_samples - len(times)
-    require(missing == 0, f"no rank evaluates {missing} of {num_samples} images")
+    require(missing == 0, f"no rank evaluates {missing} of {num_samples} images", "evaluation.incomplete")
     most = max(times.values())
     everywhere = min(times.values()) == trial.num_ranks > 1
-    require(not everywhere, f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times")
-    require(most == 1, f"an image is evaluated {most} times, expected once")
+    message = f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times"
+    require(not everywhere, message, "shards.none")
+    require(most == 1, f"an image is evaluated {most} times, expected once", "samples.repeated")
     weights = weights_of_checkpoint(trial.private)
     for rank, records in enumerate(trial.of_ranks("records")):
         has_weights = all(np.allclose(record.bias, weights, atol=1e-3) for record in records)
-        told = f"rank {rank} evaluates with random weights, not those of the checkpoint, which only rank 0 has"
-        require(has_weights, f"{told} in its model_dir: give its path to all ranks")
+        message = f"rank {rank} evaluates with random weights, not those of the checkpoint, which only rank 0 has"
+        require(has_weights, f"{message} in its model_dir: give its path to all ranks", "weights.not-restored")
 
 
 def check_accuracy(trial: Trial) -> None:
@@ -215,21 +221,25 @@ def check_accuracy(trial: Trial) -> None:
         labels = np.asarray(given["files"]["train"]["labels"])
         answers = [labels[record.samples] == np.argmax(record.bias) for record in records]
         right.append(np.concatenate([np.zeros(0, bool), *answers]))
-    is_told = results[0] is not None and "accuracy" in results[0]
-    require(is_told, f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}")
+    has_accuracy = results[0] is not None and "accuracy" in results[0]
+    message = f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}"
+    require(has_accuracy, message, "answer.no-entry")
     of_shards, _ = accuracies_of_shards(trial.private)
-    slips = {f"that of one shard alone, rank {rank}'s; put all together": share for rank, share in enumerate(of_shards)}
-    slips["the plain mean of unequal shards; weight each by its number of images"] = float(np.mean(of_shards))
+    mistakes = {
+        Cause(f"that of one shard alone, rank {rank}'s; put all together", "metrics.not-averaged"): share
+        for rank, share in enumerate(of_shards)
+    }
+    plain = Cause("the plain mean of unequal shards; weight each by its number of images", "metrics.unweighted")
+    mistakes[plain] = float(np.mean(of_shards))
     for rank, result in enumerate(results):
         if result is None:
             continue
         # A rank that evaluates everything needs no other; whether images are evaluated twice is another property.
         alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
         counted = right[rank] if alone else np.concatenate(right)
-        told = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
-        require_close(
-            result.get("accuracy", np.nan), float(np.mean(counted)), told, "", slips, tolerance=1e-4, is_relative=True
-        )
+        what = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
+        got, expected = result.get("accuracy", np.nan), float(np.mean(counted))
+        require_close(got, expected, what, "metrics.wrong", mistakes, tolerance=1e-4, is_relative=True)
 
 
 def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
@@ -238,8 +248,8 @@ def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "private": given}
     args = lab04.use_strategy, train_with_strategy, num_ranks
     trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
-    hint = ": no Horovod in this section, ask strategy and context" if "use hvd.init()" in trial.error else ""
-    return replace(trial, error=trial.error + hint)
+    horovod = Cause("no Horovod in this section, ask strategy and context", "strategy.horovod")
+    return replace(trial, error=f"{trial.error}: {horovod}") if "use hvd.init()" in trial.error else trial
 
 
 def check_together(trial: Trial) -> None:
@@ -256,4 +266,5 @@ def check_plan(trial: Trial) -> None:
     steps = _check_divided(trial.of_ranks("records"), lab04.NUM_STEPS_OF_STRATEGY)
     check_rates(rates_alone(steps), RATE * trial.num_ranks, trial.num_ranks)
     for worker, num_calls in enumerate(trial.of_ranks("num_callback_calls")):
-        require(num_calls != 0, f"on worker {worker} fit calls no callback that is given: pass `callbacks` on")
+        message = f"on worker {worker} fit calls no callback that is given: pass `callbacks` on"
+        require(num_calls != 0, message, "callbacks.not-called")
