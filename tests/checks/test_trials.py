@@ -37,7 +37,7 @@ def test_training_without_communication_fails_on_ranks_with_private_targets():
     assert found.error == ""
     with pytest.raises(CheckError, match=r"\[start.foreign\]"):
         lab02_properties.check_same_start(found)
-    with pytest.raises(CheckError, match=r"\[updates.unexplained\]"):
+    with pytest.raises(CheckError, match=r"\[gradients.not-averaged\]"):
         lab02_properties.check_averaged(found)
     with pytest.raises(CheckError, match=r"\[updates.not-serial\]"):
         lab02_properties.check_equals_serial(found)
