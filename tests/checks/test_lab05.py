@@ -41,5 +41,5 @@ def test_files_one_after_the_other_are_refused():
     """In their order, or in another one on each rank."""
     orders = one_after_the_other()
     for some in (orders, [orders[0], *(order[::-1] for order in orders[1:])]):
-        with pytest.raises(CheckError, match="interleave"):
+        with pytest.raises(CheckError, match=r"files.not-interleaved"):
             lab05_feeding.check_interleaved(trial_of(some))

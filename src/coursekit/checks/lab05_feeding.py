@@ -1,6 +1,6 @@
 """Checks of lab 05's pipelines: from files and generators, in which order, cached.
 
-What reaches a rank is told by its content, which is random and known to that rank alone.
+What reaches a rank is recognised by its content, which is random and known to that rank alone.
 
 Example: of 37 samples and three ranks, rank 1 may have 1, 4, 7, ... 34: twelve, in batches of 4, 4 and 4. In every
 epoch they come once, in another order and in other batches; each is loaded once, in the first. A first batch that never
@@ -44,14 +44,18 @@ def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 2
     """Return which of a rank's samples the images of a batch are; they must have the right shape, and be its own."""
     side = given["images"].shape[1:]
     if len(images):
-        require_equal(np.shape(images)[1:], side, f"the shape of an image in the batches of rank {rank}")
+        require_equal(
+            np.shape(images)[1:], side, f"the shape of an image in the batches of rank {rank}", "images.wrong-shape"
+        )
     by_content = {image.tobytes(): number for number, image in enumerate(given["images"])}
     levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
     numbers = np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
     is_scaled = not len(images) or bool(np.min(images) >= 0 and np.max(images) * scale <= 255)  # noqa: PLR2004
-    cause = "were pixels changed, or were they cached in a file in which other ranks or an earlier run wrote?"
-    cause = cause if is_scaled else f"expected {side[0]} x {side[1]} pixels from 0 to 1"
-    require((numbers >= 0).all(), f"rank {rank} gets images that are not among its samples: {cause}")
+    changed = "were pixels changed, or were they cached in a file in which other ranks or an earlier run wrote?"
+    message = f"rank {rank} gets images that are not among its samples"
+    is_own = (numbers >= 0).all()
+    require(is_own or is_scaled, f"{message}: expected {side[0]} x {side[1]} pixels from 0 to 1", "images.not-scaled")
+    require(is_own, f"{message}: {changed}", "images.foreign")
     return numbers
 
 
@@ -67,7 +71,9 @@ def _read(trial: Trial) -> list[list[Array]]:
     for rank, (batches, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         found.append([_own_numbers(images, given, rank) for images, _ in batches])
         for mine, (_, labels) in zip(found[-1], batches):
-            require_equal(np.shape(labels), mine.shape, f"the shape of the labels of a batch of rank {rank}")
+            require_equal(
+                np.shape(labels), mine.shape, f"the shape of the labels of a batch of rank {rank}", "labels.wrong-shape"
+            )
             findings.check_pairs(labels, given["labels"][mine], f"on rank {rank}")
     return found
 
@@ -101,8 +107,12 @@ def check_interleaved(trial: Trial) -> None:
         num_mine, num_changes = len(set(files.tolist())), int(np.sum(np.diff(files) != 0))
         if num_mine > 1:
             in_turns[rank] = num_changes >= num_mine
-    told = f"the ranks {[*in_turns]} read their files one after the other"
-    require(not in_turns or any(in_turns.values()), f"{told}: interleave them, several files at a time")
+    message = f"the ranks {[*in_turns]} read their files one after the other"
+    require(
+        not in_turns or any(in_turns.values()),
+        f"{message}: interleave them, several files at a time",
+        "files.not-interleaved",
+    )
 
 
 def try_generator(from_generator: Answer, num_ranks: int = 3) -> Trial:
@@ -116,14 +126,18 @@ def check_generated(trial: Trial) -> None:
     for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         (image_type, image_shape), (label_type, label_shape) = result["spec"]
         side = list(given["images"].shape[1:])
-        require_equal(image_shape, side, "the shape of an image in the output_signature")
-        require_equal(image_type, "float32", "the type of an image in the output_signature")
-        require_equal(label_shape, [], "the shape of a label in the output_signature")
-        require("int" in label_type, f"the type of a label in the output_signature: expected int, got {label_type}")
+        require_equal(image_shape, side, "the shape of an image in the output_signature", "signature.image-shape")
+        require_equal(image_type, "float32", "the type of an image in the output_signature", "signature.image-type")
+        require_equal(label_shape, [], "the shape of a label in the output_signature", "signature.label-shape")
+        require(
+            "int" in label_type,
+            f"the type of a label in the output_signature: expected int, got {label_type}",
+            "signature.label-type",
+        )
         num_first, num_second = map(len, result["epochs"])
-        told = f"rank {rank} gets {counted(num_first, 'sample')} in the first epoch and {num_second} in the second"
+        message = f"rank {rank} gets {counted(num_first, 'sample')} in the first epoch and {num_second} in the second"
         advice = "pass a function that starts again each time it is called"
-        require(0 < num_first == num_second, f"{told}, expected the same: {advice}")
+        require(0 < num_first == num_second, f"{message}, expected the same: {advice}", "generator.not-restarted")
         for epoch in result["epochs"]:
             images, labels = zip(*epoch)
             mine = _own_numbers(np.array(images), given, rank)
@@ -142,12 +156,20 @@ def check_drawn(trial: Trial) -> None:
     findings.check_owners(findings.owners(samples, NUM_DRAWN), trial.num_ranks)
     for rank, ((result, _), mine) in enumerate(zip(results, samples)):
         num_drawn, num_epochs = len(result["drawn"]), len(result["epochs"])
-        told = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
-        require(num_drawn <= num_epochs * len(mine), f"{told}: shard the numbers before you draw samples")
+        message = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
+        require(
+            num_drawn <= num_epochs * len(mine),
+            f"{message}: shard the numbers before you draw samples",
+            "generator.sharded-late",
+        )
     num_few = trial.num_ranks - 1
     few = [_own_numbers(result["few"], given, rank).tolist() for rank, (result, given) in enumerate(results)]
-    told = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
-    require(sorted(itertools.chain(*few)) == list(range(num_few)), f"{told}, expected each once, and none on one rank")
+    message = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
+    require(
+        sorted(itertools.chain(*few)) == list(range(num_few)),
+        f"{message}, expected each once, and none on one rank",
+        "generator.few-samples",
+    )
 
 
 def try_feed(feed: Answer, num_ranks: int = 3) -> Trial:
@@ -162,7 +184,7 @@ def _fed(trial: Trial) -> list[list[list[Array]]]:
     for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         for epoch in result["epochs"]:
             findings.check_end(epoch, lab05.MOST_BATCHES, f"of an epoch on rank {rank}")
-            require(len(epoch) > 0, f"rank {rank} gets no sample at all")
+            require(len(epoch) > 0, f"rank {rank} gets no sample at all", "samples.none")
         found.append([[_own_numbers(batch, given, rank, 1.0) for batch in epoch] for epoch in result["epochs"]])
     return found
 
@@ -179,10 +201,14 @@ def check_loaded_once(trial: Trial) -> None:
     loaded = trial.of_ranks("loaded")
     for rank, numbers in enumerate(loaded):
         most = max(Counter(numbers).values(), default=0)
-        told = f"rank {rank} loads a sample {most} times in {NUM_EPOCHS} epochs, expected once"
-        require(most == 1, f"{told}: cache the loaded samples")
+        message = f"rank {rank} loads a sample {most} times in {NUM_EPOCHS} epochs, expected once"
+        require(most == 1, f"{message}: cache the loaded samples", "cache.none")
     most = max(len(ranks) for ranks in findings.owners(loaded, NUM_FED).values())
-    require(most == 1, f"a sample is loaded by {most} ranks, expected one{SHARD_FIRST} or loaded")
+    require(
+        most == 1,
+        f"a sample is loaded by {most} ranks, expected one{SHARD_FIRST} or loaded",
+        "loading.by-several-ranks",
+    )
 
 
 def check_fed_order(trial: Trial) -> None:
@@ -190,21 +216,25 @@ def check_fed_order(trial: Trial) -> None:
     reaches = []
     for rank, epochs in enumerate(_fed(trial)):
         orders = [np.concatenate(batches).tolist() for batches in epochs]
-        told = f"on rank {rank} the samples come in the order of the files"
-        require(any(order != sorted(order) for order in orders), f"{told}: shuffle them")
-        told = f"on rank {rank} every epoch comes in the same order"
+        message = f"on rank {rank} the samples come in the order of the files"
+        require(any(order != sorted(order) for order in orders), f"{message}: shuffle them", "order.not-shuffled")
+        message = f"on rank {rank} every epoch comes in the same order"
         differ = any(order != orders[0] for order in orders)
-        require(differ, f"{told}: shuffle after the cache, with a new order in each iteration")
+        require(differ, f"{message}: shuffle after the cache, with a new order in each iteration", "order.repeated")
         together = [{frozenset(batch.tolist()) for batch in batches} for batches in epochs]
-        told = f"on rank {rank} the same samples are together in a batch in every epoch"
-        require(any(one != together[0] for one in together), f"{told}: shuffle samples, and then batch")
+        message = f"on rank {rank} the same samples are together in a batch in every epoch"
+        require(
+            any(one != together[0] for one in together),
+            f"{message}: shuffle samples, and then batch",
+            "batches.repeated",
+        )
         for batches in epochs:
             findings.check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         mine = sorted(set().union(*orders))
         reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
     # Of all samples, that has by chance one in ten million millions: C(7, 4) of C(12, 4) for each epoch and rank.
-    told = f"the first batch of every epoch comes from the first {NUM_NEAR} samples of its rank"
-    require(any(reaches), f"{told}: expected a shuffle buffer as large as a rank's share")
+    message = f"the first batch of every epoch comes from the first {NUM_NEAR} samples of its rank"
+    require(any(reaches), f"{message}: expected a shuffle buffer as large as a rank's share", "order.small-buffer")
 
 
 def check_cached(cached: Answer, num_ranks: int) -> None:
@@ -216,10 +246,18 @@ def check_cached(cached: Answer, num_ranks: int) -> None:
     for rank, (result, share) in enumerate(zip(trial.of_ranks(), shares)):
         for epoch, numbers in zip(("first", "second"), result["epochs"]):
             other = next((who for who, of_other in enumerate(shares) if numbers == of_other.tolist()), rank)
-            told = f"in the {epoch} epoch rank {rank} gets the samples of rank {other}, from that rank's cache file"
-            require(other == rank, f"{told}: give each rank's cache a different name")
-            require(sorted(numbers) == sorted(share), f"in the {epoch} epoch rank {rank} gets the wrong samples")
-        told = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
-        require(result["num_read"] == len(share), f"{told}, expected each once: take the second epoch from the cache")
-        told = f"there is no file in the folder of rank {rank}'s node"
-        require(result["files"], f"{told}: cache in the given folder, not in memory or elsewhere")
+            message = f"in the {epoch} epoch rank {rank} gets the samples of rank {other}, from that rank's cache file"
+            require(other == rank, f"{message}: give each rank's cache a different name", "cache.same-name")
+            require(
+                sorted(numbers) == sorted(share),
+                f"in the {epoch} epoch rank {rank} gets the wrong samples",
+                "cache.wrong-samples",
+            )
+        message = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
+        require(
+            result["num_read"] == len(share),
+            f"{message}, expected each once: take the second epoch from the cache",
+            "cache.read-again",
+        )
+        message = f"there is no file in the folder of rank {rank}'s node"
+        require(result["files"], f"{message}: cache in the given folder, not in memory or elsewhere", "cache.elsewhere")

@@ -37,33 +37,49 @@ def check_written(write_records: Answer) -> None:
     images, labels = draw_images(int(fresh_rng().integers(3, 9)), fresh_rng())
     labels[1] = 0  # which a writer may take for no label
     records = call_here(lab05.written, write_records, images, labels)
-    require_equal(len(records), len(images), "the number of records in the file")
+    require_equal(len(records), len(images), "the number of records in the file", "records.wrong-number")
     for number, (record, image, label) in enumerate(zip(records, images, labels)):
         which = f"record {number}"
-        require_equal(sorted(record), ["image", "label"], f"the names of the features in {which}")
+        require_equal(
+            sorted(record), ["image", "label"], f"the names of the features in {which}", "features.wrong-names"
+        )
         num_bytes = [len(value) if isinstance(value, bytes) else None for value in record["image"]]
-        told = f"the image of {which}: expected the {image.size} bytes of its pixels"
-        require(num_bytes == [image.size], f"{told}, got {num_bytes[0] or 'no bytes' if num_bytes else 'nothing'}")
-        require(record["image"] == [image.tobytes()], f"{told} in their order, got others")
-        require_equal(record["label"], [int(label)], f"the label of {which}")
+        message = f"the image of {which}: expected the {image.size} bytes of its pixels"
+        require(
+            num_bytes == [image.size],
+            f"{message}, got {num_bytes[0] or 'no bytes' if num_bytes else 'nothing'}",
+            "features.wrong-bytes",
+        )
+        require(record["image"] == [image.tobytes()], f"{message} in their order, got others", "features.wrong-order")
+        require_equal(record["label"], [int(label)], f"the label of {which}", "labels.wrong")
         is_whole = isinstance(record["label"][0], int)
-        require(is_whole, f"the label of {which}: expected a list of whole numbers (int64_list), got floats")
+        require(
+            is_whole,
+            f"the label of {which}: expected a list of whole numbers (int64_list), got floats",
+            "labels.not-whole",
+        )
 
 
 def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
     """A batch of records becomes images from 0 to 1 and whole labels, all in one call."""
     images, labels = draw_images(num_images, fresh_rng())
     found, numbers = call_here(lab05.parsed, parse_batch, images, labels)
-    require_equal(np.shape(found), images.shape, "the shape of a batch of images")
-    require(found.dtype == np.float32, f"the type of the images: expected float32, got {found.dtype}")
-    require(float(np.max(found)) <= 1, f"pixels go up to {float(np.max(found)):.4g}, expected 1: divide by 255")
+    require_equal(np.shape(found), images.shape, "the shape of a batch of images", "images.wrong-shape")
+    require(
+        found.dtype == np.float32, f"the type of the images: expected float32, got {found.dtype}", "images.wrong-type"
+    )
+    require(
+        float(np.max(found)) <= 1,
+        f"pixels go up to {float(np.max(found)):.4g}, expected 1: divide by 255",
+        "images.not-scaled",
+    )
     for place in map(tuple, np.argwhere(~np.isclose(found, images / 255, atol=1e-3))[:1]):
-        told = f"image {place[0]} in row {place[1]}, column {place[2]}"
-        require_equal(float(found[place]), float(images[place] / 255), f"the pixel of {told}")
+        message = f"image {place[0]} in row {place[1]}, column {place[2]}"
+        require_equal(float(found[place]), float(images[place] / 255), f"the pixel of {message}", "images.wrong-pixels")
     is_whole = np.issubdtype(numbers.dtype, np.integer)
-    require(is_whole, f"the type of the labels: expected whole numbers, got {numbers.dtype}")
-    require_equal(np.ravel(numbers).tolist(), labels.tolist(), "the labels of a batch")
-    require_equal(np.shape(numbers), labels.shape, "the shape of a batch of labels")
+    require(is_whole, f"the type of the labels: expected whole numbers, got {numbers.dtype}", "labels.not-whole")
+    require_equal(np.ravel(numbers).tolist(), labels.tolist(), "the labels of a batch", "labels.wrong")
+    require_equal(np.shape(numbers), labels.shape, "the shape of a batch of labels", "labels.wrong-shape")
 
 
 def check_lost(count_lost: Answer) -> None:
@@ -77,12 +93,22 @@ def check_lost(count_lost: Answer) -> None:
     firsts = [int(rng.integers(1, count)) for count in counts[:6]] + [0, 0, 0]
     damages = [(kind, first * size + int(rng.choice(bytes_))) for kind, first, bytes_ in zip(kinds, firsts, where)]
     got = call_here(lab05.lost, count_lost, counts, [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))], damages)
-    require_equal(len(as_list(got, "what count_lost returns")), len(counts), "the number of files it tells of")
+    require_equal(
+        len(as_list(got, "what count_lost returns")),
+        len(counts),
+        "the number of files it tells of",
+        "lost-records.wrong-length",
+    )
     words = {"flip": "one bit is wrong", "cut": "all is cut off", "": "nothing is wrong"}
     for count, first, kind, number in zip(counts, firsts, kinds, got):
         which = f" in record {first} (the first is 0)" if kind else ""
         num_lost = count - first if kind else 0
-        require_equal(number, num_lost, f"records lost from a file of {count}, where {words[kind]}{which}")
+        require_equal(
+            number,
+            num_lost,
+            f"records lost from a file of {count}, where {words[kind]}{which}",
+            "lost-records.miscounted",
+        )
 
 
 def try_store(feed_fast: Answer) -> Trial:
@@ -101,7 +127,11 @@ def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
     by_content = {image.tobytes(): number for number, image in enumerate(trial.private[-1]["images"])}
     batches = [np.atleast_1d(batch) for batch in trainings[-1]["batches"]]
     numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
-    require(-1 not in numbers, "the batches hold what is no image of the store: is each record decoded, once?")
+    require(
+        -1 not in numbers,
+        "the batches hold what is no image of the store: is each record decoded, once?",
+        "images.foreign",
+    )
     return trainings, numbers
 
 
@@ -110,22 +140,30 @@ def check_same_samples(trial: Trial) -> None:
     (*_, found), numbers = _trainings(trial)
     sizes = [len(np.atleast_1d(batch)) for batch in found["batches"]]
     expected = [BATCH_SIZE] * (NUM_SAMPLES // BATCH_SIZE) + [NUM_SAMPLES % BATCH_SIZE]
-    require_equal(sizes, expected, "the sizes of the batches")
+    require_equal(sizes, expected, "the sizes of the batches", "batches.wrong-size")
     for batch in found["batches"]:
-        require_equal(np.shape(batch)[1:], SHAPE[1:], "the shape of an image in the batches")
+        require_equal(np.shape(batch)[1:], SHAPE[1:], "the shape of an image in the batches", "images.wrong-shape")
     num_missing = NUM_SAMPLES - len(set(numbers))
-    told = f"the batches lack {num_missing} of {NUM_SAMPLES} images"
-    require(num_missing == 0, f"{told}, others come twice: expected each once")
+    message = f"the batches lack {num_missing} of {NUM_SAMPLES} images"
+    require(num_missing == 0, f"{message}, others come twice: expected each once", "batches.missing-images")
     asked = sorted(found["asked"])
-    require(asked == list(range(NUM_SAMPLES)), f"{len(asked)} records are read, expected each of {NUM_SAMPLES} once")
+    require(
+        asked == list(range(NUM_SAMPLES)),
+        f"{len(asked)} records are read, expected each of {NUM_SAMPLES} once",
+        "store.read-again",
+    )
 
 
 def check_faster(trial: Trial) -> None:
     """It takes much less time than the pipeline given, in the same run, and what comes out are images."""
     (slow, *_, fast), _ = _trainings(trial)
-    require(len(fast["batches"]) > 0, "the pipeline gives no batch")
+    require(len(fast["batches"]) > 0, "the pipeline gives no batch", "batches.empty")
     slow_s, fast_s = float(slow["seconds"]), float(fast["seconds"])
     ratio = slow_s / fast_s
-    told = f"the pipeline given takes {slow_s:.2f} s, yours {fast_s:.2f} s, {ratio:.1f} times as fast"
+    message = f"the pipeline given takes {slow_s:.2f} s, yours {fast_s:.2f} s, {ratio:.1f} times as fast"
     stage, busy_s = max(fast["busy_s"].items(), key=lambda one: float(one[1]))
-    require(ratio >= GOAL, f"{told}, expected {GOAL:g}; for {busy_s:.2f} s of them it is at the stage {stage!r}")
+    require(
+        ratio >= GOAL,
+        f"{message}, expected {GOAL:g}; for {busy_s:.2f} s of them it is at the stage {stage!r}",
+        "pipeline.too-slow",
+    )

@@ -23,6 +23,7 @@ from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab05 import NUM_EPOCHS, NUM_SAMPLES, RATE, STEPS_PER_EPOCH
 from coursekit.drivers.probe_model import NUM_CLASSES, Array
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 BATCH_SIZE = 4
@@ -41,37 +42,67 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
         by_case = zip(cases, zip(*by_rank))
         sets = [[_step_set(one, epoch, case[1], num_ranks) for epoch in range(2)] for case, one in by_case]
         first_sets = first_sets or sets
-        told = f"with {num_ranks} ranks a step uses other samples than with {all_num_ranks[0]}"
-        require(sets == first_sets, f"{told}: expected the same, whatever their number: shuffle before you share out")
+        message = f"with {num_ranks} ranks a step uses other samples than with {all_num_ranks[0]}"
+        require(
+            sets == first_sets,
+            f"{message}: expected the same, whatever their number: shuffle before you share out",
+            "global-batch.by-world-size",
+        )
     (first, second), (other, _), *_ = first_sets
-    require(len(set().union(*first)) == sum(map(len, first)), "a sample is used twice in one epoch, expected once")
+    require(
+        len(set().union(*first)) == sum(map(len, first)),
+        "a sample is used twice in one epoch, expected once",
+        "global-batch.sample-twice",
+    )
     for (num_samples, in_each, _), epochs in zip(cases, first_sets):
         for epoch in epochs:
-            told = f"the steps of an epoch with {num_samples} samples, {in_each} in each,"
-            require_equal(len(epoch), num_samples // in_each, told)
+            message = f"the steps of an epoch with {num_samples} samples, {in_each} in each,"
+            require_equal(len(epoch), num_samples // in_each, message, "global-batch.num-steps")
     in_order = [set(range(step * size, (step + 1) * size)) for step in range(len(first))]
-    require(not first == second == other == in_order, "the samples come in their order: shuffle them")
+    require(
+        not first == second == other == in_order, "the samples come in their order: shuffle them", "order.not-shuffled"
+    )
     neighbours = all(max(step) - min(step) == size - 1 for step in (*first, *second))
-    require(not neighbours, "neighbours stay together in every batch: shuffle the numbers, and then batch them")
-    require(first != second, "the second epoch has the same batches as the first: draw a new order for each epoch")
-    require(first != other, "another seed gives the same batches: shuffle with the seed given")
+    require(
+        not neighbours,
+        "neighbours stay together in every batch: shuffle the numbers, and then batch them",
+        "order.neighbours",
+    )
+    require(
+        first != second,
+        "the second epoch has the same batches as the first: draw a new order for each epoch",
+        "order.repeated",
+    )
+    require(first != other, "another seed gives the same batches: shuffle with the seed given", "order.not-seeded")
 
 
 def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> list[set[int]]:
     """Return for each step of an epoch the samples that all ranks use together."""
     epochs = [as_list(of_rank[epoch], "an epoch") for of_rank in by_rank]
     num_steps = [len(batches) for batches in epochs]
-    told = f"with {num_ranks} ranks they make {num_steps} steps in an epoch"
-    require(len(set(num_steps)) == 1, f"{told}, expected the same number on every rank: the other ranks would hang")
+    message = f"with {num_ranks} ranks they make {num_steps} steps in an epoch"
+    require(
+        len(set(num_steps)) == 1,
+        f"{message}, expected the same number on every rank: the other ranks would hang",
+        "steps.uneven",
+    )
     steps: list[set[int]] = []
     for batches in zip(*epochs):
         sizes, together = [len(batch) for batch in batches], Counter(sample for batch in batches for sample in batch)
-        told = f"with {num_ranks} ranks the shares of a global batch of {size} have {sizes} samples"
+        message = f"with {num_ranks} ranks the shares of a global batch of {size} have {sizes} samples"
         advice = ": a last batch that is not full is left out" if 0 < len(steps) == num_steps[0] - 1 else ""
         is_whole = sum(sizes) == size and max(sizes) - min(sizes) <= 1
-        require(is_whole, f"{told}, expected {size} in all, in shares that differ by one at most{advice}")
-        told = f"with {num_ranks} ranks a step uses a sample on several ranks"
-        require(max(together.values()) == 1, f"{told}: draw one order for all, by the seed given, and share by rank")
+        require(
+            is_whole,
+            f"{message}, expected {size} in all, in shares that differ by one at most{advice}",
+            "global-batch.unequal-shares",
+        )
+        message = f"with {num_ranks} ranks a step uses a sample on several ranks"
+        require(
+            max(together.values()) == 1,
+            f"{message}: draw one order for all, by the seed given, and share by rank",
+            "global-batch.overlap",
+        )
         steps.append(set(together))
     return steps
 
@@ -95,15 +126,21 @@ def _require_equal_steps(by_rank: Sequence[Sequence[Array]], shares: Sequence[Ar
     expected = -(-max(counts) // BATCH_SIZE)
     for rank, (batches, share) in enumerate(zip(by_rank, shares)):
         where = f"ranks hold {counts} samples; in batches of {BATCH_SIZE}, steps of rank {rank}"
-        require_equal(len(batches), expected, where, "", ": as many as the largest share needs, on every rank")
+        require_equal(
+            len(batches), expected, where, "steps.wrong-number", ": as many as the largest share needs, on every rank"
+        )
         check_batches(batches, BATCH_SIZE, f"the samples in the batches of rank {rank}")
         uses = Counter(number for batch in batches for number in batch)
-        require(set(uses) <= set(share.tolist()), f"rank {rank} uses samples that are not its own")
+        require(set(uses) <= set(share.tolist()), f"rank {rank} uses samples that are not its own", "samples.not-own")
         num_lost = len(share) - len(uses)
-        require(num_lost == 0, f"rank {rank} does not use {num_lost} of its {len(share)} samples: let none be lost")
+        require(
+            num_lost == 0,
+            f"rank {rank} does not use {num_lost} of its {len(share)} samples: let none be lost",
+            "samples.lost",
+        )
         most, fewest = max(uses.values()), min(uses.values())
-        told = f"rank {rank} uses a sample {most} times, and another {counted(fewest, 'time')}"
-        require(most - fewest <= 1, f"{told}: begin again only when all were used")
+        message = f"rank {rank} uses a sample {most} times, and another {counted(fewest, 'time')}"
+        require(most - fewest <= 1, f"{message}: begin again only when all were used", "samples.uneven-use")
 
 
 def try_train(train: Answer, num_ranks: int = 3) -> Trial:
@@ -114,7 +151,9 @@ def try_train(train: Answer, num_ranks: int = 3) -> Trial:
 
 def _steps(trial: Trial) -> Steps:
     steps = trial.steps(num_samples=NUM_SAMPLES)
-    require_equal(steps.num_steps, NUM_EPOCHS * STEPS_PER_EPOCH, f"the steps in {NUM_EPOCHS} epochs")
+    require_equal(
+        steps.num_steps, NUM_EPOCHS * STEPS_PER_EPOCH, f"the steps in {NUM_EPOCHS} epochs", "steps.wrong-number"
+    )
     return steps
 
 
@@ -126,11 +165,17 @@ def check_trained(trial: Trial) -> None:
     check_follows(steps, trial.private)
     for rank, result in enumerate(trial.of_ranks()):
         metrics = result["metrics"]
-        told = f"on rank {rank} train returns a {metrics}"
-        require(isinstance(metrics, list), f"{told}, expected the dictionary: network.fit(…).history")
-        told = f"on rank {rank} the history has {metrics}"
+        message = f"on rank {rank} train returns a {metrics}"
+        require(
+            isinstance(metrics, list),
+            f"{message}, expected the dictionary: network.fit(…).history",
+            "history.wrong-type",
+        )
+        message = f"on rank {rank} the history has {metrics}"
         has_both = {"loss", "accuracy"} <= {*metrics}
-        require(has_both, f'{told}, expected accuracy and loss: compile with metrics=["accuracy"]')
+        require(
+            has_both, f'{message}, expected accuracy and loss: compile with metrics=["accuracy"]', "history.no-metrics"
+        )
 
 
 def check_logs(trial: Trial) -> None:
@@ -139,19 +184,29 @@ def check_logs(trial: Trial) -> None:
     results = trial.of_ranks()
     check_writers(trial.left)
     is_there = any(name.startswith("logs/") for name in trial.left[0])
-    require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}")
+    require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}", "logs.none")
     found, expected = results[0], NUM_EPOCHS * STEPS_PER_EPOCH
     hint = ": update_freq=1 writes each down, on ranks that train as above"
-    require_equal(found["num_steps"], expected, "the steps in the logs", "", hint)
+    require_equal(found["num_steps"], expected, "the steps in the logs", "logs.num-steps", hint)
     require_equal(
-        found["num_histograms"], NUM_EPOCHS, "the histograms of a weight", "", ": histogram_freq=1 makes them"
+        found["num_histograms"],
+        NUM_EPOCHS,
+        "the histograms of a weight",
+        "logs.num-histograms",
+        ": histogram_freq=1 makes them",
     )
     # A loss without from_logits costs the points of the training alone.
     readings = [steps.epoch_losses(NUM_EPOCHS, of) for of in (loss, _loss_of_probabilities)]
     by_epoch = next((one for one in readings if close(found["losses"], one.mean(axis=0), 1e-3)), readings[0])
-    slips = {"these are rank 0's alone: the callback that averages comes before the one that writes": by_epoch[0]}
+    alone = "these are rank 0's alone: the callback that averages comes before the one that writes"
+    mistakes = {Cause(alone, "logs.of-rank-0"): by_epoch[0]}
     require_close(
-        found["losses"], by_epoch.mean(axis=0), "the losses of the epochs in the logs", "", slips, tolerance=1e-3
+        found["losses"],
+        by_epoch.mean(axis=0),
+        "the losses of the epochs in the logs",
+        "logs.wrong-losses",
+        mistakes,
+        tolerance=1e-3,
     )
 
 
@@ -173,27 +228,27 @@ def check_read_run(read_run: Answer) -> None:
     weights[-1][1, 1] = 0.9 / num_epochs
     got = call_here(lab05.read_run, read_run, [training.tolist(), validation.tolist()], num_steps, weights)
 
-    def check_entry(name: str, what: str, expected: float, slips: dict[str, float]) -> None:
-        require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}")
-        require_close(as_number(got[name], what), expected, what, "", slips, tolerance=FEW)
+    def check_entry(name: str, what: str, expected: float, mistakes: dict[Cause, float]) -> None:
+        require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}", "run.no-entry")
+        require_close(as_number(got[name], what), expected, what, "run.wrong-entry", mistakes, tolerance=FEW)
 
-    slips = {
-        "that is the lowest": min(training),
-        "that is of the first epoch": training[0],
-        "that is of the validation: its logs are in another folder": validation[-1],
-        "that is of a single step": 2 * training[-1],
+    mistakes = {
+        Cause("that is the lowest", "run.lowest-loss"): min(training),
+        Cause("that is of the first epoch", "run.first-epoch"): training[0],
+        Cause("that is of the validation: its logs are in another folder", "run.of-validation"): validation[-1],
+        Cause("that is of a single step", "run.single-step"): 2 * training[-1],
     }
-    check_entry("last_loss", "the training loss of the last epoch", training[-1], slips)
-    slips = {
-        "these are the epochs": num_epochs,
-        "count those of all event files": num_steps,
-        "that is the number of the last step: count the events": num_steps * num_epochs - 1,
+    check_entry("last_loss", "the training loss of the last epoch", training[-1], mistakes)
+    mistakes = {
+        Cause("these are the epochs", "run.counts-epochs"): num_epochs,
+        Cause("count those of all event files", "run.one-file"): num_steps,
+        Cause("that is the number of the last step: count the events", "run.last-step"): num_steps * num_epochs - 1,
     }
-    check_entry("num_steps", "the number of steps in the logs", num_steps * num_epochs, slips)
+    check_entry("num_steps", "the number of steps in the logs", num_steps * num_epochs, mistakes)
     largest = weights[-1].max()
-    slips = {
-        "that is the smallest": weights[-1].min(),
-        "that is of all epochs": max(layer.max() for layer in weights),
-        "that is of another layer": 2 * largest,
+    mistakes = {
+        Cause("that is the smallest", "run.smallest-weight"): weights[-1].min(),
+        Cause("that is of all epochs", "run.all-epochs"): max(layer.max() for layer in weights),
+        Cause("that is of another layer", "run.other-layer"): 2 * largest,
     }
-    check_entry("largest_weight", "the largest weight of dense/kernel after the last epoch", largest, slips)
+    check_entry("largest_weight", "the largest weight of dense/kernel after the last epoch", largest, mistakes)

@@ -6,7 +6,7 @@ gained nothing, since all messages must still be sent, and be right.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from coursekit.checks.compare import Array, as_array, as_list, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.drivers import lab06
 from coursekit.drivers.calls import Answer, call
+from coursekit.errors import Cause
 
 LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
 TIMEOUT_S = 10.0
@@ -62,12 +63,14 @@ def check_naive(naive_allreduce: Answer, num_ranks: int) -> None:
         for rank in range(num_ranks):
             targets = sorted(target for target, _ in talk.sent[rank])
             expected = [0] if rank else list(range(1, num_ranks))
-            require_equal(targets, expected, f"ranks to which rank {rank} sends, in the order of their numbers")
+            what = f"ranks to which rank {rank} sends, in the order of their numbers"
+            require_equal(targets, expected, what, "naive.wrong-targets")
         for rank in range(num_ranks):
             what = "its own array" if rank else "the sum over all ranks"
             for _, numbers in talk.sent[rank]:
                 is_right = np.array_equal(numbers, np.ravel(talk.own[rank] if rank else total))
-                require(is_right, f"expected that rank {rank} sends {what}, got a message with other numbers")
+                message = f"expected that rank {rank} sends {what}, got a message with other numbers"
+                require(is_right, message, "naive.wrong-message")
                 _require_type(numbers, talk, f"a message of rank {rank}")
 
 
@@ -101,8 +104,10 @@ def _require_chunk(talk: Talk, rank: int, number: int, expected: Array, what: st
     got = as_array(as_list(talk.left[rank], "the chunks")[number], f"chunk {number} on rank {rank}")
     to_left = [{target for target, _ in talk.sent[one]} == {(one - 1) % talk.num_ranks} for one in talk.sent]
     is_turned = talk.num_ranks > 2 and all(to_left)  # noqa: PLR2004  # with two, left is right
-    hint = ": every rank sends to the left, expected to the right, to (rank + 1) % N" if is_turned else ""
-    require(np.array_equal(got, expected), f"chunk {number} on rank {rank} is not the {what}{hint}")
+    is_right, message = np.array_equal(got, expected), f"chunk {number} on rank {rank} is not the {what}"
+    advice = "every rank sends to the left, expected to the right, to (rank + 1) % N"
+    require(is_right or not is_turned, f"{message}: {advice}", "ring.to-the-left")
+    require(is_right, message, "chunk.wrong")
 
 
 def check_ring(ring_allreduce: Answer, num_ranks: int) -> None:
@@ -122,38 +127,101 @@ def _require_sum(talk: Talk) -> None:
     total = np.sum(talk.own, axis=0)
     for rank, (result, own) in enumerate(zip(talk.results, talk.own)):
         got = as_array(result, f"the sum on rank {rank}")
-        require_equal(got.shape, total.shape, f"shape of the sum on rank {rank}")
-        hint = ": it is this rank's own array" if np.array_equal(got, own) else ""
-        require(np.array_equal(got, total), f"what rank {rank} returns is not the sum over all ranks{hint}")
+        require_equal(got.shape, total.shape, f"shape of the sum on rank {rank}", "sum.wrong-shape")
+        message, is_right = f"what rank {rank} returns is not the sum over all ranks", np.array_equal(got, total)
+        require(is_right or not np.array_equal(got, own), f"{message}: it is this rank's own array", "sum.own")
+        require(is_right, message, "sum.wrong")
     for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
         kept = np.array_equal(as_array(left, f"the array of rank {rank}"), own)
-        require(kept, f"rank {rank} has its own array changed: is what it adds to a copy, or the array itself?")
+        advice = "is what it adds to a copy, or the array itself?"
+        require(kept, f"rank {rank} has its own array changed: {advice}", "array.changed")
 
 
 def _require_type(numbers: Array, talk: Talk, what: str) -> None:
     """Require that numbers travel in the type of the ranks' own: others are other sums, or twice the bytes."""
-    require_equal(str(numbers.dtype), str(np.ravel(talk.own[0][0]).dtype), f"type of the numbers in {what}")
+    require_equal(
+        str(numbers.dtype), str(np.ravel(talk.own[0][0]).dtype), f"type of the numbers in {what}", "message.wrong-type"
+    )
+
+
+class Message(NamedTuple):
+    """What a rank sends in a step of a ring, and what is known of it."""
+
+    rank: int
+    step: int
+    numbers: Array
+    allowed: Array  # of all chunks, the numbers that it may send in this step, besides zeros that fill the last chunk
+    longest: int  # how many numbers a chunk has at most
+    own: Sequence[Array]  # what each rank had at the start
+
+    @property
+    def owner(self) -> int | None:
+        """The rank whose own numbers these are, if one has them all."""
+        return next((rank for rank, own in enumerate(self.own) if np.isin(self.numbers, own).all()), None)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it may not send some of these numbers in this step."""
+        return not np.isin(self.numbers, [*self.allowed, 0.0]).all()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether these are sums over all ranks."""
+        return bool(np.isin(self.numbers, np.sum(self.own, axis=0)).all())
+
+
+# What can be wrong with a message of a ring; the first that fits is said. Examples: three ranks, each of which sends to
+# the next, have (1, 2, 4), (10, 20, 40) and (100, 200, 400), a number in each chunk. Rank 1 may send one of 10, 20 and
+# 40 in step 0, one of 11, 22 and 44 in step 1, in which it has added those of rank 0, and from step 2 on one of 111,
+# 222 and 444.
+FAULTS: dict[Cause, Callable[[Message], object]] = {
+    # 11 and 22 in step 1.
+    Cause(
+        "rank {one.rank} sends {one.numbers.size} numbers in step {one.step}: a chunk has at most {one.longest}",
+        "ring.chunk-too-long",
+    ): lambda one: one.numbers.size > one.longest,
+    # 10 in step 1: it has not added what came; or 1: it has put that in the place of its own.
+    Cause(
+        "in step {one.step} rank {one.rank} sends numbers that do not belong there: they are rank {one.owner}'s own",
+        "ring.not-added",
+    ): lambda one: one.is_foreign and one.owner is not None,
+    # 111 in step 1: no rank can have it by messages of the ring.
+    Cause(
+        "in step {one.step} rank {one.rank} sends numbers that do not belong there: they are the finished sum",
+        "ring.finished-early",
+    ): lambda one: one.is_foreign and one.is_finished,
+    # 21 in step 1: numbers of two chunks are added up.
+    Cause(
+        "in step {one.step} rank {one.rank} sends numbers that do not belong there",
+        "ring.wrong-numbers",
+    ): lambda one: one.is_foreign,
+}
+
+
+def _flat(talk: Talk) -> list[Array]:
+    """Return what each rank had at the start, as one row of numbers."""
+    return [np.concatenate([np.ravel(part) for part in own]) for own in talk.own]
 
 
 def _predecessors(talk: Talk) -> list[list[int]]:
     """Return for each rank itself, the rank that sends to it, the one before, and so on: they must send in a ring."""
     targets = [sorted({target for target, _ in talk.sent[rank]}) for rank in range(talk.num_ranks)]
     for rank, others in enumerate(targets):
-        told = ", ".join(map(str, others)) or "nobody"
-        require(len(others) == 1, f"expected messages of rank {rank} to one neighbour, got messages to {told}")
+        message = f"expected messages of rank {rank} to one neighbour, got messages to "
+        require(len(others) == 1, message + (", ".join(map(str, others)) or "nobody"), "ring.no-neighbour")
     before = {target: rank for rank, (target,) in enumerate(targets)}
     ways = [[rank] for rank in range(talk.num_ranks)]
     for way in ways:
         while len(way) < talk.num_ranks and way[-1] in before:
             way.append(before[way[-1]])
-        require(len(set(way)) == talk.num_ranks, f"the ranks send to {targets}, which is no ring through all of them")
+        message = f"the ranks send to {targets}, which is no ring through all of them"
+        require(len(set(way)) == talk.num_ranks, message, "ring.not-closed")
     return ways
 
 
 def _partial_sums(talk: Talk) -> list[list[Array]]:
     """Return for each step of a ring's allreduce and each rank the numbers that it may send in it."""
-    ways = _predecessors(talk)
-    flat = [np.concatenate([np.ravel(part) for part in own]) for own in talk.own]
+    ways, flat = _predecessors(talk), _flat(talk)
     steps = [min(step + 1, talk.num_ranks) for step in range(2 * (talk.num_ranks - 1))]
     return [[np.sum([flat[rank] for rank in way[:length]], axis=0) for way in ways] for length in steps]
 
@@ -162,36 +230,32 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
     """Require that each rank sends in each step, to its neighbour, a chunk of the numbers allowed, and nothing more."""
     _predecessors(talk)
     longest = -(-allowed[0][0].size // talk.num_ranks)  # chunk
+    flat = _flat(talk)
     for rank in range(talk.num_ranks):
-        messages = talk.sent[rank]
+        sent = [numbers for _, numbers in talk.sent[rank]]
+        what = f"number of messages that rank {rank} sends"
         expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
-        require_equal(len(messages), len(allowed), f"number of messages that rank {rank} sends, {expected}")
-        for step, ((_, numbers), right) in enumerate(zip(messages, allowed)):  # the steps of the exercise begin with 0
+        require_equal(len(sent), len(allowed), f"{what}, {expected}", "ring.num-messages")
+        for step, (numbers, right) in enumerate(zip(sent, allowed)):  # the steps of the exercise begin with 0
             _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
-            too_many = f"{numbers.size} numbers in step {step}: a chunk has at most {longest}"
-            require(numbers.size <= longest, f"rank {rank} sends {too_many}")
-            is_right = bool(np.isin(numbers, [*right[rank], 0.0]).all())  # zeros may fill the last chunk
-            hint = _hint(numbers, talk) if not is_right else ""
-            require(is_right, f"in step {step} rank {rank} sends numbers that do not belong there{hint}")
-        _require_carried(talk, rank, allowed, longest)
+            message = Message(rank, step, numbers, right[rank], longest, flat)
+            for cause, fits in FAULTS.items():
+                require(not fits(message), cause.words.format(one=message), cause.code)
+        _require_carried(rank, sent, [right[rank] for right in allowed], talk.num_ranks)
 
 
-def _require_carried(talk: Talk, rank: int, allowed: Sequence[Sequence[Array]], longest: int) -> None:
-    """Require that a rank sends all chunks but one in each half: who sends nothing, or zeros, has other ways."""
-    num_steps, num_numbers = talk.num_ranks - 1, allowed[0][0].size
-    fewest = num_numbers - longest
+def _require_carried(rank: int, sent: Sequence[Array], allowed: Sequence[Array], num_ranks: int) -> None:
+    """Require that a rank sends all chunks but one in each half: who sends nothing, or zeros, has other ways.
+
+    Example: rank 1 above may send 20 and 11 in the steps 0 and 1, two of three numbers, and none of them twice. With
+    zeros in one of these steps it has sent one of three, and its neighbour cannot know the sum.
+    """
+    num_steps, num_numbers = num_ranks - 1, allowed[0].size
+    fewest = num_numbers - -(-num_numbers // num_ranks)  # without the longest chunk
     for first in range(0, len(allowed), num_steps):
         half = slice(first, first + num_steps)
-        carried = [np.isin(right[rank], sent) for (_, sent), right in zip(talk.sent[rank][half], allowed[half])]
+        carried = [np.isin(right, numbers) for numbers, right in zip(sent[half], allowed[half])]
         num_carried = np.count_nonzero(np.any(carried, axis=0))
-        told = f"rank {rank} sends {num_carried} of {num_numbers} numbers in the steps from {first} on"
-        require(num_carried >= fewest, f"{told}: expected at least {fewest}, those of all chunks but one")
-
-
-def _hint(numbers: Array, talk: Talk) -> str:
-    """Return in words whose numbers were sent, if they can be told."""
-    own = [np.concatenate([np.ravel(part) for part in parts]) for parts in talk.own]
-    for rank, values in enumerate(own):
-        if np.isin(numbers, values).all():
-            return f": they are rank {rank}'s own"
-    return ": they are the finished sum" if np.isin(numbers, np.sum(own, axis=0)).all() else ""
+        message = f"rank {rank} sends {num_carried} of {num_numbers} numbers in the steps from {first} on"
+        advice = f"expected at least {fewest}, those of all chunks but one"
+        require(num_carried >= fewest, f"{message}: {advice}", "ring.chunk-missing")

@@ -9,6 +9,7 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_list, as_number, brief, require_close, require_equal
 from coursekit.drivers.calls import Answer
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 NOISE = 0.05  # of each measurement, relative
@@ -48,7 +49,7 @@ def require_fit(  # noqa: PLR0913  # the case, by keyword
     num_bytes: Array,
     *,
     case: str = "",
-    factors: Mapping[str, float] | None = None,  # by what one says of a common slip, how many times too large both are
+    factors: Mapping[Cause, float] | None = None,  # how many times too large a common mistake makes both
 ) -> None:
     """Require a fit of alpha and beta, up to what noise does to it."""
     rng = fresh_rng()
@@ -56,20 +57,23 @@ def require_fit(  # noqa: PLR0913  # the case, by keyword
     noise, order = rng.normal(1, NOISE, num_bytes.shape), rng.permutation(len(num_bytes))
     seconds = (num_steps * truth["alpha"] + num_bytes * truth["beta"]) * noise
     found = as_list(fit(*(column[order] for column in (*given, seconds))), "what a fit returns")
-    require_equal(len(found), len(truth), "number of values that a fit returns")
+    require_equal(len(found), len(truth), "number of values that a fit returns", "fit.num-values")
     for (name, expected), value in zip(truth.items(), found):
         other = "beta" if name == "alpha" else "alpha"
-        slips = {f"which is {other}: alpha comes first": truth[other], f"which is 1/{name}": 1 / expected}
-        slips |= {words: factor * expected for words, factor in (factors or {}).items()}
-        otherwise = "do the largest messages dominate the fit? Divide each row by its seconds"
-        otherwise = otherwise if name == "alpha" else ""
+        mistakes = {
+            Cause(f"which is {other}: alpha comes first", "fit.swapped"): truth[other],
+            Cause(f"which is 1/{name}", "fit.inverse"): 1 / expected,
+            **{cause: factor * expected for cause, factor in (factors or {}).items()},
+        }
+        unweighted = "do the largest messages dominate the fit? Divide each row by its seconds"
+        otherwise = Cause(unweighted, "fit.unweighted") if name == "alpha" else None
         what = f"{case}{name} in {'s' if name == 'alpha' else 's for each byte'}, about"
         require_close(
             as_number(value, name),
             expected,
             what,
-            "",
-            slips,
+            "fit.wrong",
+            mistakes,
             tolerance=MAX_ERROR,
             is_relative=True,
             otherwise=otherwise,
@@ -89,11 +93,19 @@ def check_crossover(crossover: Answer, num_ranks: Sequence[int]) -> None:
         steps, arrays = (2 * (number - 1), log2(number)), (2 * (number - 1) / number, log2(number))
         ring, doubling = (one * alpha + many * got * beta for one, many in zip(steps, arrays))
         expected = (steps[0] - steps[1]) * alpha / ((arrays[1] - arrays[0]) * beta)
-        told = f"there the ring takes {ring:.3g} s, recursive doubling {doubling:.3g} s"
-        told = told if got >= 0 else "no message has so few bytes"
-        slips = {"it is its inverse": 1 / expected}
+        both = f"there the ring takes {ring:.3g} s, recursive doubling {doubling:.3g} s"
+        otherwise = Cause(both, "crossover.wrong")
+        if got < 0:
+            otherwise = Cause("no message has so few bytes", "crossover.negative")
+        mistakes = {Cause("it is its inverse", "crossover.inverse"): 1 / expected}
         require_close(
-            got, expected, f"crossover on {number} ranks, in bytes", "", slips, is_relative=True, otherwise=told
+            got,
+            expected,
+            f"crossover on {number} ranks, in bytes",
+            "crossover.wrong",
+            mistakes,
+            is_relative=True,
+            otherwise=otherwise,
         )
 
 
@@ -109,11 +121,11 @@ def check_same_sum(same_sum: Answer, max_num_ranks: int) -> None:
             total, *others = _sums(parts)
             for other in others:
                 far = np.max(np.abs(total - other))
-                told = f"sums of the same parts in two orders, which differ by {far:.2g} at most"
-                _require_verdict(same_sum(total, other, parts), f"{case}: {told}", expected=True)
-            for told, wrong in _wrong_sums(total, parts):
-                _require_verdict(same_sum(wrong, total, parts), f"{case}: {told}", expected=False)
-                _require_verdict(same_sum(total, wrong, parts), f"{case}: {told}, as second", expected=False)
+                what = f"sums of the same parts in two orders, which differ by {far:.2g} at most"
+                _require_verdict(same_sum(total, other, parts), f"{case}: {what}", expected=True)
+            for what, wrong in _wrong_sums(total, parts):
+                _require_verdict(same_sum(wrong, total, parts), f"{case}: {what}", expected=False)
+                _require_verdict(same_sum(total, wrong, parts), f"{case}: {what}, as second", expected=False)
             broken = total * np.nan
             _require_verdict(same_sum(broken, broken, parts), f"{case}: NaNs alone, in both", expected=False)
 
@@ -166,9 +178,9 @@ def _wrong_sums(total: Array, parts: Array) -> Iterator[tuple[str, Array]]:
 
 def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
     is_verdict = as_number(got, "what same_sum returns") in {0.0, 1.0}
-    require(is_verdict, f"what same_sum returns: expected True or False, got {brief(got)}")
-    right, wrong = ("the same", "not the same") if expected else ("not the same", "the same")
-    require(bool(got) is expected, f"{what}: expected “{right}”, got “{wrong}”")
+    require(is_verdict, f"what same_sum returns: expected True or False, got {brief(got)}", "same-sum.no-verdict")
+    require(got or not expected, f"{what}: expected “the same”, got “not the same”", "same-sum.too-strict")
+    require(expected or not got, f"{what}: expected “not the same”, got “the same”", "same-sum.too-lax")
 
 
 def check_num_on_wire(num_on_wire: Answer, max_num_operations: int) -> None:
@@ -190,6 +202,6 @@ def check_num_on_wire(num_on_wire: Answer, max_num_operations: int) -> None:
         shuffled = [intervals[place] for place in rng.permutation(len(intervals))]
         got = as_number(num_on_wire(shuffled), "what num_on_wire returns")
         listed = f" {', '.join(map(str, intervals))}" if 0 < len(intervals) <= MAX_NUM_SHOWN else ""
-        hint = ", the number of tensors" if got == len(intervals) else ""
+        mistakes = {Cause("that is the number of tensors", "operations.tensors-counted"): len(intervals)}
         what = f"number of operations of {counted(len(intervals), 'interval')}{listed}"
-        require_equal(got, float(expected), what, "", hint)
+        require_equal(got, float(expected), what, "operations.wrong-number", mistakes=mistakes)

@@ -10,6 +10,7 @@ from coursekit.checks.compare import Array, as_array, as_list, as_lists, as_numb
 from coursekit.checks.on_ranks import call_here, run_here
 from coursekit.drivers import lab06 as drivers
 from coursekit.drivers.calls import Answer
+from coursekit.errors import Cause
 
 SHAPES = ((5,), (), (2, 3))
 SCALE = 2.0**16
@@ -48,14 +49,21 @@ def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
             halves = (gradients * np.float32(scale)).astype(np.float16)
         gone = (gradients != 0) & ((halves == 0) | np.isinf(halves))
         got = as_number(lost_share(gradients, scale), "the share that is lost")
-        slips = {
-            "zeros count as lost": np.mean((halves == 0) | np.isinf(halves)),
-            "it is the share of all gradients, zeros among them": np.mean(gone),
-            "infinities are missing": np.mean(halves[gradients != 0] == 0),
-            "what becomes zero is missing": np.mean(np.isinf(halves[gradients != 0])),
+        mistakes = {
+            Cause("zeros count as lost", "lost-share.zeros-count"): np.mean((halves == 0) | np.isinf(halves)),
+            Cause("it is the share of all gradients, zeros among them", "lost-share.of-all"): np.mean(gone),
+            Cause("infinities are missing", "lost-share.no-infinities"): np.mean(halves[gradients != 0] == 0),
+            Cause("what becomes zero is missing", "lost-share.no-zeros"): np.mean(np.isinf(halves[gradients != 0])),
         }
         expected = np.sum(gone) / np.sum(gradients != 0)
-        require_close(got, expected, f"{what} with a scale of {scale:g}", "", slips, tolerance=0.5 / num_gradients)
+        require_close(
+            got,
+            expected,
+            f"{what} with a scale of {scale:g}",
+            "lost-share.wrong",
+            mistakes,
+            tolerance=0.5 / num_gradients,
+        )
 
 
 def check_next_scale(next_scale: Answer, num_steps: int) -> None:
@@ -76,7 +84,9 @@ def check_next_scale(next_scale: Answer, num_steps: int) -> None:
                 scale, num_good = 2 * scale, 0
             got = [as_number(one, f"the state after step {step}") for one in state]
             case = f"{before}, then {'a good step' if is_finite else 'an overflow'}"
-            require_equal(got, [scale, float(num_good)], f"{case}: scale and number of good steps")
+            require_equal(
+                got, [scale, float(num_good)], f"{case}: scale and number of good steps", "loss-scale.wrong-state"
+            )
 
 
 def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
@@ -101,7 +111,7 @@ def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
                 _check_mean(result, of_ranks, rank, name)
             else:
                 expected = "expected None on every rank, so that all skip the step"
-                require(result is None, f"{name}: {expected}, got gradients on rank {rank}")
+                require(result is None, f"{name}: {expected}, got gradients on rank {rank}", "overflow.not-skipped")
 
 
 def _gradients() -> list[Array]:
@@ -117,18 +127,30 @@ def _gradients() -> list[Array]:
 
 def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int, name: str) -> None:
     """Check the mean of finite gradients, of which each rank has its own."""
-    require(result is not None, f"{name}: expected their mean, got None on rank {rank}")
+    require(result is not None, f"{name}: expected their mean, got None on rank {rank}", "overflow.finite-skipped")
     means = as_list(result, f"the means on rank {rank}")
-    require_equal(len(means), len(SHAPES), f"number of gradients on rank {rank}")
+    require_equal(len(means), len(SHAPES), f"number of gradients on rank {rank}", "means.wrong-number")
     for number, mean in enumerate(means):
         got = as_array(mean, f"gradient {number} on rank {rank}")
         scaled = np.mean([of_rank[number] for of_rank in gradients], axis=0, dtype=float)
-        require_equal(got.shape, scaled.shape, f"shape of gradient {number} on rank {rank}")
-        otherwise = "it is not the mean over the ranks, or not without the scale"
+        require_equal(got.shape, scaled.shape, f"shape of gradient {number} on rank {rank}", "means.wrong-shape")
+        otherwise = Cause("it is not the mean over the ranks, or not without the scale", "means.wrong")
         if not np.isfinite(got).all():
-            otherwise = f"it is not finite: are {name} added up in 16 bits?"
+            otherwise = Cause(f"it is not finite: are {name} added up in 16 bits?", "means.overflow")
         elif np.array_equal(got, got.astype(np.float16)):
-            otherwise = "its bits are lost: was the scale taken off in 16 bits?"
-        slips = {"it still has the scale": scaled, "it is the sum over the ranks": scaled * len(gradients) / SCALE}
+            otherwise = Cause("its bits are lost: was the scale taken off in 16 bits?", "means.lost-bits")
+        mistakes = {
+            Cause("it still has the scale", "means.scaled"): scaled,
+            Cause("it is the sum over the ranks", "means.sum"): scaled * len(gradients) / SCALE,
+        }
         what = f"gradient {number} on rank {rank}"
-        require_close(got, scaled / SCALE, what, "", slips, tolerance=HALF_ERROR, is_relative=True, otherwise=otherwise)
+        require_close(
+            got,
+            scaled / SCALE,
+            what,
+            "means.wrong",
+            mistakes,
+            tolerance=HALF_ERROR,
+            is_relative=True,
+            otherwise=otherwise,
+        )

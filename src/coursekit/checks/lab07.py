@@ -11,6 +11,7 @@ from coursekit.checks.check import fresh_rng
 from coursekit.checks.compare import as_list, as_number, require_close, require_equal
 from coursekit.checks.lab06_costs import require_fit
 from coursekit.drivers.calls import Answer
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 PARTS = ("computing", "sharing", "predicted communication", "the unexplained")
@@ -49,14 +50,16 @@ def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
     for num_ranks, (num_bytes, alpha, beta) in cases:
         messages_s, bytes_s = 2 * (num_ranks - 1) * alpha, 2 * (num_ranks - 1) / num_ranks * num_bytes * beta
         got = as_number(allreduce_s(num_ranks, num_bytes, alpha, beta), f"the seconds on {num_ranks} ranks")
-        hints = {
-            "the bytes are missing": messages_s,
-            "the latency is missing": bytes_s,
-            "a message is the N-th part of the array": 2 * (num_ranks - 1) * (alpha + num_bytes * beta),
-            "that is one half of the ring": (messages_s + bytes_s) / 2,
+        mistakes = {
+            Cause("the bytes are missing", "allreduce-time.no-bytes"): messages_s,
+            Cause("the latency is missing", "allreduce-time.no-latency"): bytes_s,
+            Cause("a message is the N-th part of the array", "allreduce-time.whole-array"): (
+                2 * (num_ranks - 1) * (alpha + num_bytes * beta)
+            ),
+            Cause("that is one half of the ring", "allreduce-time.half-ring"): (messages_s + bytes_s) / 2,
         }
         case = f"{counted(num_ranks, 'rank')}, {num_bytes:.0f} bytes, alpha {alpha:.3g} s, beta {beta:.3g} s per byte"
-        require_close(got, messages_s + bytes_s, f"{case}: seconds", "", hints, is_relative=True)
+        require_close(got, messages_s + bytes_s, f"{case}: seconds", "allreduce-time.wrong", mistakes, is_relative=True)
 
 
 def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
@@ -65,7 +68,10 @@ def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
     for num_ranks in (2, 4, 3, 8):
         num_steps, fit = 2 * (num_ranks - 1), partial(fit_link, num_ranks)
         arrays, case = num_steps / num_ranks, f"{num_ranks} ranks, "
-        whole = {"it belongs to all steps together": num_steps, "it belongs to the whole array in all steps": arrays}
+        whole = {
+            Cause("it belongs to all steps together", "fit.of-all-steps"): num_steps,
+            Cause("it belongs to the whole array in all steps", "fit.of-whole-array"): arrays,
+        }
         require_fit(fit, (sizes,), num_steps, arrays * sizes, case=case, factors=whole)
 
 
@@ -80,19 +86,28 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
         alone_s = float(rng.uniform(0.01, 0.5))
         travel_s = 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
         found = as_list(predict_step(alone_s, num_ranks, num_bytes, alpha, beta), "what predict_step returns")
-        require_equal(len(found), 2, "number of values that predict_step returns, seconds and efficiency")
+        require_equal(
+            len(found), 2, "number of values that predict_step returns, seconds and efficiency", "step-time.num-values"
+        )
         step_s, efficiency = (as_number(one, "what predict_step returns") for one in found)
         case = f"{alone_s:.3g} s alone, {counted(num_ranks, 'rank')}"
         share = alone_s / (alone_s + travel_s)
-        hints = {
-            "it is computing alone": alone_s,
-            "it is the allreduce alone": travel_s,
-            "it is the efficiency, which comes second": share,
-            "each rank has a batch of its own, and computes as long as one alone": alone_s / num_ranks + travel_s,
+        mistakes = {
+            Cause("it is computing alone", "step-time.computing-alone"): alone_s,
+            Cause("it is the allreduce alone", "step-time.allreduce-alone"): travel_s,
+            Cause("it is the efficiency, which comes second", "step-time.swapped"): share,
+            Cause("each rank has a batch of its own, and computes as long as one alone", "step-time.per-rank"): (
+                alone_s / num_ranks + travel_s
+            ),
         }
-        require_close(step_s, alone_s + travel_s, f"{case}: seconds of a step", "", hints, is_relative=True)
-        hints = {"it is the speed-up": num_ranks * share, "it is the share of communication": 1 - share}
-        require_close(efficiency, share, f"{case}: efficiency", "", hints, is_relative=True)
+        require_close(
+            step_s, alone_s + travel_s, f"{case}: seconds of a step", "step-time.wrong", mistakes, is_relative=True
+        )
+        mistakes = {
+            Cause("it is the speed-up", "efficiency.speed-up"): num_ranks * share,
+            Cause("it is the share of communication", "efficiency.communication"): 1 - share,
+        }
+        require_close(efficiency, share, f"{case}: efficiency", "efficiency.wrong", mistakes, is_relative=True)
 
 
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
@@ -113,18 +128,20 @@ def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
         together_s = alone_s + sharing_s
         averaging_s = together_s + predicted_s + unexplained_s
         found = as_list(explain_gap(alone_s, together_s, averaging_s, predicted_s), "what explain_gap returns")
-        require_equal(len(found), len(PARTS), "number of parts that explain_gap returns")
+        require_equal(len(found), len(PARTS), "number of parts that explain_gap returns", "gap.num-parts")
         for name, value, right in zip(PARTS, found, expected):
             got = as_number(value, name)
-            hints = {
-                "that is with the sign turned": -right,
-                "that is the whole measured step": averaging_s,
-                "that is averaging as it was measured": averaging_s - together_s,
-                **{f"that is {other}": one for other, one in zip(PARTS, expected) if other != name},
+            mistakes = {
+                Cause("that is with the sign turned", "gap.sign"): -right,
+                Cause("that is the whole measured step", "gap.whole-step"): averaging_s,
+                Cause("that is averaging as it was measured", "gap.averaging"): averaging_s - together_s,
+                **{
+                    Cause(f"that is {one}", "gap.other-part"): part for one, part in zip(PARTS, expected) if one != name
+                },
             }
-            hints |= {"it may be negative": 0.0} if right < 0 else {}
+            mistakes |= {Cause("it may be negative", "gap.not-negative"): 0.0} if right < 0 else {}
             case = f"alone {alone_s:.3f} s, together {together_s:.3f} s, averaging {averaging_s:.3f} s: {name}"
-            require_close(got, right, case, "", hints, is_relative=True)
+            require_close(got, right, case, "gap.wrong", mistakes, is_relative=True)
 
 
 def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
@@ -142,16 +159,22 @@ def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
         got = as_number(overlapped_s(compute_s, ready.tolist(), travel.tolist()), "the seconds of a step")
         # By the longest chain: one gradient waits for nothing, and all later ones for it.
         arrival_s = float(np.max(ready + np.cumsum(travel[::-1])[::-1]))
-        hints = {
-            "that is computing, and then all gradients": compute_s + travel.sum(),
-            "that is computing alone": compute_s,
-            "as if the link carried all at the same time": max(compute_s, float(np.max(ready + travel))),
-            "as if all were ready at the first one's time": max(compute_s, float(ready[0] + travel.sum())),
-            "as if all were ready at the last one's time": float(ready[-1] + travel.sum()),
-            "a step cannot end before computing does": arrival_s,
+        mistakes = {
+            Cause("that is computing, and then all gradients", "overlap.none"): compute_s + travel.sum(),
+            Cause("that is computing alone", "overlap.computing-alone"): compute_s,
+            Cause("as if the link carried all at the same time", "overlap.side-by-side"): max(
+                compute_s, float(np.max(ready + travel))
+            ),
+            Cause("as if all were ready at the first one's time", "overlap.ready-with-first"): max(
+                compute_s, float(ready[0] + travel.sum())
+            ),
+            Cause("as if all were ready at the last one's time", "overlap.ready-with-last"): float(
+                ready[-1] + travel.sum()
+            ),
+            Cause("a step cannot end before computing does", "overlap.shorter-than-computing"): arrival_s,
         }
         case = f"{num_tensors} gradients that travel for {travel.sum() / compute_s:.0%} of computing: seconds"
-        require_close(got, max(compute_s, arrival_s), case, "", hints, is_relative=True)
+        require_close(got, max(compute_s, arrival_s), case, "overlap.wrong", mistakes, is_relative=True)
 
 
 def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
@@ -173,9 +196,12 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
         num_gpus = (int(rng.integers(1, 9)) * 2 ** np.arange(len(speeds))).tolist()
         got, expected = as_number(strong_limit(num_gpus, speeds, min_gain), "the number of GPUs"), num_gpus[place]
         listed = ", ".join(f"{after / before:.2f}" for before, after in zip(speeds, speeds[1:]))
-        told = f"doubling from {num_gpus[0]} GPUs on brings {listed}, and has to bring {min_gain:.2f}"
-        hint = "that is after the doubling that did not pay" if got > expected else "doubling still paid there"
-        require_equal(got, float(expected), told, "", f": {hint}" if got in num_gpus else "")
+        case = f"doubling from {num_gpus[0]} GPUs on brings {listed}, and has to bring {min_gain:.2f}"
+        cause = Cause("doubling still paid there", "doubling.too-few")
+        if got > expected:
+            cause = Cause("that is after the doubling that did not pay", "doubling.too-many")
+        mistakes = {cause: got} if got in num_gpus else None
+        require_equal(got, float(expected), case, "doubling.wrong", mistakes=mistakes)
 
 
 def check_request(request: Answer, num_cases: int) -> None:
@@ -207,22 +233,22 @@ def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | Non
     nums_nodes, speeds, num_images, num_epochs, max_hours, margin = job
     case = f"{num_epochs} epochs within {max_hours} h, margin {margin:.2f}, on {nums_nodes} nodes"
     if expected is None or got is None:
-        require_equal(got, expected, case)
+        require_equal(got, expected, case, "request.wrong")
         return
     pair = [as_number(one, "what request returns") for one in as_list(got, "what request returns")]
-    require_equal(len(pair), 2, "number of values that request returns, nodes and hours")
-    hint = ": the nodes come first" if pair == [*map(float, expected[::-1])] else ""
+    require_equal(len(pair), 2, "number of values that request returns, nodes and hours", "request.num-values")
     num_nodes, hours = expected
+    swapped = {Cause("the nodes come first", "request.swapped"): pair[0]} if pair == [hours, num_nodes] else None
     case += f", of which {num_nodes} take {hours} h"
-    require_equal(pair[0], float(num_nodes), f"{case}: nodes", "", hint)
+    require_equal(pair[0], float(num_nodes), f"{case}: nodes", "request.wrong-nodes", mistakes=swapped)
     exact = num_images * num_epochs / speeds[nums_nodes.index(num_nodes)] / 3600
-    hints = {
-        "that is the limit, not what is needed": max_hours,
-        "the margin is missing": ceil(exact),
-        "hours are rounded up at the end, with their margin": ceil(exact) * margin,
-        "hours that come out whole are not rounded up": hours + 1,
+    mistakes = {
+        Cause("that is the limit, not what is needed", "request.limit"): max_hours,
+        Cause("the margin is missing", "request.no-margin"): ceil(exact),
+        Cause("hours are rounded up at the end, with their margin", "request.rounded-early"): ceil(exact) * margin,
+        Cause("hours that come out whole are not rounded up", "request.whole-hours"): hours + 1,
     }
-    require_close(pair[1], hours, f"{case}: hours", "", hints)
+    require_close(pair[1], hours, f"{case}: hours", "request.wrong-hours", mistakes)
 
 
 def _link(rng: np.random.Generator) -> tuple[float, float, float]:

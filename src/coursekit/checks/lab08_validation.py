@@ -10,6 +10,7 @@ from coursekit.checks.findings import check_owners, owners
 from coursekit.checks.trials import RANKS_PER_NODE, Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
 from coursekit.drivers.calls import Answer
+from coursekit.errors import Cause
 
 NUM_CLASSES = 31
 ALIKE = 1e-5  # numbers in 32 bits
@@ -34,7 +35,11 @@ def _seen(trial: Trial) -> list[Array]:
         np.concatenate([np.zeros(0, int), *(record.samples for record in one["records"])]) for one in trial.of_ranks()
     ]
     num_samples = len(trial.private[0]["labels"])
-    require(all(((one >= 0) & (one < num_samples)).all() for one in seen), "samples were seen that were not given")
+    require(
+        all(((one >= 0) & (one < num_samples)).all() for one in seen),
+        "samples were seen that were not given",
+        "samples.not-given",
+    )
     return seen
 
 
@@ -42,10 +47,14 @@ def check_once_each(trial: Trial) -> None:
     """Every sample is seen once, by one rank, by a model in evaluation mode."""
     seen = _seen(trial)
     for rank, samples in enumerate(seen):
-        require(len(set(samples.tolist())) == len(samples), f"rank {rank} sees a sample twice in one evaluation")
+        require(
+            len(set(samples.tolist())) == len(samples),
+            f"rank {rank} sees a sample twice in one evaluation",
+            "samples.repeated",
+        )
     check_owners(owners(seen, len(trial.private[0]["labels"])), trial.num_ranks)
     is_training = any(record.training for one in trial.of_ranks() for record in one["records"])
-    require(not is_training, "the model is in training mode: call model.eval() before")
+    require(not is_training, "the model is in training mode: call model.eval() before", "training-mode.on")
 
 
 def check_evaluate(trial: Trial) -> None:
@@ -53,7 +62,7 @@ def check_evaluate(trial: Trial) -> None:
     seen = _seen(trial)
     bias = trial.private[0]["bias"].astype(float)
     labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.private, seen)]
-    require(any(len(one) for one in labels), "no rank has seen a sample")
+    require(any(len(one) for one in labels), "no rank has seen a sample", "samples.none")
     of_samples = {
         "loss": [np.log(np.exp(bias).sum()) - bias[one] for one in labels],
         "accuracy": [(one == bias.argmax()).astype(float) for one in labels],
@@ -61,40 +70,53 @@ def check_evaluate(trial: Trial) -> None:
     batches = [[len(record.samples) for record in one["records"]] for one in trial.of_ranks()]
     for rank, found in enumerate(trial.of_ranks()):
         for name, values in of_samples.items():
-            require(name in found["result"], f"the result of rank {rank} has no entry {name!r}")
-            slips, got = _slips_of_means(values, batches, rank), as_number(found["result"][name], name)
+            require(name in found["result"], f"the result of rank {rank} has no entry {name!r}", "evaluation.no-entry")
+            mistakes, got = _mistakes_of_means(values, batches, rank), as_number(found["result"][name], name)
             expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
-            otherwise = "rank 0 has it" if rank else ""
-            require_close(got, expected, what, "", slips, tolerance=ALIKE, otherwise=otherwise)
+            otherwise = Cause("rank 0 has it", "evaluation.rank-0-alone") if rank else None
+            require_close(got, expected, what, "evaluation.wrong", mistakes, tolerance=ALIKE, otherwise=otherwise)
 
 
-def _slips_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[str, float]:
+def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[Cause, float]:
     """Return what wrong means lead to on a rank: values of the ranks' samples, and the sizes of their batches."""
     of_ranks = [_mean(one) for one in values]
     parts = [np.split(one, np.cumsum(sizes)[:-1]) for one, sizes in zip(values, batches)]
     of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]
     total, num_samples = float(sum(map(np.sum, values))), sum(map(len, values))
-    slips = {
-        "it is the mean of the ranks' means: weigh them by their samples": _mean(of_ranks),
-        "it is the sum of the ranks' means": sum(of_ranks),
-        "it is that of the rank's own samples": of_ranks[rank],
-        "the sum over all ranks is divided by the rank's own number of samples": total / max(len(values[rank]), 1),
-        "it is the sum": total,
-        "it is divided by the number of ranks once more": total / num_samples / len(values),
+    mistakes = {
+        Cause("it is the mean of the ranks' means: weigh them by their samples", "evaluation.mean-of-means"): (
+            _mean(of_ranks)
+        ),
+        Cause("it is the sum of the ranks' means", "evaluation.sum-of-means"): sum(of_ranks),
+        Cause("it is that of the rank's own samples", "evaluation.own-samples"): of_ranks[rank],
+        Cause("the sum over all ranks is divided by the rank's own number of samples", "evaluation.own-number"): (
+            total / max(len(values[rank]), 1)
+        ),
+        Cause("it is the sum", "evaluation.sum"): total,
+        Cause("it is divided by the number of ranks once more", "evaluation.divided-twice"): (
+            total / num_samples / len(values)
+        ),
     }
     if len(of_batches) > len(of_ranks):  # else they are the same
         means = [[_mean(batch) for batch in of_rank] for of_rank in parts]
         full = max(size for sizes in batches for size in sizes)
-        slips |= {
-            "it is the mean of the batches' means: weigh them by their samples": _mean(of_batches),
-            "it is the mean over the ranks of the batches' means: weigh them by their samples": _mean(
-                [_mean(one) for one in means]
+        mistakes |= {
+            Cause("it is the mean of the batches' means: weigh them by their samples", "evaluation.mean-of-batches"): (
+                _mean(of_batches)
             ),
-            "it is the sum of the batches' means over the number of samples": sum(of_batches) / num_samples,
-            "a batch that is not full counts like a full one": full * sum(of_batches) / num_samples,
-            "each batch counts as a full one": total / (full * len(of_batches)),
+            Cause(
+                "it is the mean over the ranks of the batches' means: weigh them by their samples",
+                "evaluation.mean-of-ranks",
+            ): _mean([_mean(one) for one in means]),
+            Cause("it is the sum of the batches' means over the number of samples", "evaluation.sum-of-batches"): (
+                sum(of_batches) / num_samples
+            ),
+            Cause("a batch that is not full counts like a full one", "evaluation.last-as-full"): (
+                full * sum(of_batches) / num_samples
+            ),
+            Cause("each batch counts as a full one", "evaluation.all-as-full"): total / (full * len(of_batches)),
         }
-    return slips
+    return mistakes
 
 
 def _mean(numbers: Sequence[float] | Array) -> float:

@@ -207,7 +207,7 @@ def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
         require_returned(save, state, fits=isinstance(state, dict), expected="a checkpoint that is a dictionary")
         for part in ("model", "optimizer"):
             if not isinstance(state.get(part), dict):
-                raise WrongReturnError(f'the file has no state_dict() as "{part}"')
+                raise WrongReturnError(f'the file has no state_dict() as "{part}"', "checkpoint.no-state")
         of_model, of_optimizer = state["model"], state["optimizer"]
         arrays = {str(name): one.detach().numpy() for name, one in of_model.items() if torch.is_tensor(one)}
         found = {"names": [str(name) for name in of_model], "weights": arrays}
