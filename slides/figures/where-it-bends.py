@@ -1,9 +1,9 @@
 """The simulator next to published figures: weak scaling left, of which the smaller size is known; strong right."""
 
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
-from coursekit.scaling.belief import Case
+from coursekit.scaling.posterior import Case
 from coursekit.scaling.step import Work
-from workshop.published.tables import belief_of, tables
+from workshop.published.tables import posterior_of_table, tables
 from workshop.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus",)
@@ -18,7 +18,7 @@ GLOBAL_BATCH = 1024
 def simulated(name, batch_size=None):
     """Return the efficiency on each number of GPUs with its band; with a batch of all, each takes its share."""
     table = next(one for one in tables() if one.key == TABLE)
-    belief = belief_of(table)
+    posterior = posterior_of_table(table)
     series = next(one for one in table.series if one.network == name)
     alone = table.case(series, 0)
     image_s = alone.work.compute_s / series.batch_size
@@ -26,7 +26,7 @@ def simulated(name, batch_size=None):
     for gpus in GPUS:
         images = batch_size / gpus if batch_size else series.batch_size
         work = Work(alone.work.network, images * image_s)
-        expected.append(belief.expect(Case(work, gpus, alone.settings, series="" if batch_size else alone.series)))
+        expected.append(posterior.expect(Case(work, gpus, alone.settings, series="" if batch_size else alone.series)))
     return expected
 
 

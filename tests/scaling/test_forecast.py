@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.scaling.belief import NOISE
 from coursekit.scaling.forecast import Training, forecast
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import find_network
+from coursekit.scaling.posterior import NOISE
 
 MACHINE = Machine(Link(150.0, 3.4), Link(12.5, 9.6), 4)
 WEAK = Training(find_network("ResNet50"), 128, 360.0, 0.1)

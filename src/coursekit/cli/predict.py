@@ -15,11 +15,11 @@ from coursekit.framework import TORCH
 from coursekit.labs.lab import select_labs
 from coursekit.labs.run.plan import given_values, read_defaults
 from coursekit.paths import find_root
-from coursekit.scaling.belief import NOISE
 from coursekit.scaling.forecast import NOISE_ELSEWHERE, Forecast, Training, forecast
 from coursekit.scaling.machine import Gpu, Machine, Speed, find_gpu, find_speed, machine_of
 from coursekit.scaling.memory import find_need, gpu_gb
 from coursekit.scaling.networks import find_network
+from coursekit.scaling.posterior import NOISE
 from coursekit.scaling.sharding import WAYS
 from coursekit.scaling.step import Settings
 from coursekit.slurm.sites.load import load_site

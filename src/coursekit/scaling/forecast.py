@@ -1,12 +1,27 @@
-"""What to expect of a training on more and more nodes: speed, parts of a step, cost and bounds."""
+"""What to expect of a training on more and more nodes: speed, parts of a step, cost and bounds.
+
+The way of a prediction, and where to look if its speed is off:
+
+1. `gpus.toml` has the speed of one GPU and its links to the others of its node; the site's profile has the fabric.
+   `find_speed` and `machine_of` in `machine.py` choose. A wrong speed of one GPU makes all numbers of nodes wrong.
+2. `networks.json` has each layer's arithmetic and parameters: when a gradient is ready, and how many bytes it has.
+3. `posterior.py` decides how much of the links' bandwidth a training gets: by `PRIOR`, which is fitted to published
+   tables (docs/scaling.md), and by runs that were measured. This decides most on several nodes.
+4. `step.py` puts a step on a clock: cycles, fusion, overlap, contention (`Settings`), the slowest rank.
+   `allreduce_s` in `machine.py` has the formulas of ring, tree and parameter servers.
+5. Here the steps become images/s with a band, hours, and what a step is bound by.
+
+Beside these, `memory.py` refuses batches that do not fit, `sharding.py` has what FSDP and ZeRO hold and send, and
+`picture.py` draws.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from coursekit.errors import CourseKitError
-from coursekit.scaling.belief import SPREAD_OF_RANKS, Belief, Case, believe
 from coursekit.scaling.machine import Machine
 from coursekit.scaling.networks import Network
+from coursekit.scaling.posterior import SPREAD_OF_RANKS, Case, Posterior, posterior_of
 from coursekit.scaling.step import Settings, Step, Work, simulate
 
 NUM_IMAGES = 1_281_167  # of an epoch: ImageNet's training images
@@ -100,24 +115,24 @@ def forecast(
     `measured` are numbers of nodes with the images/s of this training on them.
     """
     known = [training.case(num_nodes * machine.num_ranks_per_node, speed) for num_nodes, speed in measured]
-    belief = believe(machine, known)
-    return [_one(training, belief, num_nodes) for num_nodes in nums_nodes]
+    posterior = posterior_of(machine, known)
+    return [_one(training, posterior, num_nodes) for num_nodes in nums_nodes]
 
 
-def _one(training: Training, belief: Belief, num_nodes: int) -> Forecast:
-    num_ranks = num_nodes * belief.machine.num_ranks_per_node
+def _one(training: Training, posterior: Posterior, num_nodes: int) -> Forecast:
+    num_ranks = num_nodes * posterior.machine.num_ranks_per_node
     case = training.case(num_ranks)
-    expected = belief.expect(case, training.noise)
+    expected = posterior.expect(case, training.noise)
     full = num_ranks * training.images_per_s
     middle, low, high = (full * one for one in (expected.efficiency, expected.low, expected.high))
-    step = _parts(belief, case, expected.efficiency)
+    step = _parts(posterior, case, expected.efficiency)
     return Forecast(num_nodes, num_ranks, training.local_batch(num_ranks), middle, low, high, step, expected.efficiency)
 
 
-def _parts(belief: Belief, case: Case, efficiency: float) -> Step:
+def _parts(posterior: Posterior, case: Case, efficiency: float) -> Step:
     """Return the parts of the expected step: of the likely one, but so that they add up to the expected speed."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
-    likely = simulate(work, belief.machine.slowed(*belief.likely), case.num_ranks, case.settings)
+    likely = simulate(work, posterior.machine.slowed(*posterior.bandwidth_efficiencies), case.num_ranks, case.settings)
     total_s = likely.compute_s / efficiency
     compute_s = min(likely.compute_s, total_s)  # a measured step can be shorter than that of a rank alone
     waiting_s = min(likely.waiting_s, total_s - compute_s)

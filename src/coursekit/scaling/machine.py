@@ -37,9 +37,9 @@ class Link:
         """Return how long so many bytes take, without the latency."""
         return num_bytes / (self.gbyte_per_s * GIGABYTE)
 
-    def slowed(self, share: float) -> Link:
-        """Return the link with this share of its bandwidth."""
-        return replace(self, gbyte_per_s=share * self.gbyte_per_s)
+    def slowed(self, efficiency: float) -> Link:
+        """Return the link with this bandwidth efficiency."""
+        return replace(self, gbyte_per_s=efficiency * self.gbyte_per_s)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Machine:
         return math.ceil(num_ranks / self.num_ranks_per_node)
 
     def slowed(self, within: float, between: float) -> Machine:
-        """Return the machine with these shares of the bandwidth of its links."""
+        """Return the machine with these bandwidth efficiencies of its links."""
         return replace(self, within=self.within.slowed(within), between=self.between.slowed(between))
 
 

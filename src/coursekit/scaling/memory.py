@@ -60,10 +60,6 @@ class Need:
     fixed: float
     slope: float
 
-    def of_batch(self, batch_size: int) -> float:
-        """Return the bytes of a step with this batch."""
-        return self.fixed + self.slope * batch_size
-
     def largest_batch(self, gpu_gb: float) -> int:
         """Return the most images that fit into a GPU of this size, 0 if not even one does."""
         return max(0, int((USABLE * gpu_gb * GIBIBYTE - self.fixed) / self.slope))

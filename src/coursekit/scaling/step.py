@@ -2,6 +2,7 @@
 
 As tensors become ready from the last layer to the first, Horovod looks every cycle for those that are ready on all
 ranks, puts them into fusion buffers, and reduces one buffer after the other while the backward pass goes on.
+How fast a GPU computes and how much of its links a training gets come from elsewhere: `forecast.py` has the map.
 """
 
 import math
@@ -116,11 +117,11 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
 
 def _fused(tensors: list[tuple[float, int]], first: int, tick_s: float, settings: Settings) -> int:
     """Return the end of the tensors that travel together, from `first` on: ready, and no more than a buffer holds."""
-    room = settings.fusion_mib * MIB - settings.bytes_per_number * tensors[first][1]
+    left = settings.fusion_mib * MIB - settings.bytes_per_number * tensors[first][1]
     last = first + 1
     while last < len(tensors) and tensors[last][0] <= tick_s:
-        room -= settings.bytes_per_number * tensors[last][1]
-        if room < 0:
+        left -= settings.bytes_per_number * tensors[last][1]
+        if left < 0:
             break
         last += 1
     return last

@@ -10,13 +10,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.scaling.belief import DRIFT, NOISE, SPREAD_OF_RANKS, USUAL
 from coursekit.scaling.machine import Link, Machine
-from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network, find_network
+from coursekit.scaling.networks import BYTES_PER_NUMBER, Layer, Network
+from coursekit.scaling.posterior import DRIFT, NOISE, PRIOR, SPREAD_OF_RANKS
 from coursekit.scaling.step import Settings, Work, simulate
 from coursekit.text import markdown_table
 from workshop.published.priors import predict_all, predict_beyond_nodes, prior_without
-from workshop.published.tables import Prediction, Summary, Table, belief_of, summarize, tables
+from workshop.published.tables import Prediction, Summary, Table, posterior_of_table, summarize, tables
 
 RESULTS = "slides/results"
 HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten", "error", "naive")
@@ -68,22 +68,6 @@ def in_words(summary: Summary) -> str:
     )
 
 
-def own_runs(root: Path) -> list[OwnRun]:
-    """Return the kit's own steps on two ranks beside the model, from the latency and bandwidth that deck 03 fitted."""
-    fitted = _data(root, "allreduce")
-    link = Link(fitted["bandwidth_gb_per_s"], fitted["alpha_us"])
-    machine = Machine(link, link, 2)
-    # Two ranks on two cores: who sends does not compute, so nothing is hidden. Labs send one message.
-    settings = Settings("ring", cycle_ms=0.0, fusion_mib=1024.0, overlap=False, contention=0.0)
-    runs = []
-    for one in _data(root, "scaling")["networks"]:
-        work = Work(find_network(one["network"], one["image_size"]), one["step_s"]["together"])
-        step = simulate(work, machine, 2, settings)
-        name = f"{one['network']}, {one['image_size']} pixels, batch {one['batch_size']}"
-        runs.append(OwnRun(name, work.compute_s, one["step_s"]["averaging"], step.total_s))
-    return runs
-
-
 def waiting_runs(root: Path) -> list[OwnRun]:
     """Return steps of 2, 4 and 8 ranks that slept where others compute, beside the model on the link of these ranks."""
     recorded = _data(root, "waiting-ranks")
@@ -106,17 +90,16 @@ def text(root: Path) -> str:
     environment = Environment(  # noqa: S701  # a page of Markdown
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
     )
-    runs, beyond = own_runs(root), {words: predict_beyond_nodes(known) for words, known in KNOWN.items()}
+    beyond = {words: predict_beyond_nodes(known) for words, known in KNOWN.items()}
     from_one, from_node, from_next = beyond.values()
     return environment.get_template(TEMPLATE).render(
         contention=Settings().contention,
         num_tables=len(tables()),
         num_machines=len({one.machine_key for one in tables()}),
         spread=SPREAD_OF_RANKS,
-        usual=USUAL,
+        prior=PRIOR,
         noise=NOISE,
         drift=DRIFT,
-        by_machine=_summaries("machine", lambda table: table.machine_key, predict_all()),
         by_table=_summaries("table", lambda table: table.key, predict_all()),
         by_job=_summaries("job", lambda table: table.job, predict_all()),
         by_time=_summaries("tables", _age, predict_all()),
@@ -133,9 +116,7 @@ def text(root: Path) -> str:
         not_beaten_from_one=_not_beaten(from_one),
         not_beaten=_not_beaten(predict_all()),
         sources=[_source(one) for one in tables()],
-        own_runs=markdown_table(("training", *OWN_HEADINGS), [_run(one) for one in runs], "lrrrr"),
         waiting_runs=markdown_table(("step", *OWN_HEADINGS), [_run(one) for one in waiting_runs(root)], "lrrrr"),
-        num_own_runs=len(runs),
     )
 
 
@@ -176,7 +157,7 @@ def _age(table: Table) -> str:
 
 def _source(table: Table) -> dict[str, str]:
     """Return what the page says of a machine: its title, where its numbers are from, and its table."""
-    within, between = belief_of(table, prior_without(table.machine_key)).likely
+    within, between = posterior_of_table(table, prior_without(table.machine_key)).bandwidth_efficiencies
     several_nodes = any(table.machine.num_nodes(size) > 1 for size in table.given)
     unmeasured = "" if several_nodes else ", of which the known sizes tell nothing"
     rows = [cells(one)[1:] for one in predict_all() if one.table == table]

@@ -1,4 +1,4 @@
-"""Which shares of the links' bandwidth are usual, found from published tables; and predictions of machines left out."""
+"""Which bandwidth efficiencies are usual, found from published tables; and predictions of machines left out."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from functools import cache
 
 import numpy as np
 
-from coursekit.scaling.belief import SHARES, USUAL, Array, Prior, log_likelihood, weigh
+from coursekit.scaling.posterior import EFFICIENCIES, PRIOR, Array, Prior, log_likelihood, weigh
 from workshop.published.tables import Prediction, Table, predict, tables
 
 NUM_ROUNDS = 15  # more change no digit
 
 
 def fit(chosen: Sequence[Table]) -> Prior:
-    """Return the prior that agrees with itself: it is the mean of what is believed, under it, of each table.
+    """Return the prior that agrees with itself: it is the mean, under it, of the posteriors of all tables.
 
     Each round takes the means for the next prior (expectation maximisation). Each machine counts once, however many
     tables it has. How far machines lie apart is not fitted: they are too few that tell anything of it.
     """
-    prior, num_tables = USUAL, Counter(one.machine_key for one in chosen)
+    prior, num_tables = PRIOR, Counter(one.machine_key for one in chosen)
     for _ in range(NUM_ROUNDS):
         means = np.zeros(2)
         for one in chosen:
             weights = weigh(_log_likelihood(one), prior)
-            means += np.array([weights.sum(axis=1), weights.sum(axis=0)]) @ np.log(SHARES) / num_tables[one.machine_key]
+            marginals = np.array([weights.sum(axis=1), weights.sum(axis=0)])
+            means += marginals @ np.log(EFFICIENCIES) / num_tables[one.machine_key]
         within, between = np.exp(means / len(num_tables))
         prior = Prior(float(within), float(between))
     return prior

@@ -2,7 +2,7 @@
 
 What is known of a table: of each series its first entry, at best one rank alone; and all series on the smaller half of
 the table's further sizes (`Table.given`). Every other row is predicted, and counts.
-The usual shares of bandwidth come from the tables of all *other* machines (`workshop.published.priors`).
+The prior comes from the tables of all *other* machines (`workshop.published.priors`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Annotated
 
 from coursekit import toml_files
-from coursekit.scaling.belief import USUAL, Belief, Case, Prior, believe
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import BYTES_PER_NUMBER, Network, find_network
+from coursekit.scaling.posterior import PRIOR, Case, Posterior, Prior, posterior_of
 from coursekit.scaling.step import Settings, Work
 from coursekit.toml_files import MAY_BE_EMPTY
 
@@ -107,8 +107,9 @@ class Table:
         settings = Settings(self.way, self.cycle_ms, bytes_per_number=self.bytes_per_number)
         base = series.num_ranks[0]
         work = Work(network, series.batch_size / series.base_speed)
-        if base > 1:  # nobody measured a rank alone: what is usual tells how much of the time it computes
-            work = Work(network, work.compute_s * believe(self.machine).expect(Case(work, base, settings)).efficiency)
+        if base > 1:  # nobody measured a rank alone: the prior says how much of the time it computes
+            expected = posterior_of(self.machine).expect(Case(work, base, settings))
+            work = Work(network, work.compute_s * expected.efficiency)
         return Case(work, series.num_ranks[position], settings, series.efficiency(position), base, series.title)
 
     def cases(self) -> list[Case]:
@@ -178,23 +179,23 @@ def tables() -> tuple[Table, ...]:
     return toml_files.load(_File, TABLES, TABLES.name).tables
 
 
-def belief_of(table: Table, prior: Prior = USUAL, known: AbstractSet[int] | None = None) -> Belief:
-    """Return what is believed of a table's machine after the sizes that are known: by default its smaller half."""
+def posterior_of_table(table: Table, prior: Prior = PRIOR, known: AbstractSet[int] | None = None) -> Posterior:
+    """Return the posterior of a table's machine after the sizes that are known: by default its smaller half."""
     known = table.given if known is None else known
-    return believe(table.machine, [one for one in table.cases() if one.num_ranks in known], prior)
+    return posterior_of(table.machine, [one for one in table.cases() if one.num_ranks in known], prior)
 
 
-def predict(table: Table, prior: Prior = USUAL, known: AbstractSet[int] | None = None) -> list[Prediction]:
+def predict(table: Table, prior: Prior = PRIOR, known: AbstractSet[int] | None = None) -> list[Prediction]:
     """Predict all sizes of a table but each series' first and those that are known: by default its smaller half."""
     known = table.given if known is None else known
-    belief = belief_of(table, prior, known)
+    posterior = posterior_of_table(table, prior, known)
     result = []
     for series in table.series:
         speeds = [(ranks, speed / ranks) for ranks, speed in zip(series.num_ranks, series.images_per_s)]
         last = [speed for ranks, speed in speeds[1:] if ranks in known][-1:] or [series.base_speed]
         for position, (num_ranks, speed) in enumerate(speeds):
             if position and num_ranks not in known:
-                expected = belief.expect(table.case(series, position))
+                expected = posterior.expect(table.case(series, position))
                 middle, low, high = (
                     num_ranks * series.base_speed * one for one in (expected.efficiency, expected.low, expected.high)
                 )

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coursekit.scaling.belief import DRIFT, NOISE, SHARES, SPREAD_OF_RANKS, Case, believe
 from coursekit.scaling.machine import Link, Machine
 from coursekit.scaling.networks import find_network
+from coursekit.scaling.posterior import DRIFT, EFFICIENCIES, NOISE, SPREAD_OF_RANKS, Case, posterior_of
 from coursekit.scaling.step import Settings, Work, simulate
 
 MACHINE = Machine(Link(20.0, 3.0), Link(5.0, 10.0), 4)
@@ -24,30 +24,30 @@ def measured(within, between, num_ranks, name="VGG16", lost=0.0):
 
 
 def test_the_unknowns_of_a_made_machine_are_found():
-    """Runs of a machine with 15 % of its bandwidth within nodes and 40 % between, which the belief does not know."""
+    """Runs of a machine with 15 % of its bandwidth within nodes and 40 % between, which the prior does not know."""
     runs = [measured(0.15, 0.4, num_ranks, name) for num_ranks in (4, 8, 16) for name in ("VGG16", "AlexNet")]
-    within, between = believe(MACHINE, runs).likely
+    within, between = posterior_of(MACHINE, runs).bandwidth_efficiencies
 
     assert within == pytest.approx(0.15, rel=0.2)
     assert between == pytest.approx(0.4, rel=0.2)
 
 
 def test_a_node_tells_nothing_of_the_links_between_nodes():
-    """After a run on two nodes both shares have changed; after a slow one on one node, only that within it."""
-    before = believe(MACHINE).weights.sum(axis=0)
-    one_node = believe(MACHINE, [measured(0.05, 0.1, 4)])
-    two_nodes = believe(MACHINE, [measured(0.05, 0.1, 4), measured(0.05, 0.1, 8)])
+    """After a run on two nodes both efficiencies have changed; after a slow one on one node, only that within it."""
+    before = posterior_of(MACHINE).weights.sum(axis=0)
+    one_node = posterior_of(MACHINE, [measured(0.05, 0.1, 4)])
+    two_nodes = posterior_of(MACHINE, [measured(0.05, 0.1, 4), measured(0.05, 0.1, 8)])
 
     assert one_node.weights.sum(axis=0) == pytest.approx(before)
-    assert one_node.likely[0] < 0.5 * believe(MACHINE).likely[0]
-    assert two_nodes.likely[1] < 0.7 * believe(MACHINE).likely[1]
+    assert one_node.bandwidth_efficiencies[0] < 0.5 * posterior_of(MACHINE).bandwidth_efficiencies[0]
+    assert two_nodes.bandwidth_efficiencies[1] < 0.7 * posterior_of(MACHINE).bandwidth_efficiencies[1]
 
 
 def test_what_the_model_misses_is_mostly_kept():
     """A training that loses a tenth from two ranks on, for another reason, is expected to lose most of it on four."""
     case = measured(0.25, 0.42, 4, "ResNet50")
-    unknown = believe(MACHINE).expect(case).efficiency
-    known = believe(MACHINE, [measured(0.25, 0.42, 2, "ResNet50", lost=0.1)])
+    unknown = posterior_of(MACHINE).expect(case).efficiency
+    known = posterior_of(MACHINE, [measured(0.25, 0.42, 2, "ResNet50", lost=0.1)])
 
     assert 0.9 * unknown < known.expect(case).efficiency < 0.95 * unknown
     assert known.expect(replace(case, series="")).efficiency > known.expect(case).efficiency
@@ -56,7 +56,7 @@ def test_what_the_model_misses_is_mostly_kept():
 def test_a_prediction_is_right_where_the_model_is():
     """From 4 and 8 ranks to 128 of the same made machine: the truth is in the band, which knowledge made narrower."""
     truth = measured(0.3, 0.2, 128)
-    before, after = believe(MACHINE), believe(MACHINE, [measured(0.3, 0.2, number) for number in (4, 8)])
+    before, after = posterior_of(MACHINE), posterior_of(MACHINE, [measured(0.3, 0.2, number) for number in (4, 8)])
     wide, narrow = before.expect(truth), after.expect(truth)
 
     assert narrow.efficiency == pytest.approx(truth.efficiency, rel=0.1)
@@ -64,17 +64,15 @@ def test_a_prediction_is_right_where_the_model_is():
     assert narrow.high / narrow.low < wide.high / wide.low
 
 
-def test_a_band_holds_nine_of_ten_of_what_is_believed():
-    """Efficiencies drawn from the belief itself, with noise, fall into the band as often as it says."""
-    belief, random = believe(MACHINE), np.random.default_rng(4)
+def test_a_band_holds_nine_of_ten():
+    """Efficiencies drawn from the posterior itself, with noise, fall into the band as often as it says."""
+    posterior, random = posterior_of(MACHINE), np.random.default_rng(4)
     case = measured(1.0, 1.0, 64)
-    band = belief.expect(case)
-    chosen = random.choice(belief.weights.size, size=300, p=belief.weights.ravel())
+    band = posterior.expect(case)
+    chosen = random.choice(posterior.weights.size, size=300, p=posterior.weights.ravel())
     noise = np.hypot(NOISE, DRIFT * np.sqrt(6))  # six doublings
-    drawn = [
-        measured(SHARES[one // len(SHARES)], SHARES[one % len(SHARES)], 64).efficiency * np.exp(random.normal(0, noise))
-        for one in chosen
-    ]
+    unknowns = [(within, between) for within in EFFICIENCIES for between in EFFICIENCIES]
+    drawn = [measured(*unknowns[one], 64).efficiency * np.exp(random.normal(0, noise)) for one in chosen]
 
     assert np.mean([band.low <= one <= band.high for one in drawn]) == pytest.approx(0.9, abs=0.05)
 
@@ -82,8 +80,8 @@ def test_a_band_holds_nine_of_ten_of_what_is_believed():
 def test_thousands_of_ranks_are_predicted_at_once():
     """4096 ranks in less than a second of this process, and the band grows with every doubling."""
     begin = time.process_time()
-    many = believe(MACHINE).expect(Case(Work(find_network("ResNet152"), 0.2), 4096, SETTINGS))
+    many = posterior_of(MACHINE).expect(Case(Work(find_network("ResNet152"), 0.2), 4096, SETTINGS))
 
     assert time.process_time() - begin < 1
-    few = believe(MACHINE).expect(Case(Work(find_network("ResNet152"), 0.2), 8, SETTINGS))
+    few = posterior_of(MACHINE).expect(Case(Work(find_network("ResNet152"), 0.2), 8, SETTINGS))
     assert many.high / many.low > few.high / few.low

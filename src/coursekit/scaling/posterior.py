@@ -1,8 +1,8 @@
 """How far to trust a prediction: two unknowns of a machine, what measurements say of them, and the band that is left.
 
-The unknowns are shares: how much of their bandwidth the links within a node give to training, and those between nodes.
-Before anything was measured both are wide; each measured run makes shares that miss it less likely (Bayes).
-A run within one node tells nothing of the links between nodes: their share keeps its prior.
+The unknowns are bandwidth efficiencies: which part of their bandwidth the links within a node give to a training, and
+which those between nodes. Before anything was measured both are wide (`PRIOR`); each measured run makes efficiencies
+that miss it less likely (Bayes). A run within one node tells nothing of the links between nodes: there the prior stays.
 """
 
 import math
@@ -18,9 +18,9 @@ from coursekit.scaling.step import Settings, Work, simulate
 
 Array = np.ndarray[Any, Any]
 
-SHARES = np.geomspace(0.05, 1.0, 11)
+EFFICIENCIES = np.geomspace(0.05, 1.0, 11)
 # Measured allreduces reach between a tenth of the links' bandwidth and all of it, training less than benchmarks.
-SPREAD_OF_SHARE = math.log(2.5)
+SPREAD_OF_EFFICIENCY = math.log(2.5)
 # Times of ranks that do the same differ by some per cent (Hoefler and Belli, 2015, show such distributions).
 SPREAD_OF_RANKS = 0.025
 # Both are chosen so that nine of ten measurements of machines that were left out fall into the band (docs/scaling.md).
@@ -32,13 +32,13 @@ _AROUND = (-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1
 
 @dataclass(frozen=True)
 class Prior:
-    """Which shares of the bandwidth are usual, within a node and between nodes."""
+    """Which bandwidth efficiencies are usual, within a node and between nodes."""
 
     within: float
     between: float
 
 
-USUAL = Prior(within=0.18, between=0.39)  # what `workshop.published.priors` finds in the tables of docs/scaling.md
+PRIOR = Prior(within=0.18, between=0.39)  # what `workshop.published.priors` finds in the tables of docs/scaling.md
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Belief:
-    """How likely each combination of unknowns is."""
+class Posterior:
+    """How likely each combination of the two bandwidth efficiencies is."""
 
     machine: Machine  # with its links at full speed
-    weights: Array  # of shape (shares within, shares between), sum 1
+    weights: Array  # of shape (efficiencies within, efficiencies between), sum 1
     measured: tuple[Case, ...] = ()  # what is known
 
     @property
-    def likely(self) -> tuple[float, float]:
-        """The mean shares of the bandwidth, within and between nodes."""
-        return float(self.weights.sum(axis=1) @ SHARES), float(self.weights.sum(axis=0) @ SHARES)
+    def bandwidth_efficiencies(self) -> tuple[float, float]:
+        """The means, within and between nodes."""
+        return float(self.weights.sum(axis=1) @ EFFICIENCIES), float(self.weights.sum(axis=0) @ EFFICIENCIES)
 
     def expect(self, case: Case, noise: float = 0.0) -> Expected:
         """Return the expected efficiency; `noise` is that of the speed of one GPU which it is multiplied with."""
@@ -97,15 +97,15 @@ class Belief:
         return Expected(*(math.exp(one) for one in (middle, low, high)))
 
 
-def believe(machine: Machine, measured: Iterable[Case] = (), prior: Prior = USUAL) -> Belief:
-    """Return what is believed of a machine after these measurements; without any, only what is usual."""
+def posterior_of(machine: Machine, measured: Iterable[Case] = (), prior: Prior = PRIOR) -> Posterior:
+    """Return the posterior of a machine after these measurements; without any, the prior."""
     measured = tuple(measured)
-    return Belief(machine, weigh(log_likelihood(machine, measured), prior), measured)
+    return Posterior(machine, weigh(log_likelihood(machine, measured), prior), measured)
 
 
 def weigh(likelihood: Array, prior: Prior) -> Array:
     """Return how likely each combination of unknowns is, sum 1, from what `log_likelihood` returned."""
-    within, between = (np.log(SHARES / usual) / SPREAD_OF_SHARE for usual in (prior.within, prior.between))
+    within, between = (np.log(EFFICIENCIES / usual) / SPREAD_OF_EFFICIENCY for usual in (prior.within, prior.between))
     log_weights = likelihood - 0.5 * np.add.outer(within**2, between**2)
     weights = np.exp(log_weights - log_weights.max())
     normalized: Array = weights / weights.sum()
@@ -114,7 +114,7 @@ def weigh(likelihood: Array, prior: Prior) -> Array:
 
 def log_likelihood(machine: Machine, measured: Sequence[Case]) -> Array:
     """Return the logarithm of how likely measurements are for each combination of unknowns, up to a constant."""
-    total = np.zeros((len(SHARES), len(SHARES)))
+    total = np.zeros((len(EFFICIENCIES), len(EFFICIENCIES)))
     for series in dict.fromkeys(case.series for case in measured):
         cases = [case for case in measured if case.series == series]
         misses = _misses(machine, cases)
@@ -124,22 +124,22 @@ def log_likelihood(machine: Machine, measured: Sequence[Case]) -> Array:
 
 @lru_cache(maxsize=1024)
 def log_efficiencies(machine: Machine, case: Case) -> Array:
-    """Return the logarithm of the efficiency for each combination of unknowns: (shares within, shares between)."""
+    """Return the logarithm of the efficiency for each combination of unknowns: (efficiencies within, between)."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
-    within = SHARES if machine.num_ranks_per_node > 1 else SHARES[:1]
-    between = SHARES if machine.num_nodes(case.num_ranks) > 1 else SHARES[:1]
+    within = EFFICIENCIES if machine.num_ranks_per_node > 1 else EFFICIENCIES[:1]
+    between = EFFICIENCIES if machine.num_nodes(case.num_ranks) > 1 else EFFICIENCIES[:1]
     efficiencies = [
         [simulate(work, machine.slowed(inner, outer), case.num_ranks, case.settings).efficiency for outer in between]
         for inner in within
     ]
-    logs: Array = np.broadcast_to(np.log(efficiencies), (len(SHARES), len(SHARES)))
+    logs: Array = np.broadcast_to(np.log(efficiencies), (len(EFFICIENCIES), len(EFFICIENCIES)))
     if case.base > 1:
         logs = logs - log_efficiencies(machine, replace(case, base=1, num_ranks=case.base))
     return logs
 
 
 def _misses(machine: Machine, cases: Sequence[Case]) -> Array:
-    """Return by how much measurements lie above the model, as logarithms: (cases, shares within, shares between)."""
+    """Return by how much measurements lie above the model, as logarithms: (cases, efficiencies within, between)."""
     return np.stack([math.log(case.efficiency) - log_efficiencies(machine, case) for case in cases])
 
 
@@ -151,7 +151,7 @@ def _covariance(cases: Sequence[Case]) -> Array:
 
 
 def _quantiles(values: Array, weights: Array, wanted: Sequence[float]) -> list[float]:
-    order = np.argsort(values, axis=None)
+    order = np.argsort(values, axis=None, kind="stable")
     sorted_weights = weights.ravel()[order]
     reached = (np.cumsum(sorted_weights) - sorted_weights / 2) / sorted_weights.sum()
     return [float(one) for one in np.interp(wanted, reached, values.ravel()[order])]
