@@ -8,7 +8,7 @@ import cloudpickle
 import numpy as np
 import psutil
 import pytest
-from coursekit.ranks.request import MAX_NUM_RANKS
+from coursekit.ranks.protocol import MAX_NUM_RANKS
 
 from coursekit import ranks
 from coursekit.ranks import forkserver

@@ -171,8 +171,8 @@ def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> B
         return RankError(outcome.not_started)
     if outcome.stopped == explain.TOO_SLOW:
         return MachineTooSlowError(
-            f"the machine was too slow to tell whether the ranks would end (within {timeout_s:g} s in which they could "
-            "run): run the cell again when it is less busy",
+            f"the machine was too slow to tell whether the ranks would end within {timeout_s:g} s in which they could "
+            "run: run the cell again when it is less busy",
             "machine.too-slow",
         )
     if outcome.stopped:
