@@ -11,8 +11,9 @@ from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
 from coursekit.course.init import init_course
+from coursekit.course.late_penalty import days_late, penalty
 from coursekit.course.record import record
-from coursekit.course.settings import days_late, due_date, machine_zone, penalty
+from coursekit.course.settings import due_date, machine_zone
 from coursekit.course.status.class_status import read_class
 from coursekit.course.versions import read_submission
 from coursekit.labs.lab import find_labs

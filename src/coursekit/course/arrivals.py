@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coursekit.course.folder import Course, late_s
+from coursekit.course.folder import Course
+from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import folded
-from coursekit.course.settings import GRACE_S
 from coursekit.course.versions import digest, keep, read_versions, with_time
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -50,6 +50,7 @@ STILL = "still arriving"
 # For how long a folder must not change, by this machine's clock: as between two looks of `grade --watch`; where only
 # little can be missing, as between the two looks of a call, which are `PAUSE_S` apart.
 QUIET_S, SHORTLY_S, PAUSE_S = 20.0, 1.0, 1.5
+LONG_AGO_S = 300  # by the file system's clock, which may differ: what has not changed since then has arrived
 _kept: dict[Path, Stamp] = {}  # folders that were kept as they are, so that `grade --watch` does not read them again
 
 
@@ -169,7 +170,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
             _kept[path] = stamp
         return ""
     quiet_s = _quiet_s(missing, is_whole=_is_json(files.get(f"{lab}{NOTEBOOK}", b"")))
-    if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < GRACE_S:
+    if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < LONG_AGO_S:
         return STILL
     # What had come with all that nbgrader writes was changed by its owner.
     timestamp, flags = _time_of(folder, due, was_whole=not all(version.notes for version in own))

@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from coursekit.course.arrivals import find_arrivals, take_arrivals
-from coursekit.course.folder import Course, due_of, late_s
+from coursekit.course.folder import Course, due_of
+from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import speller
 from coursekit.course.versions import Version, install, keep, look_at, mark_of, read_versions, write_choice
 from coursekit.grading.submission.student_folder import Submission, duration, read_timestamp, shown, utc

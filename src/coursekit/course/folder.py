@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.course.roster import ROSTER, Student, columns_of, folded, new_students, read_roster
-from coursekit.course.settings import GRACE_S, SETTINGS, Settings, due_date, load_settings
+from coursekit.course.settings import SETTINGS, Settings, due_date, load_settings
 from coursekit.errors import CourseKitError
 from coursekit.files import faults_of_exchange
 from coursekit.labs.lab import find_labs
@@ -237,9 +237,3 @@ def due_of(course: Course, lab: str, student: str) -> datetime | None:
     team = course.teams.get(student, (student,))
     dates = (course.due(lab), *(course.extension(lab, one) for one in team))
     return max((date for date in dates if date), default=None)
-
-
-def late_s(handed_in: datetime | None, due: datetime | None) -> float:
-    """Return by how many seconds a hand-in is late, 0 for one in time or within the grace."""
-    seconds = (handed_in - due).total_seconds() if handed_in and due else 0.0
-    return seconds if seconds > GRACE_S else 0.0

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import compute_checksum, determine_grade
 
 from coursekit.course.folder import Course, due_of
-from coursekit.course.settings import days_late, penalty
+from coursekit.course.late_penalty import days_late, penalty
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import Cells
 from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, timestamp_text

@@ -5,21 +5,19 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timezone
 from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from coursekit import toml_files
+from coursekit.course.late_penalty import penalty, to_utc
 from coursekit.errors import CourseKitError
 from coursekit.toml_files import MAY_BE_EMPTY
 
 SETTINGS = "course.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
 LOCALTIME = "/etc/localtime"
-GRACE_S = 300  # clocks differ, and handing in takes a while: nothing is late by less
-MAX_NUM_DAYS = 100  # of which each costs a percent or more: later is not dearer, and a hand-in may claim the year 9999
 
 TEMPLATE = """\
 # One event of the course. `coursekit course init` made this file once; it is yours to edit.
@@ -97,22 +95,6 @@ def is_zone(name: str) -> bool:
     return True
 
 
-def penalty(late_penalty: str, points: float, num_days: int) -> float:
-    """Return the points that a hand-in loses when so many late days have begun.
-
-    Raises:
-        CourseKitError: `late_penalty` is not one that `course.toml` may have.
-    """
-    if late_penalty == "none":
-        return 0.0
-    found = LATE_PENALTY.fullmatch(late_penalty)
-    if not found:
-        raise CourseKitError(
-            f'{SETTINGS}: late_penalty must be "none", or such as "10 % a day, at most 50 %", not {late_penalty!r}.'
-        )
-    return points * min(num_days * int(found[1]), int(found[2] or 100), 100) / 100
-
-
 def load_settings(folder: Path) -> Settings:
     """Read the settings of the course in `folder`.
 
@@ -154,28 +136,6 @@ def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
         raise CourseKitError(
             f'{where} must be a date and time such as "2026-11-30 18:00" or "2026-11-30T18:00:00+01:00", not {text!r}.'
         ) from None
-
-
-def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo | None) -> int:
-    """Return how many late days have begun when a lab is handed in, 0 in time or within the grace.
-
-    Both times are UTC without an offset. The days are those of the zone's calendar: what was due at 18:00 is one day
-    late until 18:00 of the next day, which is 23 or 25 hours later where clocks change in between.
-    """
-    if not handed_in or not due or (late := handed_in - due - timedelta(seconds=GRACE_S)) <= timedelta():
-        return 0
-    late = min(late, timedelta(MAX_NUM_DAYS))
-    on_the_clock = due.replace(tzinfo=timezone.utc).astimezone(zone).replace(tzinfo=None)
-    num_days = max(1, late.days)
-    while due + late > to_utc(on_the_clock + timedelta(num_days), zone):
-        num_days += 1
-    return num_days
-
-
-def to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
-    """Return the UTC of what clocks show; the later one of what they show twice or, when they go forward, never."""
-    times = [on_the_clock.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
-    return max(times).replace(tzinfo=None)
 
 
 def check_name(name: str, where: str) -> None:

@@ -21,7 +21,7 @@ from coursekit.course.hand_in.packed import (
     read_entries,
     read_zip,
 )
-from coursekit.course.settings import to_utc
+from coursekit.course.late_penalty import to_utc
 from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, utc
 from coursekit.grading.submission.students_files import (

@@ -9,10 +9,11 @@ from pathlib import Path, PurePosixPath
 from nbformat import NotebookNode
 
 from coursekit.course.collect import Collected, select_version
-from coursekit.course.folder import Course, due_of, late_s
+from coursekit.course.folder import Course, due_of
 from coursekit.course.hand_in.owner import find_owner
 from coursekit.course.hand_in.packed import NotTakenError
 from coursekit.course.hand_in.sent_files import SentFile, find_sent_files, read_sent_file
+from coursekit.course.late_penalty import late_s
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS

@@ -8,8 +8,9 @@ from enum import Enum
 
 from nbformat import NotebookNode
 
-from coursekit.course.folder import Course, due_of, late_s
+from coursekit.course.folder import Course, due_of
 from coursekit.course.follow import differences
+from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import ROSTER, folded
 from coursekit.course.settings import SETTINGS, machine_zone
 from coursekit.course.status.points import (

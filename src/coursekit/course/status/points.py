@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from nbformat import NotebookNode
 
-from coursekit.course.folder import Course, due_of, late_s
+from coursekit.course.folder import Course, due_of
+from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import Student
 from coursekit.grading.submission.student_folder import Submission, shown
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
