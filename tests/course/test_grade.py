@@ -3,18 +3,21 @@
 import json
 import re
 import shutil
+from collections import Counter
 from dataclasses import asdict
 
 import pytest
 from click.testing import CliRunner
 
 from coursekit.cli.grade import grade
+from coursekit.course import versions
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.grade import grade_all, stage
 from coursekit.course.roster import Student, write_roster
 from coursekit.grading.judge.pool import PoolSettings
 from coursekit.grading.judge.slot import START_TIMEOUT_S, SubmissionLimits
+from coursekit.grading.submission import student_folder
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
 
@@ -47,14 +50,27 @@ def state(course):
     return {name: data for name, data in tree(course.folder).items() if not name.startswith("reports/")}
 
 
+def count_calls(seen, monkeypatch, module, name):
+    """Count the calls of a function from its module."""
+    function = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *args: seen.update([name]) or function(*args))
+
+
 def test_a_class_is_graded_once(course, hand_in, enrol, run, monkeypatch):
-    """Equal answers are judged once, manual cells wait, and a second call starts no sandbox and changes nothing."""
+    """Each submission is parsed and hashed once, equal answers are judged once, and manual cells wait.
+
+    A second call starts no sandbox and changes nothing.
+    """
     enrol("eve")
     hand_in("ada")
     hand_in("bob", answers=WRONG)
     hand_in("eve")
     collect(course, NAME)
+    seen = Counter()
+    count_calls(seen, monkeypatch, student_folder, "parse_notebook")
+    count_calls(seen, monkeypatch, versions, "digest")
     lines = run()
+    assert seen == {"parse_notebook": 3, "digest": 3}
     assert [line for line in lines if line.startswith(("ada ", "bob ", "eve "))] == lines[:3]
     assert points(course) == {"ada": ({NAME: 3}, 1), "bob": ({NAME: 1}, 1), "eve": ({NAME: 3}, 1)}
     assert len(list((course.folder / "verdicts").rglob("*.json"))) == 2
