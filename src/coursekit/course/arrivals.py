@@ -13,6 +13,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -42,6 +43,7 @@ from coursekit.grading.submission.students_files import (
     stamp_of,
 )
 from coursekit.grading.verdict import Flag
+from coursekit.labs.notebook import DamagedNotebookError, parse
 
 # <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
@@ -169,7 +171,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
         if is_old(stamp):
             _kept[path] = stamp
         return ""
-    quiet_s = _quiet_s(missing, is_whole=_is_json(files.get(f"{lab}{NOTEBOOK}", b"")))
+    quiet_s = _quiet_s(missing, is_whole=_is_whole(files.get(f"{lab}{NOTEBOOK}", b"")))
     if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < LONG_AGO_S:
         return STILL
     # What had come with all that nbgrader writes was changed by its owner.
@@ -186,13 +188,10 @@ def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
     return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S
 
 
-def _is_json(content: bytes) -> bool:
-    """Whether a file is not cut off; numbers are not read, which takes minutes for long ones."""
-    try:
-        json.loads(content, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _is_whole(notebook: bytes) -> bool:
+    with suppress(DamagedNotebookError):
+        return bool(parse(notebook))
+    return False
 
 
 def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple[datetime, tuple[Flag, ...]]:

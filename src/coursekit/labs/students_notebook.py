@@ -1,7 +1,7 @@
 """A student's own notebook of a lab, on this machine: read by one rule for all commands that use it.
 
-Programs other than JupyterLab save notebooks without the metadata of cells (Colab, Kaggle), without their ids (format
-4.4), or with a byte order mark. What a cell is follows from the notebook that the course gave out.
+Programs other than JupyterLab save notebooks without the metadata of cells (Colab, Kaggle) or without their ids (format
+4.4). What a cell is follows from the notebook that the course gave out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from coursekit.labs.build.regions import HIDDEN_TESTS, outside_regions
 from coursekit.labs.build.script import is_parameters, is_script
 from coursekit.labs.cells import cell_name, names_of
 from coursekit.labs.lab import SOLUTIONS, find_labs, load_lab, matching
+from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError, parse, table
 from coursekit.paths import find_root
 from coursekit.text import first_few
 
@@ -31,39 +32,77 @@ FORMAT = (4, 5)  # of notebooks; the first one in which cells have ids
 def read_notebook(path: Path, lab: str) -> dict[str, Any]:
     """Return a student's notebook of a lab, given by the beginning of its name, without outputs.
 
-    Each text is in one piece, each cell has an id of its own, and tags and nbgrader's metadata where it has lost them.
+    Each cell has an id of its own, and tags and nbgrader's metadata where it has lost them.
 
     Raises:
         CourseKitError: no such file, it is not a notebook, it is that of another lab, or cells are missing.
     """
-    try:
-        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
-        for cell in notebook["cells"]:
-            cell["source"] = "".join(cell.get("source") or "")  # one text, or a list of lines
-            metadata = cell.get("metadata") or {}
-            cell["metadata"] = {name: value for name, value in metadata.items() if value is not None}
-            cell["metadata"].setdefault("tags", [])
-            cell_name(cell)  # else what stands for nbgrader's metadata is none
-            if cell["cell_type"] == "code":
-                cell.update(outputs=[], execution_count=None)
-        notebook["metadata"] = notebook.get("metadata") or {}
-        made_from = notebook["metadata"].get("coursekit", {}).get("generated_from", f"{lab.zfill(2)}/")
-        name = made_from.split("/")[-2]
-    except OSError as error:
-        raise CourseKitError(f"{path} cannot be read ({error.strerror}): give it the name of its lab.") from None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise CourseKitError(f"{path} is not a notebook: get it back from the course and write your answers.") from None
+    notebook = parse_own(path, read_own(path))
+    name = lab_of(notebook) or lab.zfill(2)
     if not name.startswith(lab.zfill(2)):
-        raise CourseKitError(f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.")
-    if released := _released(path, name):
-        missing = _restore(notebook, released)
-        if missing:
-            raise CourseKitError(
-                f"{path} lacks {first_few(missing)}: no cell of it has that id, text or definition. "
-                "Copy your answers into the notebook that the course gave you."
-            )
+        raise CourseKitError(
+            f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.", "notebook.other-lab"
+        )
+    if missing := restore(notebook, path, name):
+        raise CourseKitError(
+            f"{path} lacks {first_few(missing)}: no cell of it has that id, text or definition. "
+            "Copy your answers into the notebook that the course gave you.",
+            "notebook.cells-missing",
+        )
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell.update(outputs=[], execution_count=None)
     _number(notebook)
     return notebook
+
+
+def read_own(path: Path) -> bytes:
+    """Read the file of a student's own notebook; refuse what is not there, or too big."""
+    try:
+        if (num_bytes := path.stat().st_size) <= MAX_NOTEBOOK_BYTES:
+            return path.read_bytes()
+    except OSError as error:
+        raise CourseKitError(
+            f"{path} cannot be read ({error.strerror}): give it the name of its lab.", "notebook.unreadable"
+        ) from None
+    raise CourseKitError(
+        f"{path} is too big: {num_bytes / 1e6:.0f} MB, at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
+        "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and call again.",
+        "notebook.too-big",
+    )
+
+
+def parse_own(path: Path, content: bytes) -> dict[str, Any]:
+    """Parse what `read_own` read."""
+    try:
+        notebook = parse(content)
+    except DamagedNotebookError as error:
+        raise CourseKitError(
+            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again.",
+            "notebook.damaged",
+        ) from None
+    for cell in notebook["cells"]:
+        tags = cell["metadata"].get("tags")
+        cell["metadata"]["tags"] = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+        if "nbgrader" in cell["metadata"]:
+            cell["metadata"]["nbgrader"] = table(cell["metadata"], "nbgrader")
+        cell["cell_type"] = str(cell.get("cell_type"))
+    return notebook
+
+
+def lab_of(notebook: Mapping[str, Any]) -> str:
+    """Return the lab that a notebook says it was made from; '' if it says none."""
+    made_from = table(notebook["metadata"], "coursekit").get("generated_from")
+    return (str(made_from).split("/")[-2:-1] or [""])[0]
+
+
+def restore(notebook: dict[str, Any], path: Path, lab: str) -> list[str]:
+    """Give cells the metadata that they have lost, and return which cells with a tag for programs are not there.
+
+    The parameters must be; a cell of the script is missed only where all cells have lost their metadata.
+    """
+    released = _released(path, lab)
+    return _restore(notebook, released) if released else []
 
 
 def _released(path: Path, name: str) -> Mapping[str, Any] | None:
@@ -94,10 +133,6 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
 
 
 def _restore(notebook: dict[str, Any], released: Mapping[str, Any]) -> list[str]:
-    """Give cells the metadata that they have lost, and return which cells with a tag for programs are not there.
-
-    The parameters must be; a cell of the script is missed only where all cells have lost their metadata.
-    """
     cells = notebook["cells"]
     is_lost = not any("nbgrader" in cell["metadata"] for cell in cells)
     known = {cell["id"]: cell for cell in released["cells"]}

@@ -10,24 +10,19 @@ from datetime import datetime, timezone
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from coursekit.course.hand_in.packed import SUFFIX, HandInManifest
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK
-from coursekit.grading.submission.students_files import (
-    MAX_NOTEBOOK_BYTES,
-    RefusedFileError,
-    StudentCell,
-    is_plain,
-    read_file,
-    read_notebook,
-)
-from coursekit.labs import students_notebook
+from coursekit.grading.submission.students_files import RefusedFileError, is_plain, read_file
 from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
+from coursekit.labs.cells import cell_name
 from coursekit.labs.lab import NAME, matching
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT
+from coursekit.labs.students_notebook import lab_of, parse_own, read_own, restore
 from coursekit.paths import ROOT_VARIABLE
 from coursekit.way_out import checks_of_pieces
 
@@ -66,16 +61,10 @@ def find_work(named: str, start: Path) -> StudentWork:
         CourseKitError: no such notebook, or it cannot be handed in.
     """
     path = _find_notebook(named, start)
-    lab, answers = _read(path)
-    missing = [cell.grade_id for cell in answers if CODE_STUB in cell.source or TEXT_STUB in cell.source]
-    taken = [cell.grade_id for cell in answers if checks_of_pieces(cell.source)]
-    try:
-        contents = {f"{lab}{NOTEBOOK}": read_file(path.parent, path.name)}
-    except RefusedFileError as error:
-        raise CourseKitError(
-            f"{path} cannot be packed: {error}. Clear the outputs of its cells in JupyterLab and save it.",
-            "notebook.not-packed",
-        ) from None
+    lab, answers, content = _read(path)
+    missing = [cell_name(cell) for cell in answers if CODE_STUB in cell["source"] or TEXT_STUB in cell["source"]]
+    taken = [cell_name(cell) for cell in answers if checks_of_pieces(cell["source"])]
+    contents = {f"{lab}{NOTEBOOK}": content}
     jobs = _newest_jobs(lab, path, start)
     contents |= {name: content for _, name, content in jobs}
     return StudentWork(lab, path, len(answers), missing, taken, [record for record, *_ in jobs], contents)
@@ -137,29 +126,19 @@ def _notebooks(folder: Path, inner: str) -> list[Path]:
     return [path for path in paths if not inner or path.parent.name == path.stem]
 
 
-def _read(path: Path) -> tuple[str, list[StudentCell]]:
-    """Return which lab's notebook this is, and its answers."""
+def _read(path: Path) -> tuple[str, list[Mapping[str, Any]], bytes]:
+    """Return which lab's notebook this is, its answers, and what is in its file."""
     if not path.is_file():
         raise CourseKitError(
             f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.", "notebook.no-file"
         )
-    if (num_bytes := path.stat().st_size) > MAX_NOTEBOOK_BYTES:
-        raise CourseKitError(
-            f"{path} is too big: {num_bytes / 1e6:.0f} MB, at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
-            "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and pack it again.",
-            "notebook.too-big",
-        )
-    try:
-        notebook = read_notebook(path.parent, path.name)
-    except RefusedFileError as error:
-        raise CourseKitError(
-            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again.",
-            "notebook.damaged",
-        ) from None
-    made_from = (notebook.made_from.split("/")[1:2] or [""])[0]
+    content = read_own(path)
+    notebook = parse_own(path, content)
     by_name = path.stem if NAME.fullmatch(path.stem) else ""
-    lab = made_from if NAME.fullmatch(made_from) else by_name
-    answers = [cell for cell in notebook.cells if cell.is_answer] or (_restored(path, lab) if lab else [])
+    lab = made_from if NAME.fullmatch(made_from := lab_of(notebook)) else by_name
+    if lab and not any(map(_is_answer, notebook["cells"])):
+        restore(notebook, path, lab)
+    answers = [*filter(_is_answer, notebook["cells"])]
     if not answers:
         raise CourseKitError(
             f"{path} holds no exercise of the course: hand in the notebook that the course gave you.",
@@ -170,18 +149,11 @@ def _read(path: Path) -> tuple[str, list[StudentCell]]:
             f"{path} is the notebook of another lab ({lab}): put your notebook of {by_name} there.",
             "notebook.wrong-lab",
         )
-    return lab, answers
+    return lab, answers, content
 
 
-def _restored(path: Path, lab: str) -> list[StudentCell]:
-    """Return the answers of a notebook whose cells have lost their metadata."""
-    cells = students_notebook.read_notebook(path, lab)["cells"]
-    marked = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]
-    return [
-        StudentCell(cell["cell_type"], cell["source"], marks["grade_id"], is_answer=True)
-        for cell, marks in marked
-        if marks.get("solution")
-    ]
+def _is_answer(cell: Mapping[str, Any]) -> bool:
+    return cell["metadata"].get("nbgrader", {}).get("solution") is True
 
 
 def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, str, bytes]]:

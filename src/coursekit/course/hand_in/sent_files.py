@@ -26,11 +26,11 @@ from coursekit.grading.submission.cells import find_answers
 from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, utc
 from coursekit.grading.submission.students_files import (
     MAX_FOLDER_BYTES,
-    MAX_NOTEBOOK_BYTES,
     RefusedFileError,
     parse_notebook,
     read_file,
 )
+from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 
 MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grows a little
@@ -177,7 +177,7 @@ def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
     """Return the lab of a notebook, which may be called anything: what it was made from, else whose answers it has."""
     try:
         notebook = parse_notebook(sent.data)
-    except RefusedFileError as error:
+    except DamagedNotebookError as error:
         if NOTEBOOK in sent.ending:
             raise NotTakenError(
                 f"the notebook is damaged, {error}: ask the student for it again", "notebook.damaged"

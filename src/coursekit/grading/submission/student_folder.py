@@ -13,13 +13,12 @@ from coursekit.grading.submission.job_records import JobRecord, read_records
 from coursekit.grading.submission.students_files import (
     FIRST,
     MAX_FILE_BYTES,
-    MAX_NOTEBOOK_BYTES,
     Contents,
-    RefusedFileError,
     parse_notebook,
 )
 from coursekit.grading.verdict import Flag
 from coursekit.labs.cells import cell_name, is_solution
+from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.text import NUM_FEW, counted, first_few
 
@@ -141,7 +140,7 @@ def _find_notebook(
     for *_, name in order[:NUM_CANDIDATES]:
         try:
             notebook = parse_notebook(files[name])
-        except RefusedFileError as error:
+        except DamagedNotebookError as error:
             notes.append(f"{name} is damaged: {error}")
             continue
         known[name] = find_answers(notebook, released)

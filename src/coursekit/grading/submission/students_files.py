@@ -5,7 +5,6 @@ Of a notebook that is plain data: source text and the marks of cells, nothing el
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -16,16 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, joined, parse, table
+
 MAX_NUM_FILES = 2000
 MAX_DEPTH = 8
 MAX_FILE_BYTES = 20_000_000
 MAX_FOLDER_BYTES = 100_000_000
-MAX_NOTEBOOK_BYTES = 80_000_000  # most of a big one are outputs, which nobody reads
 MAX_NAME_CHARACTERS = 200
-MAX_NUM_CELLS = 1000
-MAX_NUM_DIGITS = 40
-MAX_SOURCE_CHARACTERS = 1_000_000  # of code
-MAX_TEXT_CHARACTERS = 20_000_000  # Colab writes a pasted picture into the text
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and what nbgrader writes beside them
@@ -36,7 +32,7 @@ T = TypeVar("T")
 
 
 class RefusedFileError(Exception):
-    """A file is not a plain file of a bounded size, or a notebook is damaged; the message says why in a few words."""
+    """A file is not a plain file of a bounded size; the message says why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -173,17 +169,13 @@ def _read(descriptor: int, max_bytes: int) -> bytes:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise RefusedFileError(f"it is {_kind(status.st_mode)}")
-    _check_size(status.st_size, max_bytes)
+    if status.st_size > max_bytes:
+        raise RefusedFileError(f"it is too big: {status.st_size / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
     with open(descriptor, "rb", closefd=False) as file:  # a number, no path
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise RefusedFileError("it grew while it was read")
     return content
-
-
-def _check_size(num_bytes: int, max_bytes: int) -> None:
-    if num_bytes > max_bytes:
-        raise RefusedFileError(f"it is too big: {num_bytes / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
 
 
 def _max_bytes(name: str) -> int:
@@ -221,72 +213,34 @@ class StudentNotebook:
     made_from: str = ""
 
 
-def read_notebook(folder: Path, name: str) -> StudentNotebook:
-    """Read a notebook within a student's folder; refuse what is none of format 4, or out of all bounds."""
-    return parse_notebook(read_file(folder, name))
-
-
 def parse_notebook(content: bytes) -> StudentNotebook:
-    """Read a notebook as `read_notebook` does, from what is in its file."""
-    _check_size(len(content), MAX_NOTEBOOK_BYTES)
-    data = _parse(content)
-    if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
-        raise RefusedFileError("it has no list of cells")
-    if len(data["cells"]) > MAX_NUM_CELLS:
-        raise RefusedFileError(f"it has more than {MAX_NUM_CELLS} cells")
-    cells = tuple(_cell(cell) for cell in data["cells"])
-    if sum(len(cell.source) for cell in cells if cell.cell_type == "code") > MAX_SOURCE_CHARACTERS:
-        raise RefusedFileError(f"its code cells hold more than {MAX_SOURCE_CHARACTERS} characters")
-    if sum(len(cell.source) for cell in cells) > MAX_TEXT_CHARACTERS:
-        raise RefusedFileError(f"its cells hold more than {MAX_TEXT_CHARACTERS} characters")
-    metadata = _table(data, "metadata")
-    kernel, language = _table(metadata, "kernelspec"), _table(metadata, "language_info")
+    """Read a notebook from what is in its file.
+
+    Raises:
+        DamagedNotebookError: it is none of format 4, or out of all bounds.
+    """
+    data = parse(content)
+    metadata = data["metadata"]
+    kernel, language = table(metadata, "kernelspec"), table(metadata, "language_info")
     return StudentNotebook(
-        cells,
+        tuple(map(_cell, data["cells"])),
         kernel=_text(kernel, "name"),
         language=_text(language, "name") or _text(kernel, "language"),
-        made_from=_text(_table(metadata, "coursekit"), "generated_from"),
+        made_from=_text(table(metadata, "coursekit"), "generated_from"),
     )
 
 
-def _parse(content: bytes) -> Any:
-    """Parse JSON; Python itself bounds how deep it may be nested."""
-    try:
-        return json.loads(content.decode("utf-8-sig"), parse_int=_number, parse_float=_number)
-    except UnicodeDecodeError:
-        raise RefusedFileError("it is not text in UTF-8") from None
-    except RecursionError:
-        raise RefusedFileError("it is nested too deeply") from None
-    except ValueError as error:
-        at = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise RefusedFileError(f"it is not valid JSON{at}" if content.strip() else "it is empty") from None
-
-
-def _number(text: str) -> float:
-    # A number of a million digits takes minutes to read.
-    if len(text) > MAX_NUM_DIGITS:
-        raise ValueError("too many digits")
-    return float(text)
-
-
-def _cell(cell: object) -> StudentCell:
-    if not isinstance(cell, dict):
-        raise RefusedFileError("one of its cells is not a JSON object")
-    source = _joined(cell.get("source", ""))
-    if source is None:
-        raise RefusedFileError("the source of a cell is not text")
-    # Half of a surrogate pair cannot be written to any file.
-    source = source.encode("utf-8", "replace").decode()
-    marks = _table(_table(cell, "metadata"), "nbgrader")
+def _cell(cell: Mapping[str, Any]) -> StudentCell:
+    marks = table(cell["metadata"], "nbgrader")
     solution, points = marks.get("solution"), marks.get("points")
     return StudentCell(
         cell_type=_text(cell, "cell_type"),
-        source=source,
+        source=cell["source"],
         grade_id=_text(marks, "grade_id"),
         cell_id=_text(cell, "id"),
-        points=points if isinstance(points, (str, float, bool, type(None))) else type(points).__name__,
+        points=points if isinstance(points, (str, int, float, type(None))) else type(points).__name__,
         is_answer=solution if isinstance(solution, bool) else None,
-        pictures=_pictures(_table(cell, "attachments")),
+        pictures=_pictures(table(cell, "attachments")),
     )
 
 
@@ -294,20 +248,9 @@ def _pictures(attachments: Mapping[str, Any]) -> Pictures:
     """Return what was pasted into a cell, as far as it is pictures that run no script."""
     found = {}
     for name in attachments:
-        data = {kind: _joined(_table(attachments, name).get(kind)) for kind in PICTURES}
+        data = {kind: joined(table(attachments, name).get(kind)) for kind in PICTURES}
         found[name] = {kind: text for kind, text in data.items() if text and BASE64.fullmatch(text)}
     return {name: data for name, data in found.items() if data and len(name) <= MAX_NAME_CHARACTERS}
-
-
-def _joined(text: object) -> str | None:
-    """Return text that Jupyter may have written line by line; None if it is something else."""
-    lines: list[Any] = text if isinstance(text, list) else [text]
-    return "".join(lines) if all(isinstance(line, str) for line in lines) else None
-
-
-def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:

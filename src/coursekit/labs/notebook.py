@@ -1,0 +1,94 @@
+"""A notebook that a student wrote, read within bounds: plain data, by one rule for all that reads it.
+
+Programs other than JupyterLab save notebooks with a byte order mark, with sources line by line, or with null in place
+of metadata. What the course itself has made is read by nbformat.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MAX_NOTEBOOK_BYTES = 80_000_000  # most of a big one are outputs, which nobody reads
+MAX_NUM_CELLS = 1000
+MAX_NUM_DIGITS = 40
+MAX_SOURCE_CHARACTERS = 1_000_000  # of code
+MAX_TEXT_CHARACTERS = 20_000_000  # Colab writes a pasted picture into the text
+
+
+class DamagedNotebookError(Exception):
+    """What should be a notebook is none, or exceeds the bounds; the message says why in a few words."""
+
+
+def parse(content: bytes) -> dict[str, Any]:
+    """Return a notebook of format 4 from what is in its file; of a cell, `source` is text and `metadata` a table.
+
+    Raises:
+        DamagedNotebookError: it is none, or out of all bounds.
+    """
+    if len(content) > MAX_NOTEBOOK_BYTES:
+        size_mb, most_mb = len(content) / 1e6, MAX_NOTEBOOK_BYTES / 1e6
+        raise DamagedNotebookError(f"it is too big: {size_mb:.0f} MB, at most {most_mb:.0f} MB")
+    data = _load(content)
+    if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
+        raise DamagedNotebookError("it has no list of cells")
+    if len(data["cells"]) > MAX_NUM_CELLS:
+        raise DamagedNotebookError(f"it has more than {MAX_NUM_CELLS} cells")
+    cells = [_cell(cell) for cell in data["cells"]]
+    if sum(len(cell["source"]) for cell in cells if cell.get("cell_type") == "code") > MAX_SOURCE_CHARACTERS:
+        raise DamagedNotebookError(f"its code cells hold more than {MAX_SOURCE_CHARACTERS} characters")
+    if sum(len(cell["source"]) for cell in cells) > MAX_TEXT_CHARACTERS:
+        raise DamagedNotebookError(f"its cells hold more than {MAX_TEXT_CHARACTERS} characters")
+    return {**data, "cells": cells, "metadata": table(data, "metadata")}
+
+
+def _load(content: bytes) -> Any:
+    """Parse JSON; Python itself bounds how deep it may be nested."""
+    try:
+        return json.loads(content.decode("utf-8-sig"), parse_int=_int, parse_float=_float)
+    except UnicodeDecodeError:
+        raise DamagedNotebookError("it is not text in UTF-8") from None
+    except RecursionError:
+        raise DamagedNotebookError("it is nested too deeply") from None
+    except ValueError as error:
+        at = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise DamagedNotebookError(f"it is not valid JSON{at}" if content.strip() else "it is empty") from None
+
+
+def _int(text: str) -> int:
+    return int(_short(text))
+
+
+def _float(text: str) -> float:
+    return float(_short(text))
+
+
+def _short(text: str) -> str:
+    # A number of a million digits takes minutes to read.
+    if len(text) > MAX_NUM_DIGITS:
+        raise ValueError("too many digits")
+    return text
+
+
+def _cell(cell: object) -> dict[str, Any]:
+    if not isinstance(cell, dict):
+        raise DamagedNotebookError("one of its cells is not a JSON object")
+    source = joined("" if cell.get("source") is None else cell["source"])
+    if source is None:
+        raise DamagedNotebookError("the source of a cell is not text")
+    metadata = {name: value for name, value in table(cell, "metadata").items() if value is not None}
+    # Half of a surrogate pair cannot be written to any file.
+    return {**cell, "source": source.encode("utf-8", "replace").decode(), "metadata": metadata}
+
+
+def joined(text: object) -> str | None:
+    """Return text that Jupyter may have written line by line; None if it is something else."""
+    lines: list[Any] = text if isinstance(text, list) else [text]
+    return "".join(lines) if all(isinstance(line, str) for line in lines) else None
+
+
+def table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return a table within another one; an empty one if there is something else, or nothing."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
