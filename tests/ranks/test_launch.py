@@ -8,10 +8,10 @@ import cloudpickle
 import numpy as np
 import psutil
 import pytest
-from coursekit.ranks.protocol import MAX_NUM_RANKS
 
 from coursekit import ranks
 from coursekit.ranks import forkserver
+from coursekit.ranks.protocol import MAX_NUM_RANKS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
