@@ -219,7 +219,7 @@ def test_a_kill_between_two_steps_is_mended(course, hand_in):
 def test_nothing_released_is_one_sentence(course):
     """Without an exchange there is nothing to collect."""
     (course.folder / "exchange/dl/inbound").rmdir()
-    with refused("`coursekit course release`"):
+    with refused("[exchange.missing]"):
         collect(course, NAME)
 
 

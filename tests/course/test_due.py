@@ -58,7 +58,7 @@ def grade(course, student):
 
 def test_a_date_of_no_lab_is_refused(course):
     """By every command, status among them; the message names the labs."""
-    with refused("course.toml names 01-smal, which is no lab; the labs are 01-small, 02-other."):
+    with refused("01-smal,", "01-small, 02-other", "[settings.unknown-lab]"):
         edit(course, replaced=("[due]", '[due]\n01-smal = "2026-11-18 12:00"'))
 
 
@@ -243,11 +243,11 @@ def test_zones_are_known_on_a_machine_without_any():
 @pytest.mark.parametrize("zone", ["Europe/Prag", "Europe", "../etc", "+01:00", "/etc/localtime", "é"])
 def test_a_zone_that_does_not_exist_is_named(course, zone):
     """One sentence, with a name as it should be."""
-    with refused("course.toml: timezone", "Europe/Prague", repr(zone)):
+    with refused(repr(zone), "[timezone.unknown]"):
         edit(course, replaced=(f'"{course.settings.timezone}"', f'"{zone}"'))
 
 
 def test_terms_that_are_not_understood_are_named(course):
     """The message shows how they are written."""
-    with refused("course.toml", "late_penalty", '"none", or such as "10 % a day'):
+    with refused("'a bit'", "[penalty.not-understood]"):
         edit(course, replaced=('"none"', '"a bit"'))

@@ -21,7 +21,7 @@ from coursekit.grading.submission import student_folder
 from coursekit.grading.verdict import Verdict
 from coursekit.labs.cells import CellScore
 
-from .conftest import NAME, RIGHT, later, tree
+from .conftest import NAME, RIGHT, later, refused, tree
 
 WRONG = {**RIGHT, "shard": "def shard(x, rank, size):\n    return x[:3]"}
 DISJOINT = "AssertionError: the shards of two ranks must be disjoint"
@@ -194,7 +194,7 @@ def test_work_that_is_not_there_is_no_zero(course, hand_in, run):
 
 def test_nothing_collected_is_a_sentence(run):
     """The message names the student who was asked for, and what to do."""
-    with pytest.raises(Exception, match="there is nothing of zoe to grade: run `coursekit course collect` first"):
+    with refused("zoe", "[grading.nothing]"):
         run("--student", "zoe")
 
 

@@ -143,7 +143,7 @@ def test_tasks_of_an_array_without_gaps_share_the_class():
     shares = [[int(one.key, 16) for one in task.share(staged)] for task in tasks]
     assert shares == [[1, 5, 9], [2, 6, 10], [3, 7, 11], [0, 4, 8]]
     assert ArrayTask.of({}).share(staged) == staged
-    with pytest.raises(CourseKitError, match="--array=1-2"):
+    with pytest.raises(CourseKitError, match=r"--array=1-2.*\[array\.gaps\]"):
         ArrayTask.of(dict(zip(names, ("1", "1", "3", "2"))))
 
 

@@ -57,7 +57,9 @@ class Call:
         if submissions := stage(self.course, self.sources, self.students, self.settings):
             return submissions
         whose = f" of {', '.join(self.students)}" if self.students else ""
-        raise CourseKitError(f"there is nothing{whose} to grade: run `coursekit course collect` first.")
+        raise CourseKitError(
+            f"there is nothing{whose} to grade: run `coursekit course collect` first.", "grading.nothing"
+        )
 
     def grade(self, submissions: Sequence[Submission], recorder: Recorder, *, again: bool) -> list[Graded]:
         """Grade submissions, with `again` also those that were judged before; return them by student and lab."""

@@ -61,7 +61,8 @@ def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tu
     if faults := [fault for fault in course.faults_of_exchange() if "belongs" in fault]:
         raise CourseKitError(
             f"{faults[0]}: what is there was not released by this course; look for the course's own folder, "
-            "which another account may have moved, and put it back."
+            "which another account may have moved, and put it back.",
+            "exchange.foreign",
         )
     course.require_exchange()
     arrived: dict[str, list[Path]] = {}

@@ -41,7 +41,9 @@ class Course:
             path = folder / lab / f"{lab}.ipynb"
             if path.is_file():
                 return _read_notebook(path, path.stat().st_mtime_ns)
-        raise CourseKitError(f"{lab} was never released: run `coursekit course release {lab[:2]}`.")
+        raise CourseKitError(
+            f"{lab} was never released: run `coursekit course release {lab[:2]}`.", "lab.never-released"
+        )
 
     def public(self, lab: str) -> tuple[str, ...]:
         """Return the paths of all files that students got with a lab, within its folder."""
@@ -83,7 +85,8 @@ class Course:
         if not self.inbound.is_dir():
             raise AwayError(
                 f"there is no {self.inbound}: run `coursekit course release` if no lab was released yet; "
-                "else its file system is away, or somebody has moved the exchange."
+                "else its file system is away, or somebody has moved the exchange.",
+                "exchange.missing",
             )
 
     def outbound(self, lab: str) -> Path:
@@ -150,7 +153,8 @@ class Course:
             kind = AwayError if isinstance(error, OperationalError) else CourseKitError
             raise kind(
                 f"the gradebook cannot be opened ({reason}): start its server, install its driver, "
-                f"or correct `c.CourseDirectory.db_url` in {self.folder.name}/{CONFIG}."
+                f"or correct `c.CourseDirectory.db_url` in {self.folder.name}/{CONFIG}.",
+                "gradebook.unreachable",
             ) from None
         with gradebook:
             try:
@@ -158,7 +162,7 @@ class Course:
             except DBAPIError as error:
                 reason = str(error.orig).strip().partition("\n")[0]
                 after = "fix that, then run the command again: what was judged is kept"
-                raise AwayError(f"the gradebook's database failed ({reason}): {after}.") from None
+                raise AwayError(f"the gradebook's database failed ({reason}): {after}.", "gradebook.failed") from None
 
     def api(self) -> Any:
         """Return nbgrader's own interface to this folder."""
@@ -183,7 +187,7 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
     folder = (folder or root / COURSE).resolve()
     if not (folder / SETTINGS).is_file():
         how = "`coursekit course init` makes one, `--course DIR` names another"
-        raise CourseKitError(f"{folder} is not a course folder: {how}.")
+        raise CourseKitError(f"{folder} is not a course folder: {how}.", "course.no-folder")
     return Course(root, folder, read_settings(root, folder), _load_config(folder))
 
 
@@ -197,7 +201,9 @@ def read_settings(root: Path, folder: Path) -> Settings:
     if named := {*settings.due, *settings.extensions}:
         labs = [lab.name for lab in find_labs(root)]
         if unknown := ", ".join(sorted(named.difference(labs))):
-            raise CourseKitError(f"{SETTINGS} names {unknown}, which is no lab; the labs are {', '.join(labs)}.")
+            raise CourseKitError(
+                f"{SETTINGS} names {unknown}, which is no lab; the labs are {', '.join(labs)}.", "settings.unknown-lab"
+            )
     return settings
 
 
@@ -213,7 +219,8 @@ def succeed(what: str, outcome: dict[str, Any]) -> None:
         raise KeyboardInterrupt
     log = [line for line in outcome.get("log", "").splitlines() if not line.startswith(("[INFO]", "[DEBUG]"))]
     lines = log or outcome.get("error", "").strip().splitlines()
-    raise AwayError(f"nbgrader could not {what}; its log says:\n" + "\n".join(lines[-NUM_LOG_LINES:]))
+    last = "\n".join(lines[-NUM_LOG_LINES:])
+    raise AwayError(f"nbgrader could not {what}; its log says:\n{last}", "nbgrader.failed")
 
 
 def _load_config(folder: Path) -> Any:
@@ -224,7 +231,8 @@ def _load_config(folder: Path) -> Any:
 
     if not (folder / CONFIG).is_file():
         raise CourseKitError(
-            f"{folder / CONFIG} is missing: `coursekit course init {os.fspath(folder)}` writes it again."
+            f"{folder / CONFIG} is missing: `coursekit course init {os.fspath(folder)}` writes it again.",
+            "course.no-configuration",
         )
     return PyFileConfigLoader(CONFIG, path=str(folder)).load_config()
 

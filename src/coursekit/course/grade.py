@@ -101,7 +101,9 @@ class ArrayTask(NamedTuple):
             return cls(0, 1)
         number, first, last, num_tasks = (int(environ[name]) for name in names)
         if last - first + 1 != num_tasks:
-            raise CourseKitError(f"the array's tasks have gaps in their numbers: submit it with --array=1-{num_tasks}.")
+            raise CourseKitError(
+                f"the array's tasks have gaps in their numbers: submit it with --array=1-{num_tasks}.", "array.gaps"
+            )
         return cls(number, num_tasks)
 
     @property
@@ -186,5 +188,6 @@ def clear_failures(course: Course) -> Iterator[None]:
         reason = error.strerror or type(error).__name__
         raise AwayError(
             f"{course.folder} cannot be written ({reason}): "
-            "fix that, then run `coursekit grade` again: what was judged is kept."
+            "fix that, then run `coursekit grade` again: what was judged is kept.",
+            "course.not-writable",
         ) from None

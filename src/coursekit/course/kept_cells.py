@@ -35,7 +35,8 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
     if other:
         raise CourseKitError(
             f"{lab} has points in the gradebook, and from then on nbgrader lets no cell be added, removed or renamed "
-            f"({first_few(sorted(other))}): undo that, or release it as a lab with another name."
+            f"({first_few(sorted(other))}): undo that, or release it as a lab with another name.",
+            "lab.has-points",
         )
 
 
@@ -90,10 +91,12 @@ def refuse_other_points(course: Course, sources: Mapping[str, Path], students: C
         if before and before.keys() != now.keys():
             raise CourseKitError(
                 f"{lab} has other graded cells than were released ({first_few(sorted(before.keys() ^ now.keys()))}): "
-                f"release it again, `coursekit course release {number} --force`, or undo that."
+                f"release it again, `coursekit course release {number} --force`, or undo that.",
+                "lab.other-cells",
             )
         if students and (moved := [name for name in before if before[name] != now[name]]):
             raise CourseKitError(
                 f"the points of {first_few(moved)} in {lab} have changed: grade all hand-ins by them, "
-                f"`coursekit grade {number}`."
+                f"`coursekit grade {number}`.",
+                "lab.other-points",
             )

@@ -107,7 +107,8 @@ def load_settings(folder: Path) -> Settings:
     if settings.timezone and not is_zone(settings.timezone):
         raise CourseKitError(
             f'{folder.name}/{SETTINGS}: timezone must be the IANA name of a time zone such as "Europe/Prague", '
-            f"not {settings.timezone!r}."
+            f"not {settings.timezone!r}.",
+            "timezone.unknown",
         )
     penalty(settings.late_penalty, 0, 0)
     for lab, text in settings.due.items():
@@ -134,11 +135,14 @@ def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
         return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else to_utc(moment, zone)
     except (ValueError, OverflowError):
         raise CourseKitError(
-            f'{where} must be a date and time such as "2026-11-30 18:00" or "2026-11-30T18:00:00+01:00", not {text!r}.'
+            f'{where} must be a date and time such as "2026-11-30 18:00" or "2026-11-30T18:00:00+01:00", not {text!r}.',
+            "due-date.not-a-date",
         ) from None
 
 
 def check_name(name: str, where: str) -> None:
     """Refuse a name that cannot be a folder of the exchange."""
     if not NAME.fullmatch(name):
-        raise CourseKitError(f"{where} must consist of letters, digits, - and _, such as dl-2026, not {name!r}.")
+        raise CourseKitError(
+            f"{where} must consist of letters, digits, - and _, such as dl-2026, not {name!r}.", "course.odd-name"
+        )

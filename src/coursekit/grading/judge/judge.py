@@ -127,4 +127,5 @@ def _value(rank: int, data: bytes) -> Any:
     try:
         return wire.loads(data)
     except wire.NotPlainError as error:
-        raise RankError(f"the return value of rank {rank} cannot be read: {error}", rank=rank) from None
+        words = f"the return value of rank {rank} cannot be read: {error}"
+        raise RankError(words, "return-value.not-plain", rank=rank) from None

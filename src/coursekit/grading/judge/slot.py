@@ -77,7 +77,7 @@ class Slot(AbstractContextManager["Slot"]):
     def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
         """Run one submission; on leaving, nothing of it is alive. A `Fault` says that the sandbox broke down."""
         if self._joins_nobody and framework == HOROVOD:
-            raise CourseKitError(f"{JOINS_NOBODY}.")
+            raise CourseKitError(f"{JOINS_NOBODY}.", "horovod.joins-nobody")
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
         self._framework = framework  # which the sandbox has imported
@@ -142,8 +142,10 @@ class Slot(AbstractContextManager["Slot"]):
         if failure:
             said = _last_words(log)
             self.close()
-            self._joins_nobody = failure == JOINS_NOBODY
-            raise CourseKitError(f"{failure}." if self._joins_nobody else f"{failure}; it wrote: {said}.")
+            self._joins_nobody = failure.startswith(JOINS_NOBODY)
+            if self._joins_nobody:
+                raise CourseKitError(f"{JOINS_NOBODY}.", "horovod.joins-nobody")
+            raise CourseKitError(f"{failure}; it wrote: {said}.", "sandbox.not-started")
         LOGGER.info("sandbox %d started", process.pid)
         return self._sandbox
 
