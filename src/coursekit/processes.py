@@ -120,6 +120,22 @@ def end_marked(folder: Path) -> None:
         end_all(remaining)
 
 
+def pss_bytes(pid: int) -> int:
+    """Return the memory of a process, a page that n processes share counted as 1/n of it (PSS); 0 if it is gone.
+
+    Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
+    once for each of them.
+
+    Raises:
+        PermissionError: this account may not read it.
+    """
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except (ProcessLookupError, FileNotFoundError):
+        return 0
+    return int(found[1]) * 1024 if found else 0
+
+
 def is_alive(process: psutil.Process) -> bool:
     """Return whether a process still does something; one that only waits to be buried does not."""
     try:

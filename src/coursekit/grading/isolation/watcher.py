@@ -20,7 +20,7 @@ import psutil
 
 from coursekit.corrected_time import CorrectedClock, Deadline, TooSlowError, tree
 from coursekit.grading.isolation.sandbox import HIDDEN
-from coursekit.processes import kill_below
+from coursekit.processes import kill_below, pss_bytes
 
 INTERVAL_S = 0.2
 MEASURE_AGAIN = 1.5  # proportional shares are slow to read: only when the resident memory has grown by this factor
@@ -134,17 +134,14 @@ def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def proportional_bytes(pid: int) -> int:
-    """Return the memory of a process, a page that n processes share counted as 1/n of it; 0 if it is gone.
+    """Return the memory of a process as `pss_bytes` does.
 
     Of a program that its account may not read the memory cannot be read either, and all that is resident counts.
     """
     try:
-        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
-    except (ProcessLookupError, FileNotFoundError):
-        return 0
+        return pss_bytes(pid)
     except PermissionError:
         return _resident_bytes(pid) if _is_isolated(pid) else 0
-    return int(found.group(1)) * 1024 if found else 0
 
 
 def _is_isolated(pid: int) -> bool:

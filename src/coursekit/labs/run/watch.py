@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 
 from coursekit.corrected_time import CorrectedClock, Deadline, TooSlowError, tree
 from coursekit.labs.cells import GOES_ON, cell_name
+from coursekit.processes import pss_bytes
 from coursekit.ranks.explain import MachineTooSlowError
 
 KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
@@ -29,19 +30,10 @@ SAMPLE_AGAIN = 20
 BYTES_PER_MB = 1e6
 
 
-def memory_bytes(process: psutil.Process) -> int:
-    """Return a process's share of memory in bytes: PSS where the system has it, else RSS; 0 once it has ended.
-
-    Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
-    once per rank. The proportional set size (PSS, Linux) shares each page out among its users.
-    """
-    with suppress(psutil.Error):
-        # Without this check a number that was given to a new process would be counted as the old one.
-        if process.is_running():
-            with suppress(psutil.AccessDenied):
-                full = process.memory_full_info()
-                return int(getattr(full, "pss", full.rss))
-            return int(process.memory_info().rss)
+def _memory_bytes(process: psutil.Process) -> int:
+    """Return a process's share of memory in bytes; 0 once it has ended, whoever has its number then, and if hidden."""
+    with suppress(psutil.Error, PermissionError):
+        return pss_bytes(process.pid) if process.is_running() else 0
     return 0
 
 
@@ -131,7 +123,7 @@ class KernelWatch:
         with self._sampling, suppress(psutil.NoSuchProcess):
             if self._kernel:
                 self.seen.update([self._kernel, *self._kernel.children(recursive=True)])
-                self.peak_memory_mb = max(self.peak_memory_mb, sum(map(memory_bytes, self.seen)) / BYTES_PER_MB)
+                self.peak_memory_mb = max(self.peak_memory_mb, sum(map(_memory_bytes, self.seen)) / BYTES_PER_MB)
 
     def _keep_time(self, kernel: psutil.Process) -> None:
         # With this process, which sends the cells: where it is held up, the kernel waits for it.
