@@ -59,14 +59,6 @@ def test_every_help_has_an_example(program, verb):
         assert re.search(rf"^  Example: .*\b{program} {words}\b", done.output, re.MULTILINE)
 
 
-@pytest.mark.parametrize("module", ["cli.run", "cli.execute", "grading.judge.grade_one"])
-def test_what_touches_no_gradebook_starts_without_nbgrader(module):
-    """Its import takes longer than all else that these do before their work begins."""
-    program = f"import sys, coursekit.{module}; print('nbgrader' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
-
-
 @pytest.fixture
 def another_numpy(tmp_path, monkeypatch):
     """A folder on PYTHONPATH with a NumPy that is not this environment's and cannot be imported."""
@@ -150,19 +142,6 @@ def test_bugs_keep_their_traceback(error, monkeypatch):
     with pytest.raises(type(error)) as caught:
         main()
     assert caught.value is error
-
-
-def test_a_folder_that_cannot_be_made_is_one_sentence():
-    """What another library raises on the way comes out as a sentence as well, from the command itself."""
-    done = subprocess.run(
-        [sys.executable, "-m", "coursekit", "data", "make", "/proc/coursekit"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "/proc/coursekit" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def every_command():

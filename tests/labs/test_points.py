@@ -89,15 +89,6 @@ def test_only_test_cells_are_scored():
     assert score(notebook) == ()
 
 
-def test_the_notebook_keeps_its_outputs():
-    """Scoring looks; it does not clean."""
-    notebook = v4.new_notebook(cells=[executed_test(stderr("kept\n"))])
-
-    score(notebook)
-
-    assert notebook.cells[0].outputs[0].text == "kept\n"
-
-
 def test_nbgrader_takes_every_setting():
     """Each name in the settings is a trait of nbgrader's own class with that value, so that none is a misspelling."""
     config = nbgrader_settings()

@@ -61,8 +61,8 @@ def cell_name(cell: Mapping[str, Any]) -> str:
 def error_in(cell: Mapping[str, Any]) -> str:
     """Return the error that an executed cell ended with, without its traceback and colours; '' for none."""
     errors = (output for output in cell.get("outputs", ()) if output.get("output_type") == "error")
-    told = next((f"{one.get('ename', '')}: {one.get('evalue', '')}" for one in errors), "")
-    return COLOURS.sub("", told).strip().removesuffix(":")
+    message = next((f"{one.get('ename', '')}: {one.get('evalue', '')}" for one in errors), "")
+    return COLOURS.sub("", message).strip().removesuffix(":")
 
 
 def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
@@ -74,8 +74,8 @@ def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
             if PNG in data:
                 plain = "".join(data.get("text/plain", ""))
                 # A printed object such as "<Figure size 640x480 with 1 Axes>" tells a listener nothing.
-                told = metadata.get(PNG, {}).get("alt") or metadata.get("alt") or (plain if plain[:1] != "<" else "")
-                alt = str(told or f"Picture drawn by the cell {cell_name(cell)}")
+                words = metadata.get(PNG, {}).get("alt") or metadata.get("alt") or (plain if plain[:1] != "<" else "")
+                alt = str(words or f"Picture drawn by the cell {cell_name(cell)}")
                 found.append(Picture(cell_name(cell), base64.b64decode("".join(data[PNG])), alt))
     return found
 

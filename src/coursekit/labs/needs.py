@@ -18,8 +18,8 @@ def lacking(lab: Lab) -> str:
     return f"{lab.name} needs {called}, which is not installed here: {remedy}. [framework.missing]"
 
 
-def runnable(labs: Sequence[Lab], names: Sequence[str], tell: Callable[[str], object]) -> tuple[Lab, ...]:
-    """Return the labs that can run here; `tell` is called with a sentence for each other one.
+def runnable(labs: Sequence[Lab], names: Sequence[str], say: Callable[[str], object]) -> tuple[Lab, ...]:
+    """Return the labs that can run here; `say` is called with a sentence for each other one.
 
     Raises:
         CourseKitError: a lab that cannot run was asked for by name.
@@ -28,5 +28,5 @@ def runnable(labs: Sequence[Lab], names: Sequence[str], tell: Callable[[str], ob
     for sentence in missing.values():
         if names:
             raise CourseKitError(sentence)
-        tell(sentence)
+        say(sentence)
     return tuple(lab for lab in labs if lab.name not in missing)

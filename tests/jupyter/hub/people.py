@@ -2,7 +2,7 @@
 
 import nbformat
 
-from coursekit.labs.build.regions import MARKER_WORDS
+from coursekit.labs.build.regions import without_markers
 
 from .conftest import SHOTS
 
@@ -143,16 +143,6 @@ class Student(Visitor):
         self.shot("feedback")
         return text.inner_text()
 
-    def show_picture(self, word):
-        """Keep a picture of the page where the notebook shows the first picture whose words begin so."""
-        self.page.locator(f".jp-OutputArea img[alt^={word.capitalize()}]").first.scroll_into_view_if_needed()
-        self.page.wait_for_timeout(DRAWN_MS)
-        self.shot(word)
-
-    def pictures(self):
-        """Return the text alternatives of the pictures in the notebook."""
-        return [picture.get_attribute("alt") for picture in self.page.locator(".jp-OutputArea img").all()]
-
 
 def answers_and_stubs(source, released):
     """Return a lab's right answers, and for each a line of its stub that no other cell has.
@@ -163,12 +153,7 @@ def answers_and_stubs(source, released):
     """
     solved = {cell.metadata.nbgrader.grade_id: cell for cell in _answer_cells(source)}
     stubs = {cell.metadata.nbgrader.grade_id: cell.source.splitlines()[0] for cell in _answer_cells(released)}
-    lines = {
-        name: "\n".join(
-            line for line in cell.source.splitlines() if line.strip().removeprefix("### ") not in MARKER_WORDS
-        )
-        for name, cell in solved.items()
-    }
+    lines = {name: without_markers(cell.source) for name, cell in solved.items()}
     return lines, stubs
 
 

@@ -9,9 +9,7 @@ import pytest
 
 from coursekit.errors import CourseKitError
 from coursekit.jupyter.hub.form import ServerWish, default_wish, form_html, read_wish
-from coursekit.slurm.jobs.job_script import JobScript
-from coursekit.slurm.jobs.render import render
-from coursekit.slurm.sites.load import load_site, site_names
+from coursekit.slurm.sites.load import load_site
 
 ROOT = Path(__file__).parents[3]
 KAROLINA, JEAN_ZAY, LOCAL, PIZ_DAINT = (
@@ -89,20 +87,6 @@ def test_nothing_hostile_gets_through(field, value):
     """Whatever a shell, sbatch or HTML would take for something else is refused in every field."""
     with pytest.raises(CourseKitError):
         read_wish(JEAN_ZAY, {field: value})
-
-
-@pytest.mark.parametrize("name", site_names(ROOT))
-def test_every_default_makes_a_script(name):
-    """For every site the default gives a script that asks for it, and is never put back into the queue."""
-    site = load_site(ROOT, name)
-    wish = default_wish(site)
-    script = render(
-        ROOT, JobScript(site, "hub", None, wish.partition, wish.num_nodes, num_tasks_per_node=wish.num_ranks_per_node)
-    )
-    options = {line.split()[1] for line in script.splitlines() if line.startswith("#SBATCH ")}
-
-    assert {f"--nodes={wish.num_nodes}", f"--ntasks-per-node={wish.num_ranks_per_node}", "--no-requeue"} <= options
-    assert not [option for option in options if option.startswith(("--signal", "--requeue", "--account"))]
 
 
 def values_of(html):

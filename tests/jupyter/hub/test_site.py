@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import secrets
 import signal
 import subprocess
@@ -177,45 +176,6 @@ def test_lab_02_runs_on_two_nodes_until_the_time_is_over(hub, page):
     said = page.inner_text("#why-ended")
 
     assert (f"job {job} on {nodes(hub)[0][:-1]}[1-2]" in said, codes_in(said)) == (True, ["server.time-limit"])
-
-
-def test_a_server_that_waits(hub, page):
-    """The page says why it waits, and when it is cancelled for that; it can be stopped as it waits or runs."""
-    words = ("--nodes=2", "--exclusive", "--gpus-per-node=8", "--output=/dev/null", "--parsable", "--wrap=sleep 3600")
-    other = hub.cluster.call("sbatch", *words).strip()
-    fill(page, num_nodes=1, time_min=45, account="OPEN-00-00")
-    page.click("#spawn_form button[type=submit]")
-    page.wait_for_selector("#progress-message:has-text('waits: ')")
-    waits = page.inner_text("#progress-message")
-    job = newest_job(hub)
-
-    assert re.match(rf"Job {job} waits: .* \((Priority|Resources)\)", waits)
-
-    page.click("#stop-server-btn")
-    until(lambda: jobs(hub) == [other])
-    page.wait_for_selector("#start")
-    page.click("#start")
-    page.click("#spawn_form button[type=submit]")
-    page.wait_for_selector("#progress-message:has-text('Spawn failed')")
-    page.reload()
-    said = page.inner_text(".container:has(#start)")
-
-    assert codes_in(said) == ["server.not-started"]
-    assert jobs(hub) == [other]
-
-    page.click("#start")
-
-    assert page.input_value("#time_min") == "45"
-
-    page.click("#spawn_form button[type=submit]")
-    page.wait_for_selector("#progress-message:has-text('waits: ')")
-    hub.cluster.call("scancel", other)
-    page.wait_for_url("**/user/root/lab*")
-    page.goto(f"{hub.address}/hub/home")
-    page.click("#stop")
-    page.wait_for_selector("#stop", state="hidden")
-
-    assert jobs(hub) == []
 
 
 def start(page):

@@ -8,7 +8,6 @@ import asyncio
 import getpass
 import os
 import re
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -86,26 +85,6 @@ def test_options_by_the_api_are_checked_too(spawner):
         "#SBATCH --time=01:00:00",
         "#SBATCH --no-requeue",
     ]
-
-
-@pytest.mark.parametrize("name", ["daint-alps", "local"])
-def test_the_script_works_in_two_folders(spawner, tmp_path, name):
-    """What a profile says of the current folder is true of the checkout; the server starts in the student's folder."""
-    spawner.site_name = name
-    lines = script(spawner).strip().splitlines()
-    checkout, home = tmp_path / "checkout", tmp_path / "home"
-    checkout.mkdir()
-    home.mkdir()
-    lines[-1] = lines[-1].replace("exec ", "echo ", 1) + ' in "$PWD" with "${EDF_PATH:-}"'
-    slurm = {"SLURM_NTASKS": "2", "SLURM_CPUS_PER_TASK": "1", "COURSEKIT_CHECKOUT": str(checkout)}
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home), **slurm}
-    said = subprocess.run(
-        ["bash", "-c", "\n".join(lines)], cwd=home, env=environ, capture_output=True, text=True, check=True
-    )
-    folder, edf = said.stdout.split(" in ")[1].strip("\n").split(" with ")
-
-    assert f"{checkout}/.venv/bin/jupyterhub-singleuser" in said.stdout.split()
-    assert (folder, edf) == (str(home), f"{checkout}/slurm/edf" if name == "daint-alps" else "")
 
 
 def test_a_job_is_not_lost_when_its_student_stops_at_once(spawner, say, tmp_path):

@@ -46,7 +46,7 @@ def configure(c: Any) -> None:
 
 
 def main() -> None:
-    """Become JupyterHub; a failure is told on stderr and ends this process."""
+    """Become JupyterHub; a failure is on stderr and ends this process."""
     root, state, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     os.umask(0o022)
     homes, course = state / "home", state / "course"

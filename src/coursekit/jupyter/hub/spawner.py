@@ -163,12 +163,12 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
 
     async def progress(self) -> AsyncIterator[dict[str, object]]:
         """Say why it waits, each time that this changes, and where it starts."""
-        told = ""
+        last = ""
         while not self.port:
-            words = self._waits()
-            if words != told:
-                yield {"progress": 60 if self.state_isrunning() else 20 if self.job_id else 5, "message": words}
-            told = words
+            message = self._waits()
+            if message != last:
+                yield {"progress": 60 if self.state_isrunning() else 20 if self.job_id else 5, "message": message}
+            last = message
             await asyncio.sleep(self.startup_poll_interval)
 
     def _waits(self) -> str:
