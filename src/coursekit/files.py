@@ -5,9 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import secrets
-import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -71,26 +70,6 @@ def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> Non
         return
     write_file(path, data, mode=None)
     report("written", path)
-
-
-def faults_of_exchange(exchange: Path, courses: Iterable[str]) -> Iterator[str]:
-    """Say what lets other accounts replace nbgrader's exchange, or has done so: one clause for each of its folders.
-
-    Every account may make files in the exchange; who owns the folder around it owns the course.
-    """
-    owner = exchange.parent.stat().st_uid
-    inner = [exchange / course / name for course in courses for name in ("", "inbound", "outbound", "feedback")]
-    for folder in (exchange, *inner):
-        if not folder.exists():
-            continue
-        found = folder.stat() if folder == exchange else folder.lstat()
-        name = folder.relative_to(exchange.parent)
-        if not stat.S_ISDIR(found.st_mode):
-            yield f"{name} is no folder"
-        elif found.st_uid not in {owner, 0}:
-            yield f"{name} belongs to the account {found.st_uid}, and the course to {owner}"
-        elif found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-            yield f"{name} has no sticky bit, so that every account can move away what others have in it"
 
 
 @contextmanager

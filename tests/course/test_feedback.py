@@ -14,7 +14,7 @@ from coursekit.course.release import FEW_PAGES, give_all, give_feedback
 from coursekit.course.versions import read_submission
 from coursekit.grading.verdict import Flag
 
-from .conftest import NAME, RIGHT, refused, verdict
+from .conftest import NAME, RIGHT, verdict
 
 SCRIPT = "<script>alert(1)</script>"
 pytestmark = [
@@ -166,9 +166,3 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call
     assert ": ada; pages: " in where
     assert str(course.folder / "feedback") in where
     assert "(Score: 3.0 / 7.0)" in page.read_text()
-
-
-def test_nothing_graded_is_one_sentence(call):
-    """Feedback before grading says what comes first."""
-    with refused("`coursekit grade`"):
-        call("course", "feedback")

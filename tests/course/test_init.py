@@ -131,14 +131,14 @@ def test_another_account_cannot_move_what_is_in_the_exchange(course):
     assert [moves(course.inbound.parent), moves(hand_in), course.faults_of_exchange()] == [False, False, ()]
 
     exchange.chmod(0o777)
-    assert [fault.split()[0] for fault in course.faults_of_exchange()] == ["exchange"]
+    assert [fault.words.split()[0] for fault in course.faults_of_exchange()] == ["exchange"]
     init_course(course.root, course.folder, None, None)
     assert course.faults_of_exchange() == ()
 
     exchange.chmod(0o777)
     assert moves(course.inbound.parent)
     subprocess.run([*other, "mkdir", "-p", course.inbound], check=True)
-    found = [fault.split()[0] for fault in course.faults_of_exchange()]
+    found = [fault.words.split()[0] for fault in course.faults_of_exchange()]
     assert found == ["exchange", "exchange/dl", "exchange/dl/inbound"]
     with refused("exchange/dl", "65534"):
         collect(course, "01-small")

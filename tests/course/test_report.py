@@ -132,6 +132,15 @@ def test_the_terminal_shows_the_class(found):
         assert line in lines
 
 
+def test_of_a_large_class_the_exceptions_are_printed(found):
+    """A class of 300 fits a screen: who has nothing to note is counted."""
+    usual = [f"student-{number}" for number in range(300)]
+    late = StudentStatus(State.GRADED, is_late=True, points=1)
+    labs = [replace(lab, students={**dict.fromkeys(usual, lab.students["ada"]), "tardy": late}) for lab in found.labs]
+    lines = terminal(print_class, replace(found, roster=(*usual, "tardy"), others=(), labs=labs))
+    assert [line.split()[0] for line in lines if line.startswith(("student-", "tardy ", "300 "))] == ["tardy", "300"]
+
+
 def test_names_of_labs_stay_whole(found):
     """Each table has as many labs as fit beside each other; one that was not released has no column."""
     small, other = found.labs

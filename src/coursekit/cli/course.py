@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar, tell
+from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar, print_notes
 from coursekit.course.answers import write_answers
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
@@ -20,11 +20,11 @@ from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import print_class, write_page
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import lacking
 from coursekit.paths import find_root
 from coursekit.text import counted, first_few
+from coursekit.times import shown
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -57,7 +57,7 @@ def init(folder: Path | None, name: str | None, roster: Path | None, *, update: 
     for file in made.written:
         print(f"written  {made.course.folder / file}")
     print(f"{counted(made.num_students, 'student')}, {len(made.new_students)} of them new")
-    tell(made.notes)
+    print_notes(made.notes)
 
 
 @course.command(epilog="Example: coursekit course release 01 02")
@@ -79,7 +79,7 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
             print(f"  graded by the version before: {before}; `coursekit grade {lab.name[:2]}` grades by this one")
         if sentence := lacking(lab):
             print(sentence)
-    tell(follow(course))
+    print_notes(follow(course))
 
 
 @course.command(epilog="Example: coursekit course collect 02")
@@ -103,7 +103,7 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
                 print(f"  {entry.student}: {line}")
         for line in strays:
             print(f"  ! {line}")
-    tell(follow(course))
+    print_notes(follow(course))
 
 
 @course.command(epilog="Example: coursekit course feedback 02 --student ada")
@@ -160,7 +160,7 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
         write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
     if table.left_out:
-        tell([f"not on the roster, and left out: {first_few(table.left_out)}"])
+        print_notes([f"not on the roster, and left out: {first_few(table.left_out)}"])
     if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")

@@ -141,7 +141,8 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
 def _grade_once(call: Call, *, again: bool) -> list[Graded]:
     """Grade what is collected, print what this call did and the class, and write both to the page."""
     from coursekit.course.status.class_status import read_class
-    from coursekit.course.status.points import lost_points, read_points
+    from coursekit.course.status.lost_points import lost_points
+    from coursekit.course.status.points import read_points
     from coursekit.course.status.report import print_call, print_class, write_page
 
     submissions, before = call.stage(), read_points(call.course)

@@ -155,7 +155,8 @@ class Watch:
                 self._said |= {*strays}
 
     def _look(self) -> None:
-        from coursekit.course.status.points import lost_points, read_points
+        from coursekit.course.status.lost_points import lost_points
+        from coursekit.course.status.points import read_points
 
         self._collect()
         call = self._call

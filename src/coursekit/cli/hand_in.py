@@ -9,7 +9,8 @@ import click
 from coursekit.cli.shared import LAB
 from coursekit.course.hand_in.pack import StudentWork, find_work, pack
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import ID, shown, utc
+from coursekit.grading.submission.student_folder import ID
+from coursekit.times import shown, utc
 
 
 @click.command("hand-in", epilog="Example: coursekit hand-in 02")

@@ -51,7 +51,7 @@ JSON_FILE = click.option(
 PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [default: the machine's usual one]")
 
 
-def tell(sentences: Iterable[object]) -> None:
+def print_notes(sentences: Iterable[object]) -> None:
     """Print what an instructor should know, one sentence per line."""
     for sentence in sentences:
         print(printable(f"! {sentence}"))

@@ -1,18 +1,18 @@
-"""`coursekit take`: take the files that students sent by e-mail or through a learning platform."""
+"""`coursekit take`: import the files that students sent by e-mail or through a learning platform."""
 
 import sys
 from pathlib import Path
 
 import click
 
-from coursekit.cli.shared import COURSE, LATE, tell
+from coursekit.cli.shared import COURSE, LATE, print_notes
 from coursekit.course.folder import find_course
 from coursekit.course.follow import follow
-from coursekit.course.hand_in.take import NOT_TAKEN, take_all
+from coursekit.course.hand_in.import_ import NOT_IMPORTED, import_all
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import shown
 from coursekit.paths import find_root
 from coursekit.text import printable
+from coursekit.times import shown
 
 
 @click.command(epilog="Example: coursekit take ~/Downloads/lab-02")
@@ -34,13 +34,13 @@ def take(source: Path, folder: Path | None, *, late: bool) -> None:
     """
     course = find_course(find_root(), folder)
     try:
-        taken, settled = take_all(course, source, late=late)
+        imported, settled = import_all(course, source, late=late)
     except OSError as error:
         where, why = error.filename or course.folder, error.strerror or type(error).__name__
         raise CourseKitError(
-            f"{where}: {why}: fix that, and call again; what was taken until then is kept.", "import.stopped"
+            f"{where}: {why}: fix that, and call again; what was imported until then is kept.", "import.stopped"
         ) from None
-    for one in taken:
+    for one in imported:
         packed = f"packed {shown(one.packed)}, " if one.packed else ""
         whose = " ".join(filter(None, (one.student, one.lab)))
         whose = f"{whose}, " if whose else ""
@@ -50,8 +50,8 @@ def take(source: Path, folder: Path | None, *, late: bool) -> None:
     for entry in settled:
         for line in entry.lines:
             print(printable(f"{entry.student}, {entry.lab}: {line}"))
-    tell(follow(course))
-    num_left = sum(one.outcome == NOT_TAKEN for one in taken)
+    print_notes(follow(course))
+    num_left = sum(one.outcome == NOT_IMPORTED for one in imported)
     num_changed = sum(entry.changed for entry in settled)
-    print(f"files: {len(taken)}, not taken: {num_left}; new or changed, to be graded: {num_changed}")
+    print(f"files: {len(imported)}, not imported: {num_left}; new or changed, to be graded: {num_changed}")
     sys.exit(1 if num_left else 0)

@@ -31,8 +31,6 @@ from coursekit.grading.submission.student_folder import (
     TIMESTAMP,
     parse_moment,
     read_timestamp,
-    shown,
-    utc,
 )
 from coursekit.grading.submission.students_files import (
     Contents,
@@ -44,6 +42,7 @@ from coursekit.grading.submission.students_files import (
 )
 from coursekit.grading.verdict import Flag
 from coursekit.labs.notebook import DamagedNotebookError, parse
+from coursekit.times import shown, utc
 
 # <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
@@ -58,11 +57,11 @@ _kept: dict[Path, Stamp] = {}  # folders that were kept as they are, so that `gr
 
 def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
     """Return the folders of each student in the exchange, and a message for each folder that is not a hand-in."""
-    if faults := [fault for fault in course.faults_of_exchange() if "belongs" in fault]:
+    if faults := [fault for fault in course.faults_of_exchange() if fault.code == "exchange.other-owner"]:
         raise CourseKitError(
-            f"{faults[0]}: what is there was not released by this course; look for the course's own folder, "
+            f"{faults[0].words}: what is there was not released by this course; look for the course's own folder, "
             "which another account may have moved, and put it back.",
-            "exchange.foreign",
+            faults[0].code,
         )
     course.require_exchange()
     arrived: dict[str, list[Path]] = {}

@@ -11,9 +11,10 @@ from coursekit.course.folder import Course, due_of
 from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import speller
 from coursekit.course.versions import Version, install, keep, look_at, mark_of, read_versions, write_choice
-from coursekit.grading.submission.student_folder import Submission, duration, read_timestamp, shown, utc
+from coursekit.grading.submission.student_folder import Submission, read_timestamp
 from coursekit.grading.submission.students_files import RefusedFileError, read_contents
 from coursekit.grading.verdict import Flag
+from coursekit.times import duration, shown, utc
 
 COPIED = "submitted/"
 

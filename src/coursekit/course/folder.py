@@ -13,10 +13,10 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from coursekit.course.exchange import faults_of_exchange
 from coursekit.course.roster import ROSTER, Student, columns_of, folded, new_students, read_roster
 from coursekit.course.settings import SETTINGS, Settings, due_date, load_settings
-from coursekit.errors import CourseKitError
-from coursekit.files import faults_of_exchange
+from coursekit.errors import Cause, CourseKitError
 from coursekit.labs.lab import find_labs
 from coursekit.waiting import AwayError
 
@@ -72,9 +72,9 @@ class Course:
         """The exchange's folder of what students handed in."""
         return self.folder / "exchange" / self.settings.name / "inbound"
 
-    def faults_of_exchange(self) -> tuple[str, ...]:
-        """Say what lets other accounts replace the exchange of this course, or has done so."""
-        return tuple(faults_of_exchange(self.folder / "exchange", [self.settings.name]))
+    def faults_of_exchange(self) -> tuple[Cause, ...]:
+        """Return what lets other accounts replace the exchange of this course, or has done so."""
+        return tuple(faults_of_exchange(self.folder / "exchange", self.settings.name))
 
     def require_exchange(self) -> None:
         """Refuse to go on without the exchange: nbgrader would make an empty one in its place.

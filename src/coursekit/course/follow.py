@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from coursekit.course.folder import Course
 from coursekit.course.roster import COLUMNS, ROSTER
 from coursekit.course.settings import SETTINGS
-from coursekit.grading.submission.student_folder import shown
 from coursekit.labs.lab import find_labs
+from coursekit.times import shown
 
 
 class Difference(NamedTuple):

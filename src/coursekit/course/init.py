@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from coursekit.course.exchange import close_inbound
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course, read_settings
 from coursekit.course.follow import follow
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
-from coursekit.course.release import close_inbound
 from coursekit.course.roster import ROSTER, Student, folded, merged, new_students, read_roster, write_roster
 from coursekit.course.settings import SETTINGS, check_name, machine_zone
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
@@ -71,7 +71,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     if not own.exists():
         own.mkdir()  # before another account takes its name
         own.chmod(0o755)
-    close_inbound(course)
+    close_inbound(course.inbound)
     updated = {(student, name) for student, name, *_ in differences} if update else set()
     notes += [str(one) for one in follow(course) if (one.whose, one.what) not in updated]
     with course.gradebook() as gradebook:
@@ -90,10 +90,8 @@ def _notes(
         if update:
             yield f"{student}: the {name} is now {there}, and was {here or 'none'}"
         else:
-            words = (
-                f"{student}: the {name} stays {here or 'none'}, and is {there} in the list: --update takes that over"
-            )
-            yield f"{words} [roster.differs]"
+            stays = f"{student}: the {name} stays {here or 'none'}"
+            yield f"{stays}, and is {there} in the list: --update takes that over [roster.differs]"
     in_list = {folded(one.id) for one in listed}
     if listed and (absent := [one.id for one in old if folded(one.id) not in in_list]):
         whose = f"not in the list: {first_few(absent)}"

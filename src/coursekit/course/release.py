@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 import nbformat
 
 from coursekit import __version__
+from coursekit.course.exchange import close_inbound
 from coursekit.course.folder import Course, find_course, succeed
 from coursekit.course.kept_cells import keeping_points, refuse_other_cells
 from coursekit.course.roster import folded
@@ -49,7 +49,7 @@ class Release:
             return "unchanged"
         api.config.ExchangeReleaseAssignment.force = self.is_other
         succeed(f"release {name} to the exchange", api.release_assignment(name))
-        close_inbound(self.course)
+        close_inbound(self.course.inbound)
         return "released again" if self.is_other else "released"
 
 
@@ -82,12 +82,6 @@ def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release
         )
     refuse_other_cells(course, lab.name, notebook)
     return Release(course, lab, files, is_other)
-
-
-def close_inbound(course: Course) -> None:
-    """Let nobody but its owner move a hand-in away; nbgrader makes the folder so that everybody can."""
-    if course.inbound.is_dir():
-        course.inbound.chmod(stat.S_IMODE(course.inbound.stat().st_mode) | stat.S_ISVTX)
 
 
 def _files(folder: Path) -> dict[str, bytes]:

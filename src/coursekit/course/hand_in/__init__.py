@@ -1,1 +1,1 @@
-"""A hand-in as one file, where students and instructor share no exchange: packed, and taken."""
+"""A hand-in as one file, where students and instructor share no exchange: packed, and imported."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from coursekit.course.hand_in.packed import NotTakenError
+from coursekit.course.hand_in.names import ENDING, NotImportedError
 from coursekit.course.roster import Student, folded, speller
 from coursekit.grading.verdict import Flag
 
@@ -22,8 +22,6 @@ PLATFORMS = (
     # Blackboard: Lab 1_(account)_attempt_2026-11-16-12-00-00_(the student's own name).
     re.compile(r"(?P<account>.+)_attempt_\d{4}(-\d\d){5}(_.*)?"),
 )
-# What browsers and mail programs add to a name, beside what a hand-in's own ends with.
-ENDING = re.compile(r"(\.(ipynb|zip|json|txt|download)| ?\(\d+\))+$", re.IGNORECASE)
 PUT = "put the file into a folder that is named by the student's id in the roster"
 
 
@@ -67,7 +65,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     may be a tutor's; and any of them more than the claim.
 
     Raises:
-        NotTakenError: the owner is not clear.
+        NotImportedError: the owner is not clear.
     """
     claim = speller(student.id for student in roster)(claim)
     claimed = next((student for student in roster if student.id == claim), None)
@@ -87,16 +85,16 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
         return Owner(student, tuple(flags), remark)
     if strange:
         if not claimed or claimed.first_name or claimed.last_name:
-            raise NotTakenError(
+            raise NotImportedError(
                 f"{strange!a} is of nobody on the roster: {PUT}; "
                 "where marking is blind, let the platform show names, and download again",
                 "owner.unknown",
             )
         return Owner(claim, (Flag("owner", f"It came as {strange!a} and names {claim}."),))
     if not claim:
-        raise NotTakenError(f"nothing says whose it is: {PUT}", "owner.unnamed")
+        raise NotImportedError(f"nothing says whose it is: {PUT}", "owner.unnamed")
     if not claimed:
-        raise NotTakenError(
+        raise NotImportedError(
             f"{claim} is not on the roster: add them with `coursekit course init --roster`, or, if that is "
             f"another account of a student, {PUT}",
             "owner.not-on-roster",
@@ -110,9 +108,9 @@ def _agreed(marks: Sequence[_Mark]) -> str:
     if len(common) == 1:
         return next(iter(common))
     if common:
-        raise NotTakenError(f"{marks[0].text!a} fits {_listed(common)}: {PUT}", "owner.ambiguous")
+        raise NotImportedError(f"{marks[0].text!a} fits {_listed(common)}: {PUT}", "owner.ambiguous")
     texts = " and ".join(f"{mark.text!a} ({_listed(mark.ids)})" for mark in marks)
-    raise NotTakenError(
+    raise NotImportedError(
         f"{texts} name different students: {PUT}, and let no other part of its path name anybody", "owner.contradictory"
     )
 

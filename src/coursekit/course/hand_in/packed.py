@@ -1,6 +1,6 @@
 """The file that a student hands in without an exchange: a zip with a manifest, `hand-in.json`, and how it is read.
 
-It is a stranger's zip: it is unpacked within bounds, and only what `coursekit hand-in` packs is taken.
+It is a stranger's zip: it is unpacked within bounds, and only what `coursekit hand-in` packs is imported.
 """
 
 import io
@@ -13,22 +13,16 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 
 from coursekit import __version__
-from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import ID, MANIFEST, NOTEBOOK
-from coursekit.grading.submission.students_files import MAX_FOLDER_BYTES, is_plain
+from coursekit.course.hand_in.names import ASK, NotImportedError, refuse_odd_name
+from coursekit.grading.submission.student_folder import ID, MANIFEST
+from coursekit.grading.submission.students_files import MAX_FOLDER_BYTES
 from coursekit.labs.lab import NAME
-from coursekit.labs.run.jobs_folder import RECORD
 
 SCHEMA = 1
 SUFFIX = ".zip"
 MAX_NUM_FILES = 100
-ASK = "ask the student for a new one, made by `coursekit hand-in`"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others one byte may ask for gigabytes
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00")
-
-
-class NotTakenError(CourseKitError):
-    """A file is not taken; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +56,16 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
     Nothing is written, and no more is unpacked than a hand-in may hold.
 
     Raises:
-        NotTakenError: anything about it is not as `coursekit hand-in` makes it.
+        NotImportedError: anything about it is not as `coursekit hand-in` makes it.
     """
     contents = {entry.filename: content for entry, content in read_entries(data, MAX_NUM_FILES, MAX_FOLDER_BYTES)}
     manifest = _read_manifest(contents.get(MANIFEST, b""))
     if manifest is None:
-        raise NotTakenError(f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}", "zip.no-manifest")
+        raise NotImportedError(
+            f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}", "zip.no-manifest"
+        )
     for name in contents.keys() - {MANIFEST}:
-        record = re.fullmatch(RECORD, name)
-        if name != f"{manifest.lab}{NOTEBOOK}" and not (record and is_plain(record["job"])):
-            odd = ascii(name)[1:-1][:100]
-            raise NotTakenError(f"it holds {odd}, which `coursekit hand-in` does not pack: {ASK}", "zip.odd-file")
+        refuse_odd_name(name, manifest.lab)
     return manifest, contents
 
 
@@ -82,15 +75,15 @@ def read_entries(
     """Yield the files of a zip, the oldest first, with their content; `remedy` is what to do where there is too much.
 
     Raises:
-        NotTakenError: it is damaged, or exceeds these bounds; what is within them was yielded.
+        NotImportedError: it is damaged, or exceeds these bounds; what is within them was yielded.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             yield from _entries(packed, max_num_files, max_bytes, remedy)
-    except NotTakenError:
+    except NotImportedError:
         raise
     except Exception:  # noqa: BLE001  # zipfile raises nearly anything on made-up bytes, and the others' files come next
-        raise NotTakenError(f"it is damaged, or no zip: download it again, or {ASK}", "zip.damaged") from None
+        raise NotImportedError(f"it is damaged, or no zip: download it again, or {ASK}", "zip.damaged") from None
 
 
 def _entries(
@@ -99,15 +92,15 @@ def _entries(
     max_mb = num_left // 10**6
     entries = [entry for entry in packed.infolist() if not entry.is_dir()]
     if len(entries) > max_num_files:
-        raise NotTakenError(f"it holds more than {max_num_files} files: {remedy}", "zip.too-many-files")
+        raise NotImportedError(f"it holds more than {max_num_files} files: {remedy}", "zip.too-many-files")
     if any(entry.compress_type not in METHODS for entry in entries):
-        raise NotTakenError(f"it is compressed in another way than by deflate: {remedy}", "zip.compression")
+        raise NotImportedError(f"it is compressed in another way than by deflate: {remedy}", "zip.compression")
     for entry in sorted(entries, key=lambda entry: entry.date_time):
         with packed.open(entry) as file:  # what an entry says of its size is a claim, too
             content = file.read(num_left + 1)
         num_left -= len(content)
         if num_left < 0:
-            raise NotTakenError(f"it unpacks to more than {max_mb} MB: {remedy}", "zip.too-big")
+            raise NotImportedError(f"it unpacks to more than {max_mb} MB: {remedy}", "zip.too-big")
         yield entry, content
 
 

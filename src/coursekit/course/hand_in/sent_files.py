@@ -2,28 +2,25 @@
 
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from zoneinfo import ZoneInfo
 
 from nbformat import NotebookNode
 
-from coursekit.course.hand_in.owner import ENDING
+from coursekit.course.hand_in.names import ASK, ENDING, NotImportedError, is_litter, name_in_zip
 from coursekit.course.hand_in.packed import (
-    ASK,
     MAX_NUM_FILES,
     SUFFIX,
     HandInManifest,
-    NotTakenError,
     is_of_others,
     read_entries,
     read_zip,
 )
 from coursekit.course.late_penalty import to_utc
 from coursekit.grading.submission.cells import find_answers
-from coursekit.grading.submission.student_folder import MANIFEST, NOTEBOOK, utc
+from coursekit.grading.submission.student_folder import NOTEBOOK
 from coursekit.grading.submission.students_files import (
     MAX_FOLDER_BYTES,
     RefusedFileError,
@@ -31,15 +28,13 @@ from coursekit.grading.submission.students_files import (
     read_file,
 )
 from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError
-from coursekit.labs.run.jobs_folder import JOBS_FOLDER
+from coursekit.times import utc
 
 MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grows a little
 # Of the zip of a class, and of a zip in there, or of one student's.
 BOUNDS = ((5000, 10 * MAX_FOLDER_BYTES), (MAX_NUM_FILES, MAX_FOLDER_BYTES))
 UNPACK = "unpack it, and take the folder that this makes"
-LITTER = ("__MACOSX", "Thumbs.db", "desktop.ini", MANIFEST)  # beside everything that begins with a dot
 NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # when time begins for a zip
-MAX_CHARACTERS = 500  # of a name in a zip
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class SentFile:
     name: str
     written: datetime
     data: bytes = b""
-    fault: NotTakenError | None = None
+    fault: NotImportedError | None = None
 
     @property
     def ending(self) -> str:
@@ -77,7 +72,7 @@ def find_sent_files(
     files = [path for path in (source, *source.rglob("*")) if path.is_symlink() or path.is_file()]
     found = [(utc(path.lstat().st_mtime), path.relative_to(folder)) for path in files]
     for written, path in sorted(found, key=lambda one: (one[0] < earliest, *one)):
-        if not _is_litter(path, released):
+        if not is_litter(path, released):
             yield from _opened(read_from(folder, path.as_posix(), written), released, zone)
 
 
@@ -85,19 +80,14 @@ def read_from(folder: Path, name: str, written: datetime) -> SentFile:
     """Read one file below the instructor's folder."""
     sent = SentFile(name, written)
     if (folder / name).is_symlink():
-        return replace(sent, fault=NotTakenError("it is a link: copy the file here", "file.link"))
+        return replace(sent, fault=NotImportedError("it is a link: copy the file here", "file.link"))
     is_zip = SUFFIX in sent.ending
     try:
         return replace(sent, data=read_file(folder, name, MAX_ZIP_BYTES if is_zip else MAX_NOTEBOOK_BYTES))
     except RefusedFileError as error:
         return replace(
-            sent, fault=NotTakenError(f"{error}: {UNPACK if is_zip else 'look at what it is'}", "file.not-readable")
+            sent, fault=NotImportedError(f"{error}: {UNPACK if is_zip else 'look at what it is'}", "file.not-readable")
         )
-
-
-def _is_litter(path: PurePath, released: Collection[str]) -> bool:
-    of_a_job = JOBS_FOLDER in path.parts[:-1] and path.suffix != NOTEBOOK
-    return of_a_job or path.name in released or any(part.startswith(".") or part in LITTER for part in path.parts)
 
 
 def _opened(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int = 0) -> Iterator[SentFile]:
@@ -107,32 +97,22 @@ def _opened(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, de
         return
     try:
         yield from _inside(sent, released, zone, depth)
-    except NotTakenError as error:
+    except NotImportedError as error:
         yield replace(sent, data=b"", fault=error)
 
 
 def _inside(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int) -> Iterator[SentFile]:
     if depth == len(BOUNDS):
-        raise NotTakenError(f"it is a zip in a zip in a zip: {ASK}", "zip.too-deep")
+        raise NotImportedError(f"it is a zip in a zip in a zip: {ASK}", "zip.too-deep")
     is_empty = True
     for entry, content in read_entries(sent.data, *BOUNDS[depth], UNPACK):
-        name = _name_of(entry)
-        if not _is_litter(PurePosixPath(name), released):
+        name = name_in_zip(entry)
+        if not is_litter(PurePosixPath(name), released):
             is_empty = False
             inside = SentFile(f"{sent.name}/{name}", _time_of(entry, zone), content)
             yield from _opened(inside, released, zone, depth + 1)
     if is_empty:
-        raise NotTakenError(f"it holds nothing to take: {ASK}", "zip.empty")
-
-
-def _name_of(entry: zipfile.ZipInfo) -> str:
-    """Return a path in a zip, which names no place on this machine."""
-    name = entry.filename
-    if not entry.flag_bits & 0x800:  # nothing says that it is in UTF-8, as on a Mac it is all the same
-        with suppress(UnicodeError):
-            name = name.encode("cp437").decode()
-    parts = (part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."})
-    return "/".join(parts)[-MAX_CHARACTERS:]
+        raise NotImportedError(f"it holds nothing to take: {ASK}", "zip.empty")
 
 
 def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
@@ -152,7 +132,7 @@ def read_sent_file(
         The lab, path within the hand-in to content, and the manifest, which a plain notebook has not.
 
     Raises:
-        NotTakenError: it is not a hand-in of this course.
+        NotImportedError: it is not a hand-in of this course.
     """
     if sent.fault:
         raise sent.fault
@@ -164,7 +144,7 @@ def read_sent_file(
         lab = _lab_of(sent, released)
         contents = {f"{lab}{NOTEBOOK}": sent.data}
     if lab not in released:
-        raise NotTakenError(
+        raise NotImportedError(
             f"{ascii(lab)[1:-1][:100]} was not released in this course "
             f"(only {', '.join(released) or 'nothing'} was): "
             "release it with `coursekit course release`, or ask the student for the right lab",
@@ -179,10 +159,10 @@ def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
         notebook = parse_notebook(sent.data)
     except DamagedNotebookError as error:
         if NOTEBOOK in sent.ending:
-            raise NotTakenError(
+            raise NotImportedError(
                 f"the notebook is damaged, {error}: ask the student for it again", "notebook.damaged"
             ) from None
-        raise NotTakenError(
+        raise NotImportedError(
             f"it is neither a hand-in ({SUFFIX}) nor a notebook ({NOTEBOOK}): "
             "ask the student for the file that `coursekit hand-in` makes, or for the notebook",
             "file.no-hand-in",
@@ -192,7 +172,7 @@ def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
     num_answers = {lab: len(find_answers(notebook, one).answers) for lab, one in released.items()}
     lab = max(num_answers, key=lambda lab: num_answers[lab], default="")
     if not num_answers.get(lab):
-        raise NotTakenError(
+        raise NotImportedError(
             "the notebook holds no answer of any lab of this course: ask the student for the right one",
             "notebook.no-answer",
         )

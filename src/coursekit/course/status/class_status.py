@@ -13,15 +13,8 @@ from coursekit.course.follow import differences
 from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import ROSTER, folded
 from coursekit.course.settings import SETTINGS, machine_zone
-from coursekit.course.status.points import (
-    LabPoints,
-    Points,
-    Property,
-    count_for_teams,
-    find_missed,
-    read_messages,
-    read_points,
-)
+from coursekit.course.status.missed import Property, find_missed, read_messages
+from coursekit.course.status.points import LabPoints, Points, count_for_teams, read_points
 from coursekit.course.versions import find_submissions
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import Submission
@@ -217,7 +210,8 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
     if others:
         yield f"Not on the roster, shown at the end and not counted: {first_few(others)}."
     for fault in course.faults_of_exchange():
-        yield f"{fault}: a sticky bit is set by `coursekit course init`; a folder of another account is not yours."
+        remedy = "a sticky bit is set by `coursekit course init`; a folder of another account is not yours"
+        yield f"{fault.words}: {remedy}. [{fault.code}]"
     known = set(map(folded, (*roster, *others)))
     for lab, dates in course.settings.extensions.items():
         for student in dates:

@@ -14,10 +14,10 @@ from rich.text import Text
 from coursekit.course.grade import EMPTY, FAULT, Graded
 from coursekit.course.status.class_status import ClassStatus, LabStatus, State
 from coursekit.files import write_file
-from coursekit.grading.submission.student_folder import shown
 from coursekit.grading.verdict import Flag
 from coursekit.pages import page_template
 from coursekit.text import counted, printable
+from coursekit.times import shown
 
 NUM_CHARACTERS = 2000  # of what a cell printed
 NUM_WORST = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from coursekit.grading.submission.cells import Cells, find_answers
@@ -206,20 +206,3 @@ def read_timestamp(files: Mapping[str, bytes]) -> datetime | None:
 def timestamp_text(moment: datetime) -> str:
     """Return a time as nbgrader writes it."""
     return f"{moment.isoformat(sep=' ', timespec='microseconds')} UTC"  # with four digits of the year, also of year 1
-
-
-def utc(seconds: float) -> datetime:
-    """Return a time of the file system, UTC without an offset."""
-    return datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None)
-
-
-def shown(moment: datetime | None) -> str:
-    """Return a time for people."""
-    return f"{moment.isoformat(sep=' ', timespec='seconds')} UTC" if moment else "an unknown time"
-
-
-def duration(seconds: float) -> str:
-    """Return how long something is, roughly: "3 h 05 min"."""
-    hours, minutes = divmod(int(seconds // 60), 60)
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if days else f"{hours} h {minutes:02} min" if hours else f"{minutes} min"

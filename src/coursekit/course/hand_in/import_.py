@@ -1,4 +1,4 @@
-"""Take files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
+"""Import files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 
 from coursekit.course.collect import Collected, select_version
 from coursekit.course.folder import Course, due_of
+from coursekit.course.hand_in.names import NotImportedError
 from coursekit.course.hand_in.owner import find_owner
-from coursekit.course.hand_in.packed import NotTakenError
 from coursekit.course.hand_in.sent_files import SentFile, find_sent_files, read_sent_file
 from coursekit.course.late_penalty import late_s
 from coursekit.course.nbgrader_config import CONFIG
@@ -19,23 +19,24 @@ from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
 from coursekit.course.versions import digest, keep, read_versions
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import NOTEBOOK, classify, shown, utc
+from coursekit.grading.submission.student_folder import NOTEBOOK, classify
 from coursekit.grading.submission.students_files import Contents
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
+from coursekit.times import shown, utc
 
-TAKEN, KNOWN, NOT_TAKEN = "taken", "known", "not taken"
+IMPORTED, KNOWN, NOT_IMPORTED = "imported", "known", "not imported"
 RECEIVED = "file"  # so a version says how it came in, followed by what it is known by
 TERM = timedelta(days=183)
 
 
 @dataclass(frozen=True)
-class Taken:
+class Imported:
     """One file and what became of it.
 
     Attributes:
         file: Its path within the instructor's folder.
-        outcome: `TAKEN`, `KNOWN` when it was taken before, or `NOT_TAKEN`.
+        outcome: `IMPORTED`, `KNOWN` when it was imported before, or `NOT_IMPORTED`.
         written: When the file last changed, UTC without an offset.
         student: Whose it is; empty when that is not known.
         lab: Name of the lab; empty when that is not known.
@@ -52,8 +53,8 @@ class Taken:
     lines: tuple[str, ...] = ()
 
 
-def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Taken], list[Collected]]:
-    """Take a file, or every file below a folder, and let the best version of each hand-in be the one that is graded.
+def import_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Imported], list[Collected]]:
+    """Import a file, or every file below a folder, and let the best version of each hand-in be the one that is graded.
 
     The files stay where they are. Killed at any moment, a second call goes on: what was kept is known by its content.
 
@@ -76,42 +77,42 @@ def take_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[
     known = {PurePosixPath(path).name for lab in labs for path in course.public(lab) if not path.endswith(NOTEBOOK)}
     earliest = _earliest(course)
     sent_files = find_sent_files(source, earliest, known, course.settings.zone)
-    taken = [_take(course, sent, roster, released, earliest) for sent in sent_files]
-    pairs = sorted({(one.lab, one.student) for one in taken if one.outcome != NOT_TAKEN})
+    imported = [_import(course, sent, roster, released, earliest) for sent in sent_files]
+    pairs = sorted({(one.lab, one.student) for one in imported if one.outcome != NOT_IMPORTED})
     settled = [select_version(course, *pair, due_of(course, *pair), late=late) for pair in pairs]
-    return sorted(taken, key=lambda one: one.file), settled
+    return sorted(imported, key=lambda one: one.file), settled
 
 
-def _take(
+def _import(
     course: Course,
     sent: SentFile,
     roster: Sequence[Student],
     released: Mapping[str, NotebookNode],
     earliest: datetime,
-) -> Taken:
-    taken = Taken(sent.name, NOT_TAKEN, sent.written)
+) -> Imported:
+    one = Imported(sent.name, NOT_IMPORTED, sent.written)
     parts = PurePosixPath(sent.name).with_suffix("").parts
     try:
         lab, contents, manifest = read_sent_file(sent, released)
-        taken = replace(taken, lab=lab, packed=manifest.time if manifest else None)
+        one = replace(one, lab=lab, packed=manifest.time if manifest else None)
         owner = find_owner(parts, manifest.user if manifest else "", roster)
-    except NotTakenError as error:
-        with suppress(NotTakenError):
-            taken = replace(taken, student=find_owner(parts, "", roster).student)
-        return replace(taken, lines=(f"{error}.",))
-    taken = replace(taken, student=owner.student)
+    except NotImportedError as error:
+        with suppress(NotImportedError):
+            one = replace(one, student=find_owner(parts, "", roster).student)
+        return replace(one, lines=(f"{error}.",))
+    one = replace(one, student=owner.student)
     into = course.hand_ins(lab, owner.student)
     received = f"{RECEIVED} {digest(contents)}"
     if received in {version.received for version in read_versions(into)}:
-        return replace(taken, outcome=KNOWN)
-    moment, time_flags = _time_of(taken, earliest)
+        return replace(one, outcome=KNOWN)
+    moment, time_flags = _time_of(one, earliest)
     flags = (*owner.flags, *time_flags)
     found = classify(Contents(contents), owner.student, lab, released[lab])
     if not found.notebook:
-        return replace(taken, lines=(f"{'; '.join(found.notes)}: ask the student for the right notebook.",))
+        return replace(one, lines=(f"{'; '.join(found.notes)}: ask the student for the right notebook.",))
     keep(Contents(contents), received, moment, flags, into)
     remarks = (owner.remark,) if owner.remark else ()
-    return replace(taken, outcome=TAKEN, lines=(*(flag.text for flag in flags), *remarks))
+    return replace(one, outcome=IMPORTED, lines=(*(flag.text for flag in flags), *remarks))
 
 
 def _earliest(course: Course) -> datetime:
@@ -124,18 +125,18 @@ def _earliest(course: Course) -> datetime:
     return min(*made, *due) - TERM
 
 
-def _time_of(taken: Taken, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
+def _time_of(one: Imported, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
     """Return when a file counts as handed in: neither in the future, or no later version would ever count, nor before.
 
     A zip without times has those of 1980.
     """
     now = datetime.now(timezone.utc).replace(tzinfo=None)
-    claimed = taken.packed or taken.written
+    claimed = one.packed or one.written
     if earliest <= claimed and not late_s(claimed, now):
         return claimed, ()
-    counted, why = taken.written, "when the file was written"
+    counted, why = one.written, "when the file was written"
     if not earliest <= counted <= now:
-        counted, why = now, "when it was taken"
+        counted, why = now, "when it was imported"
     when = "in the future" if claimed > now else "long before the course"
     text = f"It claims to be of {shown(claimed)}, {when}: {shown(counted)} counts, {why}."
     return counted, (Flag("time", text),)

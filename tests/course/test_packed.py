@@ -8,7 +8,8 @@ import zipfile
 
 import pytest
 
-from coursekit.course.hand_in.packed import HandInManifest, NotTakenError, read_zip
+from coursekit.course.hand_in.names import NotImportedError
+from coursekit.course.hand_in.packed import HandInManifest, read_zip
 
 from .conftest import MONDAY, NAME
 
@@ -68,7 +69,7 @@ def test_a_good_one():
 )
 def test_what_is_refused(data, code):
     """Every kind of hostile or broken zip ends in its sentence, with what to do."""
-    with pytest.raises(NotTakenError) as caught:
+    with pytest.raises(NotImportedError) as caught:
         read_zip(data)
     assert caught.value.code == code
 
@@ -77,8 +78,8 @@ def test_a_bomb_is_not_unpacked():
     """200 MB of zeros in less than 0.3 MB, and also when the zip says that they are few."""
     bomb = zipped([(NOTEBOOK, bytes(200_000_000))])
     assert len(bomb) < 300_000
-    with pytest.raises(NotTakenError, match=r"100 MB.*\[zip\.too-big\]"):
+    with pytest.raises(NotImportedError, match=r"100 MB.*\[zip\.too-big\]"):
         read_zip(bomb)
     lying = bomb.replace(struct.pack("<I", 200_000_000), struct.pack("<I", 2))
-    with pytest.raises(NotTakenError, match=r"\[zip\.damaged\]"):
+    with pytest.raises(NotImportedError, match=r"\[zip\.damaged\]"):
         read_zip(lying)

@@ -1,0 +1,23 @@
+"""Points that students lose from one look at the gradebook to the next, as after another run or another version."""
+
+from collections import defaultdict
+
+from coursekit.course.status.points import Points
+from coursekit.times import shown
+
+
+def lost_points(before: Points, now: Points) -> tuple[str, ...]:
+    """Return a sentence for each student, or team, who has fewer points of a lab than before."""
+    those: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (student, lab), one in sorted(now.graded.items()):
+        former = before.graded.get((student, lab), one)
+        if one.total < former.total:
+            why = ""
+            if (one.student, one.timestamp) != (former.student, former.timestamp):
+                why = (
+                    f": what {one.student} handed in at {shown(one.timestamp)} counts now, in place of what "
+                    f"{former.student} handed in at {shown(former.timestamp)}; docs/instructor.md says under "
+                    "“Which version counts” how to exclude a version"
+                )
+            those[lab, f"points fell from {former.total:g} to {one.total:g}{why}"].append(student)
+    return tuple(f"{', '.join(students)}, {lab}: {what}." for (lab, what), students in those.items())
