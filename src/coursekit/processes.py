@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import signal
 import time
 from collections.abc import Iterable, Iterator
