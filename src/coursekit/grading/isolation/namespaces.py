@@ -160,22 +160,18 @@ def _hide_and_mount(allowance: Allowance) -> None:
     """Hide what belongs to the sandbox alone; everything else is read-only already, and stays so."""
     system.unshare(_OF_FIRST)
     system.mount("none", "/", None, system.RECURSIVE | system.SLAVE)
-    if allowance.shared is not None:
-        system.mount(str(allowance.shared), SHARED, None, system.BIND)
-    kept = {path: os.open(path, os.O_PATH) for path in allowance.in_sight}
-    own = None if allowance.own is None else os.open(allowance.own, os.O_PATH)
+    writable = {SHARED: allowance.shared, OWN: allowance.own}
+    sources = {**{path: path for path in allowance.in_sight}, **writable}
+    kept = {path: os.open(source, os.O_PATH) for path, source in sources.items() if source is not None}
     options = f"size={allowance.tmp_bytes},nr_inodes={allowance.num_files},mode=1777"
     for path in HIDDEN:
         system.mount("tmpfs", path, "tmpfs", _PLAIN, options)
     for path, number in kept.items():
         Path(path).mkdir(parents=True, exist_ok=True)
         system.mount(f"/proc/self/fd/{number}", path, None, system.BIND | system.RECURSIVE)
-        system.mount("none", path, None, system.BIND | system.REMOUNT | system.READ_ONLY | _PLAIN)
+        if path not in writable:
+            system.mount("none", path, None, system.BIND | system.REMOUNT | system.READ_ONLY | _PLAIN)
         os.close(number)
-    if own is not None:
-        Path(OWN).mkdir()
-        system.mount(f"/proc/self/fd/{own}", OWN, None, system.BIND)
-        os.close(own)
     if Path(TERMINALS).exists():
         options = f"newinstance,ptmxmode=0666,max={MAX_NUM_TERMINALS}"
         system.mount("devpts", TERMINALS, "devpts", system.NO_SUID | system.NO_PROGRAMS, options)
@@ -200,22 +196,17 @@ def _settle_in(allowance: Allowance) -> None:
     # When memory gets short in the slot, this is what the kernel should end, and not the kit's own processes.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
-    limits = {
-        resource.RLIMIT_CORE: (0, 0),
-        resource.RLIMIT_NOFILE: (MAX_NUM_OPEN_FILES, MAX_NUM_OPEN_FILES),
-        resource.RLIMIT_FSIZE: (allowance.max_file_bytes, allowance.max_file_bytes),
-        resource.RLIMIT_CPU: (allowance.max_cpu_s, allowance.max_cpu_s + CPU_GRACE_S),
-        resource.RLIMIT_DATA: (data_bytes() + allowance.max_memory_bytes,) * 2,
-        resource.RLIMIT_MEMLOCK: (0, 0),
-        resource.RLIMIT_RTPRIO: (0, 0),
-    }
+    limit = system.lower_limit
+    limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_NOFILE, MAX_NUM_OPEN_FILES)
+    limit(resource.RLIMIT_FSIZE, allowance.max_file_bytes)
+    limit(resource.RLIMIT_CPU, allowance.max_cpu_s, allowance.max_cpu_s + CPU_GRACE_S)
+    limit(resource.RLIMIT_DATA, system.data_bytes() + allowance.max_memory_bytes)
+    limit(resource.RLIMIT_MEMLOCK, 0)
+    limit(resource.RLIMIT_RTPRIO, 0)
     if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= COUNTS_BY_NAMESPACE:
-        limits[resource.RLIMIT_NPROC] = (allowance.max_num_processes + NUM_TRUSTED,) * 2
-        limits[resource.RLIMIT_SIGPENDING] = (MAX_NUM_SIGNALS,) * 2
-    for limit, wanted in limits.items():
-        _, ceiling = resource.getrlimit(limit)
-        allowed = [value if ceiling == resource.RLIM_INFINITY else min(value, ceiling) for value in wanted]
-        resource.setrlimit(limit, (allowed[0], allowed[1]))
+        limit(resource.RLIMIT_NPROC, allowance.max_num_processes + NUM_TRUSTED)
+        limit(resource.RLIMIT_SIGPENDING, MAX_NUM_SIGNALS)
 
 
 def _hold_signals() -> Callable[[], None]:
@@ -255,9 +246,3 @@ def _wait_for(pid: int, keep: int) -> int:
         if heard != signal.SIGCHLD:
             with suppress(ProcessLookupError):
                 os.kill(pid, heard)
-
-
-def data_bytes() -> int:
-    """Return the private writable memory of this process, touched or not."""
-    found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    return int(found.group(1)) * 1024 if found else 0

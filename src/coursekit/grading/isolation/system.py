@@ -6,6 +6,10 @@ import contextlib
 import ctypes
 import errno
 import os
+import re
+import resource
+import sys
+from pathlib import Path
 
 from coursekit.errors import CourseKitError
 
@@ -90,6 +94,19 @@ def drop_capabilities() -> None:
     nothing = (ctypes.c_uint32 * 6)()
     _succeed(_libc.capset(header, nothing), "capset")
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # takes away what set-uid programs give
+
+
+def data_bytes() -> int:
+    """Return the private writable memory of this process, touched or not."""
+    found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(found.group(1)) * 1024 if found else 0
+
+
+def lower_limit(limit: int, soft: int, hard: int | None = None) -> None:
+    """Limit this process and all that it starts; a limit that is lower already stays (setrlimit(2))."""
+    _, ceiling = resource.getrlimit(limit)
+    most = sys.maxsize if ceiling == resource.RLIM_INFINITY else ceiling
+    resource.setrlimit(limit, (min(soft, most), min(soft if hard is None else hard, most)))
 
 
 class _Comparison(ctypes.Structure):

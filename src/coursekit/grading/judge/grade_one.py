@@ -25,7 +25,7 @@ import nbformat
 from coursekit.errors import CourseKitError
 from coursekit.grading.inside.wire import TimedCell
 from coursekit.grading.isolation.cgroups import Refusals
-from coursekit.grading.isolation.namespaces import data_bytes
+from coursekit.grading.isolation.system import data_bytes
 from coursekit.grading.judge.doubt import machines_fault, solution_of
 from coursekit.grading.judge.judge import judge, quote_cells
 from coursekit.grading.judge.running import Fault, Running
