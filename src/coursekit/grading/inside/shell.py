@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
-from coursekit.grading.inside import wire
+from coursekit.grading.inside import DEFINITIONS, wire
 from coursekit.ranks.forkserver import ForkedServer, shared
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.worker import flush_output
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 20_000  # characters of an exception
 _not_compiled: dict[str, str] = {}  # cells that do not compile, by what to call them
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def serve(channel: Connection) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from coursekit.framework import HOROVOD
+from coursekit.grading.inside import DEFINITIONS
 from coursekit.grading.submission.cells import Cells
 from coursekit.labs.cells import cell_name, is_solution, is_test, names_of
 from coursekit.paths import PACKAGE
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 CHECKS = "coursekit.checks"
 DRAWING, PARAMETERS = "picture", "parameters"
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 class CellToRun(NamedTuple):
