@@ -25,14 +25,10 @@ OF_A_SITE = {
     "constraint": "",
     "partition": "NAME",
     "reservation": " NAME",
-    "reserved": "its name",
     "without": "unset `SBATCH_RESERVATION`",
-    "nodes": "nodes (`--nodes`)",
-    "elsewhere": "`--partition`",
     "time": "ask for a shorter time",
     "limits": "see `sacctmgr show assoc` and `sacctmgr show qos`",
     "script": "tell the course's instructors, the site's profile is out of date",
-    "look": "look with `coursekit jobs`, then ",
 }
 
 

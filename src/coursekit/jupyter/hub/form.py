@@ -158,11 +158,7 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
             "qos": "",
             "qos_remedy": "take another partition, or ask support",
             "reservation": f" {wish.reservation}",
-            "reserved": "the field Reservation",
             "without": "leave the field Reservation empty",
-            "nodes": "nodes",
-            "elsewhere": "partition",
-            "look": "",
         },
     ).words
 

@@ -222,11 +222,7 @@ def _of_shell(site: Site, key: str) -> dict[str, str]:
         "qos": f" {qos}" if qos else "",
         "qos_remedy": f"set SBATCH_QOS to {' or '.join(partition.qos)}" if partition.qos else "unset SBATCH_QOS",
         "reservation": f" {reservation}" if reservation else "",
-        "reserved": "SBATCH_RESERVATION",
         "without": "unset SBATCH_RESERVATION",
-        "nodes": "--nodes",
-        "elsewhere": "--partition",
-        "look": "look with `coursekit jobs`, then ",
     }
 
 
