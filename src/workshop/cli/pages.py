@@ -1,8 +1,8 @@
 """`workshop pages`: generate the pages on commands and on troubleshooting.
 
-The page on commands is written here and not by mkdocs-click, sphinx-click or md-click. The first two are parts of
-programs that make whole sites, and have no function for others that returns Markdown; the third has had no release
-since 2021. None shows commands by who uses them.
+The page on commands is written here and not by an extension of Click. `mkdocs_click._docs.make_command_docs` of
+mkdocs-click 0.9 leaves out the examples (epilogs) and the arguments, and prints `Sentinel.UNSET` for defaults with
+Click 8.5; sphinx-click writes for Sphinx alone; md-click takes no Click after 7. None shows commands by who uses them.
 """
 
 from __future__ import annotations
