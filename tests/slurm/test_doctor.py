@@ -1,8 +1,6 @@
 """The doctor, against installers' records, and against programs and packages made of a few lines."""
 
-import getpass
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -16,7 +14,7 @@ from coursekit import KERAS
 from coursekit.ranks.launched import TAKE_ANOTHER
 from coursekit.ranks.mpi import NO_MPIRUN
 from coursekit.slurm import doctor, probe
-from coursekit.slurm.doctor import Finding
+from coursekit.slurm.doctor import Found
 from coursekit.slurm.probe import ProgramAnswer, ask
 
 from ..tools.conftest import programs
@@ -49,10 +47,8 @@ def test_what_a_program_answers(programs, monkeypatch, text, limit_s, answer):
 
 def test_missing_program_is_an_answer(tmp_path):
     """A program that does not exist gives no status, and says so instead of raising."""
-    answer = ask([str(tmp_path / "nothing")], LIMIT_S)
-
-    assert (answer.status, answer.output) == (None, "")
-    assert "No such file or directory" in answer.complaint
+    status, output, complaint = ask([str(tmp_path / "nothing")], LIMIT_S)
+    assert (status, output, "nothing" in complaint) == (None, "", True)
 
 
 @pytest.fixture
@@ -91,110 +87,81 @@ def test_imported_versions_are_those_installed():
     controllers = " and ".join(name for name in ("Gloo", "MPI") if name in compiled)
 
     assert [doctor.check_imported("TensorFlow"), doctor.check_imported("Keras"), doctor.check_horovod()] == [
-        Finding("TensorFlow", "good", metadata.version("tensorflow-cpu")),
-        Finding("Keras", "good", metadata.version(KERAS)),
-        Finding("Horovod", "good", f"{metadata.version('horovod')}, with {controllers}"),
+        Found("good", metadata.version("tensorflow-cpu")),
+        Found("good", metadata.version(KERAS)),
+        Found("good", f"{metadata.version('horovod')}, with {controllers}"),
     ]
     assert (doctor.check_gpu_operations().state == "good") is ("NCCL" in compiled)
 
 
-def test_python_is_the_one_that_runs():
-    """The line about Python says which one, since sites have many."""
-    assert doctor.check_python() == Finding("Python", "good", f"{platform.python_version()} ({sys.executable})")
-
-
-def test_tensorflow_that_cannot_be_imported_is_wrong(shadow):
-    """A TensorFlow that is there but broken is wrong, with the reason; Horovod on top of it is wrong as well."""
-    shadow("tensorflow", "raise ImportError('libcudart.so: cannot open shared object file')")
-
-    finding = doctor.check_imported("TensorFlow")
-
-    assert (finding.state, finding.hinders) == ("wrong", True)
-    assert finding.text == "cannot be imported: ImportError: libcudart.so: cannot open shared object file"
-    assert "PYTHONPATH" in finding.remedy
-    assert doctor.check_horovod().state == "wrong"
-
-
-def test_tensorflow_that_crashes_does_not_take_the_doctor_with_it(shadow):
-    """A TensorFlow compiled for another processor ends its process: the doctor names the signal and lives on."""
-    shadow("tensorflow", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
-
-    finding = doctor.check_imported("TensorFlow")
-
-    assert (finding.state, finding.text) == ("wrong", "cannot be imported: ended by SIGILL")
-
-
-def test_horovod_that_is_not_there_is_missing(shadow):
-    """A Horovod that is not installed is missing, not wrong, while TensorFlow's line stays good."""
-    shadow("horovod", "raise ModuleNotFoundError(\"No module named 'horovod'\")")
-
-    assert doctor.check_horovod().state == "missing"
-    assert doctor.check_imported("TensorFlow").state == "good"
-
-
 @pytest.mark.parametrize(
-    ("version", "state"), [("2.15.0", "good"), ("2.15.1", "good"), ("2.16.2", "wrong"), ("2.21.3", "good")]
-)
-def test_any_patch_release_of_tensorflow_will_do(version, state, facts):
-    """A site's TensorFlow 2.15.0 is as good as the pinned 2.15.1, and any 2.21; what lies between is not tested."""
-    facts(TensorFlow={"version": version})
-    assert doctor.check_imported("TensorFlow").state == state
-
-
-@pytest.mark.parametrize(
-    ("tensorflow", "keras", "text"),
+    ("package", "source", "state", "said"),
     [
-        ("2.15.1", "2.15.0", "2.15.0"),
-        ("2.21.0", "2.15.0", "2.15.0, but the labs need ==2.21.*"),
-        ("2.21.0", "3.12.4", "3.12.4, but the labs need ==2.21.*"),
+        ("tensorflow", "raise ImportError('libcudart.so: cannot open')", "wrong", "libcudart.so: cannot open"),
+        # A TensorFlow compiled for another processor ends its process: the doctor lives on.
+        ("tensorflow", "import os, signal; os.kill(os.getpid(), signal.SIGILL)", "wrong", "SIGILL"),
+        ("horovod", "raise ModuleNotFoundError('none')", "missing", "none"),
     ],
 )
-def test_keras_is_that_of_the_tensorflow_found(tensorflow, keras, text, facts):
-    """Keras 2 of the same release as TensorFlow is good."""
+def test_what_cannot_be_imported_is_quoted(shadow, package, source, state, said):
+    """Not there is missing, and broken is wrong; Horovod on top of a broken TensorFlow is, too."""
+    shadow(package, source)
+    title = {"tensorflow": "TensorFlow", "horovod": "Horovod"}[package]
+
+    found = doctor.check_imported(title)
+
+    assert (found.state, said in found.text, "PYTHONPATH" in found.remedy) == (state, True, True)
+    assert doctor.check_horovod().state == state
+    assert (doctor.check_imported("TensorFlow").state == "good") is (title == "Horovod")
+
+
+@pytest.mark.parametrize(
+    ("tensorflow", "keras", "states"),
+    [
+        ("2.15.0", "2.15.1", ["good", "good"]),
+        ("2.16.2", "2.16.0", ["wrong", "good"]),  # what lies between the two releases is not tested
+        ("2.21.3", "2.15.0", ["good", "wrong"]),
+        ("2.21.0", "3.12.4", ["good", "wrong"]),
+    ],
+)
+def test_any_patch_release_will_do(tensorflow, keras, states, facts):
+    """A site's TensorFlow 2.15.0 is as good as the pinned 2.15.1; Keras is that of the TensorFlow found."""
     facts(TensorFlow={"version": tensorflow}, Keras={"version": keras})
-    assert doctor.check_imported("Keras").text == text
-
-
-def test_a_horovod_that_joins_nobody_is_wrong(facts):
-    """With neither Gloo nor MPI no ranks are tried."""
-    facts(Horovod={"version": metadata.version("horovod"), "controllers": []})
-    horovod, allreduce = doctor.check_horovod(), doctor.check_allreduce()
-    assert (horovod.state, horovod.text.partition(", ")[2]) == ("wrong", "with no controller")
-    assert (allreduce.state, allreduce.text) == ("wrong", "not tried: Horovod joins no ranks")
-    assert horovod.remedy == allreduce.remedy == TAKE_ANOTHER
-
-
-def test_horovod_with_mpi_alone_needs_its_launcher(facts, monkeypatch):
-    """As conda and centres build it; notebooks start ranks by mpirun then."""
-    facts(Horovod={"version": metadata.version("horovod"), "controllers": ["MPI"]})
-    monkeypatch.setattr(doctor, "mpirun", lambda: "/usr/bin/mpirun")
-    assert doctor.check_horovod().state == "good"
-    monkeypatch.setattr(doctor, "mpirun", lambda: None)
-    without = doctor.check_horovod()
-    assert (without.state, without.remedy) == ("wrong", NO_MPIRUN)
-
-
-def test_published_weaknesses_hinder_nothing_and_are_explained():
-    """Those that the doctor names are those of the page on security."""
-    finding = doctor.check_weaknesses()
-    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
-    assert (finding.state, finding.hinders) == ("good", False)
-    assert re.findall(r"CVE-[\d-]+\d", finding.text) == re.findall(r"^\| \[(CVE-[\d-]+\d)\]", page, re.MULTILINE)
+    assert [doctor.check_imported(title).state for title in ("TensorFlow", "Keras")] == states
 
 
 @pytest.mark.parametrize(
-    ("gpus", "operations", "text"),
+    ("controllers", "launcher", "remedy"),
     [
-        ([], [], "built without NCCL: fine on CPUs"),
-        (["A100"], [], f"built without NCCL: {doctor.THROUGH_HOST}"),
-        (["A100"], ["NCCL"], "NCCL"),
+        ([], "/usr/bin/mpirun", TAKE_ANOTHER),  # it joins nobody
+        (["MPI"], "/usr/bin/mpirun", ""),  # as conda and centres build it; notebooks start ranks by mpirun then
+        (["MPI"], None, NO_MPIRUN),
     ],
 )
-def test_the_way_of_gradients_is_said(gpus, operations, text, facts):
-    """Which Horovod make env has made; without NCCL nothing is hindered."""
-    facts(TensorFlow={"gpus": gpus}, Horovod={"gpu_operations": operations})
-    finding = doctor.check_gpu_operations()
-    assert (finding.text, finding.hinders) == (text, False)
+def test_horovod_needs_a_way_to_join_ranks(controllers, launcher, remedy, facts, monkeypatch):
+    """With neither Gloo nor MPI no ranks are tried, and MPI alone needs its launcher."""
+    facts(Horovod={"version": metadata.version("horovod"), "controllers": controllers})
+    monkeypatch.setattr(doctor, "mpirun", lambda: launcher)
+    found = doctor.check_horovod()
+    assert (found.state, found.remedy) == ("wrong" if remedy else "good", remedy)
+    if not controllers:
+        assert doctor.check_allreduce().remedy == remedy
+
+
+def test_published_weaknesses_are_those_of_the_page_on_security():
+    """They hinder nothing."""
+    found = doctor.check_weaknesses()
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
+    assert found.state == "good"
+    assert re.findall(r"CVE-[\d-]+\d", found.text) == re.findall(r"^\| \[(CVE-[\d-]+\d)\]", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("gpus", "slower"), [([], False), (["A100"], True)])
+def test_the_way_of_gradients_is_said(gpus, slower, facts):
+    """Which Horovod make env has made; without NCCL gradients of GPUs go through the host."""
+    facts(TensorFlow={"gpus": gpus}, Horovod={"gpu_operations": []})
+    found = doctor.check_gpu_operations()
+    assert (found.state, doctor.THROUGH_HOST in found.text) == ("missing", slower)
 
 
 @pytest.fixture
@@ -203,24 +170,17 @@ def bare_path(programs, monkeypatch):
     monkeypatch.setenv("PATH", str(programs.folder))
 
 
-@pytest.mark.parametrize(
-    ("with_cuda", "text", "remedy"),
-    [
-        (False, "the machine has 2, but TensorFlow is one for CPUs", "COURSEKIT_GPUS=host make env"),
-        (True, "the machine has 2, but TensorFlow sees none", "CUDA 12 takes a driver from 525 on"),
-    ],
-)
+@pytest.mark.parametrize(("with_cuda", "remedy"), [(False, doctor.WITH_GPUS), (True, doctor.DRIVER)])
 @pytest.mark.usefixtures("bare_path")
-def test_gpus_tensorflow_cannot_use_are_wrong(programs, facts, with_cuda, text, remedy):
+def test_gpus_tensorflow_cannot_use_are_wrong(programs, facts, with_cuda, remedy):
     """A machine without any is told apart from one whose GPUs a TensorFlow for CPUs, or a driver, hides."""
     facts(TensorFlow={"gpus": [], "with_cuda": with_cuda})
     assert doctor.check_gpus().state == "missing"
 
     programs("nvidia-smi", "echo 'GPU 0: NVIDIA A100 (UUID: 1)'; echo 'GPU 1: NVIDIA A100 (UUID: 2)'")
-    finding = doctor.check_gpus()
+    found = doctor.check_gpus()
 
-    assert (finding.state, finding.text) == ("wrong", text)
-    assert finding.remedy.startswith(remedy)
+    assert (found.state, " 2," in found.text, found.remedy) == ("wrong", True, remedy)
 
 
 @pytest.mark.usefixtures("bare_path")
@@ -232,86 +192,79 @@ def test_slurm_and_the_allocation(programs, monkeypatch):
 
     programs("sinfo", "echo 'slurm_load_partitions: Unable to contact slurm controller' >&2; exit 1")
     silent = doctor.check_slurm()
-    assert (silent.state, silent.hinders) == ("wrong", False)
-    assert silent.text == "does not answer: slurm_load_partitions: Unable to contact slurm controller"
+    assert (silent.state, "slurm_load_partitions: Unable to" in silent.text) == ("wrong", True)
 
     programs("sinfo", "echo short; echo gpu; echo gpu$SINFO_PARTITION")
     programs("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
-    assert doctor.check_slurm() == Finding("Slurm", "good", "partitions: gpu, short", needed=False)
+    assert doctor.check_slurm() == Found("good", "partitions: gpu, short")
     monkeypatch.setenv("SLURM_JOB_ID", "77")
     ended = doctor.check_allocation()
     assert (ended.state, "77" in ended.text, "COURSEKIT_RANKS=local" in ended.remedy) == ("wrong", True, True)
     programs("squeue", "echo RUNNING")
     monkeypatch.setenv("SLURM_NTASKS", "8")
-    assert doctor.check_allocation() == Finding("Allocation", "good", "job 77 with 8 tasks", needed=False)
+    assert doctor.check_allocation() == Found("good", "job 77 with 8 tasks")
 
 
-def test_pytorch_is_for_some_labs_only(monkeypatch):
-    """Its version when it is there; without it, what to do, and the other labs can run."""
+def test_pytorch_is_told_by_its_metadata(monkeypatch):
+    """Its version when it is there; without it, what to do."""
     monkeypatch.setattr(metadata, "version", {"torch": "2.13.0"}.__getitem__)
-    assert doctor.check_pytorch() == Finding("PyTorch", "good", "2.13.0", needed=False)
+    assert doctor.check_pytorch() == Found("good", "2.13.0")
 
     def not_there(name):
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", not_there)
     missing = doctor.check_pytorch()
-    assert (missing.state, missing.hinders, "make torch" in missing.remedy) == ("missing", False, True)
+    assert (missing.state, "make torch" in missing.remedy) == ("missing", True)
 
 
 @pytest.mark.usefixtures("bare_path")
-def test_a_machine_without_sandbox_can_run_labs(programs):
-    """Bubblewrap that is not there, and one that may not make namespaces, whose reason is quoted."""
-    missing = doctor.check_sandbox()
-    assert (missing.state, missing.hinders, "bubblewrap is not installed" in missing.text) == ("missing", False, True)
+def test_a_sandbox_that_does_not_start_is_quoted(programs):
+    """Bubblewrap that is not there, and one that may not make namespaces."""
+    assert doctor.check_sandbox().state == "missing"
 
     programs("bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
     wrong = doctor.check_sandbox()
-    assert (wrong.state, wrong.hinders, "(bwrap: No permissions" in wrong.text) == ("wrong", False, True)
+    assert (wrong.state, "bwrap: No permissions" in wrong.text) == ("wrong", True)
 
 
 @pytest.mark.needs("bwrap")
 def test_a_sandbox_that_starts_is_good():
-    """The line has bubblewrap's own version, and whether the account that asks is root."""
+    """The line has bubblewrap's own version."""
     version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    who = "as root" if getpass.getuser() == "root" else "without root"
-    assert doctor.check_sandbox() == Finding("Grading sandbox", "good", f"{version} starts it {who}", needed=False)
+    found = doctor.check_sandbox()
+    assert (found.state, found.text.startswith(version)) == ("good", True)
 
 
-def test_node_is_this_machine():
+def test_the_node_is_this_machine():
     """The line has the node's name and the cores this process may use (nproc)."""
     node, cores = (
         subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
         for words in (["uname", "-n"], ["nproc"])
     )
 
-    assert doctor.check_node().text.startswith(f"{node}: {cores} CPU cores for this process, ")
+    assert doctor.check_node().text.startswith(f"{node}: {cores} ")
 
 
-def test_space_is_what_df_says(tmp_path, monkeypatch):
-    """Free space is what a user can still write; too little, and a folder that is not there, hinder."""
+def test_space_is_what_df_says(tmp_path):
+    """Free space is what a user can still write; too little, and a folder that is not there, are wrong."""
     words = ["df", "--output=avail", "--block-size=1", str(tmp_path)]
     free_gb = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[-1]) / 1e9
 
-    finding = doctor.check_space("home", tmp_path)
-    assert float(finding.text.split()[0]) == pytest.approx(free_gb, abs=0.5)
-    assert finding.state == ("good" if free_gb >= 1 else "wrong")
-
-    monkeypatch.setitem(doctor.SPACE_NEEDED_GB, "home", 10**6)
-    finding = doctor.check_space("home", tmp_path)
-    assert (finding.state, finding.hinders) == ("wrong", True)
-    assert finding.remedy.startswith("free 1000000 GB")
-    assert doctor.check_space("home", tmp_path / "nothing").hinders
+    found = doctor.check_space(tmp_path, 0)
+    assert (found.state, float(found.text.split()[0])) == ("good", pytest.approx(free_gb, abs=0.5))
+    full = doctor.check_space(tmp_path, 10**6)
+    assert (full.state, "1000000 GB" in full.remedy) == ("wrong", True)
+    assert doctor.check_space(tmp_path / "nothing", 0).state == "wrong"
 
 
 def test_allreduce_that_fails_is_wrong(shadow):
     """When ranks cannot start, the line says why."""
     shadow("horovod", "raise ImportError('libmpi.so.40: cannot open shared object file')")
 
-    finding = doctor.check_allreduce()
+    found = doctor.check_allreduce()
 
-    assert (finding.state, finding.hinders) == ("wrong", True)
-    assert "libmpi.so.40" in finding.text
+    assert (found.state, "libmpi.so.40" in found.text) == ("wrong", True)
 
 
 def own_number():
@@ -326,7 +279,7 @@ def test_wrong_sum_fails(monkeypatch):
     """An allreduce that does not add is no allreduce."""
     monkeypatch.setattr(probe, "measure", own_number)
 
-    with pytest.raises(RuntimeError, match=r"the ranks got the sums \[1\.0, 2\.0\], not 3"):
+    with pytest.raises(RuntimeError, match=r"\[1\.0, 2\.0\]"):
         probe.check_allreduce()
 
 
@@ -360,5 +313,4 @@ def test_broken_environment_is_not_ready(shadow, tmp_path):
 
     assert status == 1
     assert lines[-1].startswith("Fix first: Packages, TensorFlow, Keras, Horovod, Allreduce, 2 ranks.")
-    assert any(line.split()[:3] == ["TensorFlow", "missing", "cannot"] for line in lines)
-    assert "PYTHONPATH leads to another tensorflow" in " ".join(output.split())
+    assert any(line.split()[:2] == ["TensorFlow", "missing"] for line in lines)
