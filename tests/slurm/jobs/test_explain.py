@@ -104,36 +104,18 @@ LOGS = {
         TENSORFLOW + PAPERMILL.format(kind="NotImplementedError", text="your answer goes here") + SRUN,
         "answer.missing",
     ),
-    "name": (TENSORFLOW + PAPERMILL.format(kind="NameError", text="name 'x' is not defined") + SRUN, "program.raised"),
     "cell without a module": (
         PAPERMILL.format(kind="ModuleNotFoundError", text="No module named 'pandas'"),
         "package.missing",
-    ),
-    "module": (
-        TENSORFLOW + "Traceback (most recent call last):\nImportError: No module named 'horovod'\n",
-        "package.missing",
-    ),
-    "plain": (
-        "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'loss'\n" + SRUN,
-        "program.raised",
     ),
     "rank": (
         "1: Traceback (most recent call last):\n1: ZeroDivisionError: division by zero\n" + LOST,
         "program.raised",
     ),
     "quota": (TENSORFLOW + "OSError: [Errno 122] Disk quota exceeded: 'a'\n" + SRUN, "disk.full"),
-    "oom of a step": (
-        "slurmstepd: error: Detected 1 oom_kill event in StepId=17.0. Some of the step tasks have been OOM Killed.\n",
-        "job.out-of-memory",
-    ),
     "oom, then lost": (
         LOST + "srun: error: n1: task 1: Out Of Memory\nslurmstepd: error: Detected 1 oom-kill event(s) in step 17.0\n",
         "job.out-of-memory",
-    ),
-    "GPU memory": (
-        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64]\n"
-        + SRUN,
-        "gpu.out-of-memory",
     ),
     "no GPU at all": (TENSORFLOW + SRUN, "gpu.unusable"),
     "NCCL": (
@@ -143,10 +125,6 @@ LOGS = {
     "two ranks on one GPU": (  # as an H200 said it
         TENSORFLOW + "HorovodInternalError: ncclCommInitRank failed: invalid usage (run with NCCL_DEBUG=WARN)\n" + SRUN,
         "gpu.shared",
-    ),
-    "time": (
-        "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2026-11-20T17:00:00 DUE TO TIME LIMIT ***\n",
-        "job.time-limit",
     ),
     "time, interrupted": (
         "KeyboardInterrupt\nslurmstepd: error: *** STEP 17.0 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***\n",
@@ -207,10 +185,6 @@ LOGS = {
     "GPU memory, for cuBLAS": (
         "tensorflow.python.framework.errors_impl.InternalError: No BLAS for stream.\n" + SRUN,
         "gpu.out-of-memory",
-    ),
-    "told to stop": (
-        "03-keras-cnn-train: the time limit is near; what is saved so far is in x.\n",
-        "job.stopped",
     ),
 }
 
