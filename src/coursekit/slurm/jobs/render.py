@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from coursekit.files import Report, no_report, write_if_changed
 from coursekit.labs.lab import find_labs
+from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.slurm.jobs.job_script import (
     CLASS_SIZE,
     MINUTES_PER_HOUR,
@@ -100,6 +101,7 @@ def render(root: Path, job: JobScript) -> str:
         lab=job.lab,
         shape=job.shape,
         script=site.script(job.name),
+        jobs_folder=JOBS_FOLDER,
         directives=directives(job),
         cost=cost(job),
         two_nodes=_on_two_nodes(job),
