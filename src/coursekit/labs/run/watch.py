@@ -31,7 +31,7 @@ BYTES_PER_MB = 1e6
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Return a process's share of memory in bytes; 0 once it has ended, whoever has its number then, and if hidden."""
+    """Return a process's share of memory in bytes; 0 if it is hidden, or has ended and its number is a new one's."""
     with suppress(psutil.Error, PermissionError):
         return pss_bytes(process.pid) if process.is_running() else 0
     return 0
