@@ -56,12 +56,6 @@ def grade(course, student):
     return {one.id: one.points.get(NAME) for one in read_grades(now).students}[student]
 
 
-def test_a_date_of_no_lab_is_refused(course):
-    """By every command, status among them; the message names the labs."""
-    with refused("01-smal,", "01-small, 02-other", "[settings.unknown-lab]"):
-        edit(course, replaced=("[due]", '[due]\n01-smal = "2026-11-18 12:00"'))
-
-
 def test_a_date_that_was_removed_is_gone(course, hand_in, call):
     """`course.toml` alone says when a lab is due; what else the gradebook had is told before and when it goes."""
 
@@ -99,17 +93,6 @@ def test_a_release_says_when_it_is_due(course, call):
     """The date of course.toml, in UTC."""
     edit(course, MONDAY_13)
     assert call("course", "release", "1") == (0, [f"unchanged: {NAME}, due 2026-11-16 13:00:00 UTC"])
-
-
-def test_a_later_date_after_grading_gives_the_points_back(course, hand_in):
-    """What a late hand-in costs follows date and terms, also when nothing is judged anew; the later date counts."""
-    edit(course, MONDAY_13, replaced=('"none"', '"10 % a day, at most 25 %"'))
-    hand_in("ada", at=later(30))
-    assert grade(course, "ada") == pytest.approx(3 * 0.8)
-    edit(course, f'[extensions.{NAME}]\nada = "2026-11-17T13:00:00+00:00"\n')
-    assert grade(course, "ada") == pytest.approx(3 * 0.9)
-    edit(course, replaced=("2026-11-16T13", "2026-11-19T13"))
-    assert grade(course, "ada") == 3
 
 
 @pytest.mark.parametrize(
@@ -162,21 +145,15 @@ def test_a_date_alone_is_the_end_of_that_day(zone, named):
         ("Europe/Prague", "2026-10-24 18:00", "2026-10-24 18:05", 0),
         ("Europe/Prague", "2026-10-24 18:00", "2026-10-24 18:05:01", 1),
         ("Europe/Prague", "2026-10-24 18:00", "2026-10-25 17:30", 1),  # 24.5 hours
-        ("Europe/Prague", "2026-10-24 18:00", "2026-10-25 18:05", 1),
         ("Europe/Prague", "2026-10-24 18:00", "2026-10-25 18:05:01", 2),
-        ("Europe/Prague", "2026-10-24", "2026-10-25 23:30", 1),
         ("Europe/Prague", "2026-03-28 18:00", "2026-03-29 18:05", 1),
         ("Europe/Prague", "2026-03-28 18:00", "2026-03-29 18:30", 2),  # 23.5 hours
         ("Europe/Prague", "2026-10-23 18:00", "2026-10-26 17:59", 3),  # a night of 25 hours among others
-        ("Europe/Prague", "2026-03-27 18:00", "2026-03-30 18:06", 4),
         ("Europe/Prague", "2026-10-24 02:30", "2026-10-25T02:40:00+02:00", 1),  # 02:30 comes again
         ("Europe/Prague", "2026-10-24 02:30", "2026-10-25T02:36:00+01:00", 2),
         ("Europe/Prague", "2026-03-28 02:30", "2026-03-29 03:35", 1),  # 02:30 never comes: it is 03:30
         ("Europe/Prague", "2026-03-28 02:30", "2026-03-29 03:36", 2),
-        ("America/Los_Angeles", "2026-10-31 18:00", "2026-11-01 17:30", 1),
-        ("America/Los_Angeles", "2026-03-07 18:00", "2026-03-08 18:30", 2),
         ("America/Los_Angeles", "2026-10-24 18:00", "2026-10-25 18:30", 2),  # Europe's night is not theirs
-        ("Asia/Kolkata", "2026-10-24 18:00", "2026-10-25 18:04", 1),
         ("Asia/Kolkata", "2026-10-24 18:00", "2026-10-25 18:06", 2),
         ("Africa/Cairo", "2026-10-29", "2026-10-29T23:30:00+02:00", 0),  # 23:00 to 24:00 comes twice
         ("Europe/Prague", "2026-10-24 18:00", "9999-12-30 00:00", 100),  # as dear as 101
@@ -240,14 +217,16 @@ def test_zones_are_known_on_a_machine_without_any():
         zoneinfo.reset_tzpath()
 
 
-@pytest.mark.parametrize("zone", ["Europe/Prag", "Europe", "../etc", "+01:00", "/etc/localtime", "é"])
-def test_a_zone_that_does_not_exist_is_named(course, zone):
-    """One sentence, with a name as it should be."""
-    with refused(repr(zone), "[timezone.unknown]"):
-        edit(course, replaced=(f'"{course.settings.timezone}"', f'"{zone}"'))
-
-
-def test_terms_that_are_not_understood_are_named(course):
-    """The message shows how they are written."""
-    with refused("'a bit'", "[penalty.not-understood]"):
-        edit(course, replaced=('"none"', '"a bit"'))
+@pytest.mark.parametrize(
+    ("line", "facts"),
+    [
+        *((f'timezone = "{zone}"', (repr(zone), "[timezone.unknown]")) for zone in ("Europe/Prag", "../etc", "+01:00")),
+        ('late_penalty = "a bit"', ("'a bit'", "[penalty.not-understood]")),
+        ('[due]\n01-smal = "2026-11-18 12:00"', ("01-smal,", "01-small, 02-other", "[settings.unknown-lab]")),
+    ],
+)
+def test_settings_that_are_not_understood_are_named(course, line, facts):
+    """By every command, status among them."""
+    (course.folder / "course.toml").write_text(f'name = "dl"\n{line}\n')
+    with refused(*facts):
+        find_course(course.root, course.folder)

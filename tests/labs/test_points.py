@@ -59,31 +59,22 @@ def result(value):
     ],
 )
 def test_points_of_a_cell(cell, points, message):
-    """Errors cost all, and are told without colours; text never does, not TensorFlow's log; a number is the points."""
-    assert score_of(cell) == CellScore("the-tests", points, 2.0, message)
+    """Errors cost all, and are told without colours; text never does, not TensorFlow's log; a number is the points.
 
-
-def test_a_test_of_no_points_can_fail():
-    """Passing is told apart from points."""
-    assert not score_of(executed_test(error("AssertionError", "no"), points=0)).passed
-    assert score_of(executed_test(points=0)).passed
+    Answers, prose and cells that people grade have no score; the notebook keeps its outputs.
+    """
+    answer, by_hand = executed_test(), executed_test()
+    answer.metadata.nbgrader.update(grade=False, solution=True)
+    by_hand.metadata.nbgrader.update(solution=True)
+    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("text"), v4.new_code_cell("1"), answer, by_hand, cell])
+    before = deepcopy(notebook)
+    assert (score(notebook), notebook) == ((CellScore("the-tests", points, 2.0, message),), before)
 
 
 def test_more_than_the_points_is_the_authors_mistake():
     """A value above the points of the cell is refused with the name of the cell."""
     with pytest.raises(CourseKitError, match=r"'the-tests'.*\[points\.too-many\]"):
         score_of(executed_test(result(3)))
-
-
-def test_only_test_cells_are_scored():
-    """Answers, prose and cells that people grade have no score here."""
-    answer = executed_test()
-    answer.metadata.nbgrader.update(grade=False, solution=True)
-    by_hand = executed_test()
-    by_hand.metadata.nbgrader.update(solution=True)
-    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("text"), v4.new_code_cell("1"), answer, by_hand])
-
-    assert score(notebook) == ()
 
 
 def test_nbgrader_takes_every_setting():
