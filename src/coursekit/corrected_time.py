@@ -137,7 +137,7 @@ def held_up_s(pid: int, threads: Mapping[int, Thread]) -> float:
     others = [thread for number, thread in threads.items() if number not in polling]
     num_polls = POLLS_PER_TIMESLICE * sum(thread.num_timeslices for thread in others)  # so many count
     shares = [min(1.0, num_polls / thread.num_timeslices) * thread.queued_s for thread in polling.values()]
-    return max(0.0, *shares, *(thread.queued_s for thread in others))
+    return max([0.0, *shares, *(thread.queued_s for thread in others)])
 
 
 def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
