@@ -12,7 +12,7 @@ The course folder is one that `coursekit course init` made; who owns it runs the
 import os
 from pathlib import Path
 
-from coursekit.course.roster import ROSTER, folded, read_roster
+from coursekit.course.roster import ROSTER, read_roster, username_key
 from coursekit.course.settings import load_settings
 from coursekit.paths import node
 
@@ -27,7 +27,7 @@ PORT = int(os.environ.get("COURSEKIT_HUB_PORT", "8000"))
 COURSE_ID = load_settings(COURSE).name
 GRADER = COURSE.owner()
 STUDENTS = {student.id for student in read_roster(COURSE / ROSTER)}
-INSTRUCTORS = set(map(folded, os.environ["COURSEKIT_INSTRUCTORS"].split(",")))  # as the hub spells its users
+INSTRUCTORS = set(map(username_key, os.environ["COURSEKIT_INSTRUCTORS"].split(",")))  # as the hub spells its users
 
 # Addresses: four ports in a row, on loopback. A centre puts its TLS in front, or sets bind_url and ssl_cert here.
 c.JupyterHub.bind_url = f"http://127.0.0.1:{PORT}"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from coursekit.course.folder import Course
 from coursekit.course.late_penalty import late_s
-from coursekit.course.roster import folded
+from coursekit.course.roster import username_key
 from coursekit.course.versions import digest, keep, read_versions, with_time
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -55,7 +55,7 @@ LONG_AGO_S = 300  # by the file system's clock, which may differ: what has not c
 _kept: dict[Path, Stamp] = {}  # folders that were kept as they are, so that `grade --watch` does not read them again
 
 
-def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
+def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
     """Return the folders of each student in the exchange, and a message for each folder that is not a hand-in."""
     if faults := [fault for fault in course.faults_of_exchange() if fault.code == "exchange.other-owner"]:
         raise CourseKitError(
@@ -73,7 +73,7 @@ def find_arrivals(course: Course, lab: str, spelled: Callable[[str], str]) -> tu
         elif not (course.root / "solutions" / found["lab"]).is_dir():
             strays.append(f"{found['student']} handed in {found['lab']!a}, which is not a lab: it was left there")
         elif found["lab"] == lab:
-            arrived.setdefault(spelled(found["student"]), []).append(path)
+            arrived.setdefault(canonical(found["student"]), []).append(path)
     return arrived, strays
 
 
@@ -218,6 +218,6 @@ def _owner_flags(course: Course, student: str, path: Path) -> list[Flag]:
         owner = pwd.getpwuid(uid).pw_name
     except KeyError:
         owner = f"account {uid}"
-    if folded(owner) == folded(student):
+    if username_key(owner) == username_key(student):
         return []
     return [Flag("owner", f"It claims to come from {student} and belongs to {owner}.")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from coursekit.course.arrivals import find_arrivals, take_arrivals
 from coursekit.course.folder import Course, due_of
 from coursekit.course.late_penalty import late_s
-from coursekit.course.roster import speller
+from coursekit.course.roster import canonical_usernames
 from coursekit.course.versions import Version, install, keep, look_at, mark_of, read_versions, write_choice
 from coursekit.grading.submission.student_folder import Submission, read_timestamp
 from coursekit.grading.submission.students_files import RefusedFileError, read_contents
@@ -44,28 +44,28 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     """
     with course.gradebook() as gradebook:
         roster = {student.id for student in course.students(gradebook)}
-        spelled = speller((*roster, *(student.id for student in gradebook.students)))
-    arrived, strays = find_arrivals(course, lab, spelled)
-    strays += _take_over(course, lab, spelled)
+        canonical = canonical_usernames((*roster, *(student.id for student in gradebook.students)))
+    arrived, strays = find_arrivals(course, lab, canonical)
+    strays += _take_over(course, lab, canonical)
     kept = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if read_versions(path)}
     strays += [
-        f"{name}, {lab}: kept under another spelling of {spelled(name)}: move what is in hand-ins/{lab}/{name} there"
+        f"{name}, {lab}: kept under another spelling of {canonical(name)}: move what is in hand-ins/{lab}/{name} there"
         for name in sorted(kept)
-        if spelled(name) != name
+        if canonical(name) != name
     ]
     there = {*arrived, *kept, *course.students_in("submitted", lab)}
-    due = {name: due_of(course, lab, name) for name in there if spelled(name) == name}
+    due = {name: due_of(course, lab, name) for name in there if canonical(name) == name}
     strays += take_arrivals(course, lab, arrived, due)
     collected, refused = _select_all(course, lab, due, late=late)
     strangers = sorted({entry.student for entry in collected} - roster)
     return collected, [*strays, *refused, *(f"{name} is not on the roster, and handed in {lab}" for name in strangers)]
 
 
-def _take_over(course: Course, lab: str, spelled: Callable[[str], str]) -> list[str]:
+def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> list[str]:
     """Keep what nbgrader's own collect, which names folders as accounts are spelled, put under another spelling."""
     strays = []
     for name in course.students_in("submitted", lab):
-        if (student := spelled(name)) != name:
+        if (student := canonical(name)) != name:
             submitted = course.submitted(lab, name)
             try:
                 _keep_submitted(submitted, course.hand_ins(lab, student))

@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.course.exchange import faults_of_exchange
-from coursekit.course.roster import ROSTER, Student, columns_of, folded, new_students, read_roster
+from coursekit.course.roster import ROSTER, Student, columns_of, new_students, read_roster, username_key
 from coursekit.course.settings import SETTINGS, Settings, due_date, load_settings
 from coursekit.errors import Cause, CourseKitError
 from coursekit.labs.lab import find_labs
@@ -106,8 +106,8 @@ class Course:
 
     def extension(self, lab: str, student: str) -> datetime | None:
         """Return when a lab is due for this student alone, likewise; None if it is due as for all."""
-        own = {folded(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
-        text = own.get(folded(student))
+        own = {username_key(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
+        text = own.get(username_key(student))
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     def students(self, gradebook: Any) -> tuple[Student, ...]:

@@ -8,7 +8,7 @@ from coursekit.course.exchange import close_inbound
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course, read_settings
 from coursekit.course.follow import follow
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
-from coursekit.course.roster import ROSTER, Student, folded, merged, new_students, read_roster, write_roster
+from coursekit.course.roster import ROSTER, Student, merged, new_students, read_roster, username_key, write_roster
 from coursekit.course.settings import SETTINGS, check_name, machine_zone
 from coursekit.course.settings import TEMPLATE as SETTINGS_TEMPLATE
 from coursekit.errors import CourseKitError
@@ -92,8 +92,8 @@ def _notes(
         else:
             stays = f"{student}: the {name} stays {here or 'none'}"
             yield f"{stays}, and is {there} in the list: --update takes that over [roster.differs]"
-    in_list = {folded(one.id) for one in listed}
-    if listed and (absent := [one.id for one in old if folded(one.id) not in in_list]):
+    in_list = {username_key(one.id) for one in listed}
+    if listed and (absent := [one.id for one in old if username_key(one.id) not in in_list]):
         whose = f"not in the list: {first_few(absent)}"
         yield f"{whose}; to take students off the roster, delete their lines in {ROSTER} [roster.not-in-list]"
     if listed and not any(one.first_name or one.last_name for one in listed):

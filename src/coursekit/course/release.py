@@ -15,7 +15,7 @@ from coursekit import __version__
 from coursekit.course.exchange import close_inbound
 from coursekit.course.folder import Course, find_course, succeed
 from coursekit.course.kept_cells import keeping_points, refuse_other_cells
-from coursekit.course.roster import folded
+from coursekit.course.roster import username_key
 from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
@@ -95,8 +95,8 @@ def graded_students(course: Course, lab: str, students: Collection[str] = ()) ->
     counts = {student: student for student in found}
     if course.teams:
         counts |= {one: graded.student for (one, name), graded in read_points(course).graded.items() if name == lab}
-    wanted = set(map(folded, students or counts))
-    return tuple(sorted(found & {counts[student] for student in counts if folded(student) in wanted}))
+    wanted = set(map(username_key, students or counts))
+    return tuple(sorted(found & {counts[student] for student in counts if username_key(student) in wanted}))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class RosterError(CourseKitError):
         super().__init__(f"{path}:{line}: {sentence}.", code)
 
 
-def folded(name: str) -> str:
+def username_key(name: str) -> str:
     """Return what all spellings of an account's name share: a hub, a platform or a Mac may change case or composition.
 
     Two names are one person if this is equal; the roster's spelling is the one that is kept.
@@ -62,11 +62,11 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def speller(ids: Iterable[str]) -> Callable[[str], str]:
+def canonical_usernames(ids: Iterable[str]) -> Callable[[str], str]:
     """Return what gives any spelling of one of these ids its own, and leaves other names as they are."""
     known = dict.fromkeys(ids)  # a gradebook of before may hold two spellings
-    own = {folded(one): one for one in known}
-    return lambda name: name if name in known else own.get(folded(name), name)
+    own = {username_key(one): one for one in known}
+    return lambda name: name if name in known else own.get(username_key(name), name)
 
 
 def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
@@ -116,7 +116,7 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
                 f"{student.id!r} is not an id: use the account's name, of letters, digits and . _ - @",
                 "roster.no-id",
             )
-        same = folded(student.id)
+        same = username_key(student.id)
         if same in students:
             there = f"{students[same].id!r} in line {lines[same]}"
             raise RosterError(
@@ -168,9 +168,9 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
         CourseKitError: an id is another spelling of a known one.
     """
     known = set(known)
-    spelled = speller(known)
+    canonical = canonical_usernames(known)
     for student in students:
-        if (there := spelled(student.id)) != student.id:
+        if (there := canonical(student.id)) != student.id:
             raise CourseKitError(
                 f"the roster has {student.id!r}, and the course {there!r}, one person on most systems: "
                 f"write {there!r} in the roster.",
@@ -190,10 +190,10 @@ def merged(
         The students, and for each difference the id, the column, what the roster has and what the list has.
     """
     students = {student.id: student for student in old}
-    spelled = speller((*students, *known))
+    canonical = canonical_usernames((*students, *known))
     found = []
     for one in listed:
-        there = students.setdefault(spelled(one.id), replace(one, id=spelled(one.id)))
+        there = students.setdefault(canonical(one.id), replace(one, id=canonical(one.id)))
         values = {name: getattr(one, name) for name in ALL_COLUMNS[1:] if getattr(one, name)}
         other = {name: value for name, value in values.items() if value != getattr(there, name)}
         found += [(there.id, name, getattr(there, name), value) for name, value in other.items()]

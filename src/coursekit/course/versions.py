@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coursekit.course.folder import Course
-from coursekit.course.roster import folded
+from coursekit.course.roster import username_key
 from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, classify, timestamp_text
 from coursekit.grading.submission.students_files import Contents, RefusedFileError, Unchanged, read_contents
@@ -163,9 +163,9 @@ def find_submissions(
 ) -> tuple[Submission, ...]:
     """Return the submissions of these labs, of these students or of all, by student and lab; `known` are not read."""
     read = {(one.student, one.lab): one for one in known}
-    wanted = set(map(folded, students))
+    wanted = set(map(username_key, students))
     names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
-    pairs = [(name, lab) for name in names for lab in labs if not wanted or folded(name) in wanted]
+    pairs = [(name, lab) for name in names for lab in labs if not wanted or username_key(name) in wanted]
     there = [(name, lab) for name, lab in pairs if course.submitted(lab, name).is_dir()]
     return tuple(read.get((name, lab)) or read_submission(course, lab, name) for name, lab in there)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from coursekit.course.hand_in.names import ENDING, NotImportedError
-from coursekit.course.roster import Student, folded, speller
+from coursekit.course.roster import Student, canonical_usernames, username_key
 from coursekit.grading.verdict import Flag
 
 # How platforms name the files of a download, as their sources say it
@@ -67,7 +67,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     Raises:
         NotImportedError: the owner is not clear.
     """
-    claim = speller(student.id for student in roster)(claim)
+    claim = canonical_usernames(student.id for student in roster)(claim)
     claimed = next((student for student in roster if student.id == claim), None)
     marks = [mark for part in parts[:-1] if (mark := _mark(part, roster))]
     if not any(mark.is_platform for mark in marks) and (last := _mark(parts[-1], roster)):
@@ -121,12 +121,12 @@ def _listed(ids: Iterable[str]) -> str:
 
 def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
     """Return whom one part of a path names; None if it is not a platform's and names nobody."""
-    bare, spelled = ENDING.sub("", part), speller(one.id for one in roster)
-    if exact := frozenset(one.id for one in roster if one.id in {spelled(part), spelled(bare)}):
+    bare, canonical = ENDING.sub("", part), canonical_usernames(one.id for one in roster)
+    if exact := frozenset(one.id for one in roster if one.id in {canonical(part), canonical(bare)}):
         return _Mark(part, exact)
     if found := next(filter(None, (platform.fullmatch(bare) for platform in PLATFORMS)), None):
         return _Mark(part, frozenset(_named_by_platform(found.groupdict(), roster)), is_platform=True)
-    if exact := frozenset(one.id for one in roster if one.email and folded(one.email) == folded(bare)):
+    if exact := frozenset(one.id for one in roster if one.email and username_key(one.email) == username_key(bare)):
         return _Mark(part, exact)
     letters = _letters(bare)
     names = frozenset(one.id for one in roster if letters in _full_names(one))
@@ -135,7 +135,7 @@ def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
 
 def _named_by_platform(found: Mapping[str, str | None], roster: Sequence[Student]) -> set[str]:
     if account := found.get("account"):
-        ids = [one.id for one in roster if f"_{folded(account)}".endswith(f"_{folded(one.id)}")]
+        ids = [one.id for one in roster if f"_{username_key(account)}".endswith(f"_{username_key(one.id)}")]
         return {max(ids, key=len)} if ids else set()  # of wang and li_wang
     name, number = found["name"] or "", found.get("id")
     words = name.split("-")

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from coursekit.course.folder import Course, due_of
 from coursekit.course.follow import differences
 from coursekit.course.late_penalty import late_s
-from coursekit.course.roster import ROSTER, folded
+from coursekit.course.roster import ROSTER, username_key
 from coursekit.course.settings import SETTINGS, machine_zone
 from coursekit.course.status.missed import Property, find_missed, read_messages
 from coursekit.course.status.points import LabPoints, Points, count_for_teams, read_points
@@ -212,8 +212,8 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
     for fault in course.faults_of_exchange():
         remedy = "a sticky bit is set by `coursekit course init`; a folder of another account is not yours"
         yield f"{fault.words}: {remedy}. [{fault.code}]"
-    known = set(map(folded, (*roster, *others)))
+    known = set(map(username_key, (*roster, *others)))
     for lab, dates in course.settings.extensions.items():
         for student in dates:
-            if folded(student) not in known:
+            if username_key(student) not in known:
                 yield f"{student} has an extension of {lab} and is not on the roster."
