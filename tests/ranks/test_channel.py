@@ -59,17 +59,14 @@ def send_words():
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (wait_in_vain, "rank 1 waits for a message of rank 0, which has ended without one"),
-        (send_to_oneself, r"rank (0 cannot send to rank 0: the other ranks are 1|1 cannot send to rank 1: .* are 0)"),
-        (send_words, "a message is an array of numbers, not list"),
-    ],
+    ("function", "error_type"),
+    [(wait_in_vain, "ConnectionError"), (send_to_oneself, "ValueError"), (send_words, "ValueError")],
 )
-def test_what_cannot_be_sent_or_come_is_said(function, message):
+def test_what_cannot_be_sent_or_come_is_said(function, error_type):
     """No rank waits for one that has ended, and nobody sends to itself, or no numbers."""
-    with pytest.raises(RankError, match=message):
+    with pytest.raises(RankError) as caught:
         ranks.run(function, num_ranks=2)
+    assert caught.value.error_type == error_type
 
 
 def test_channels_of_one_run_do_not_mix():

@@ -155,7 +155,7 @@ def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -
         error_type=report.error_type,
         status=exit_code,
         signal=signal_name(-exit_code),
-        host_name_fault=host_name_fault(),
+        host_name_fault=host_name_fault() if cause.code == "horovod.host-name" else "",
         finished=named(one for one, report in outcome.reports.items() if not report.error_type),
     )
     others = [one for one in failed if one != rank] if rank in failed and not lost_a_peer(report) else []

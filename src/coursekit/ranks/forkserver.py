@@ -20,7 +20,7 @@ from coursekit.processes import end_with_parent, has_ended
 from coursekit.ranks.context import fill_nodes, gpu_environ
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.forked_rank import fork
-from coursekit.ranks.protocol import Begin, LaunchRequest, Task
+from coursekit.ranks.protocol import LaunchRequest, Task
 from coursekit.ranks.rank_server import RankServer, RunningRanks, SharedServer
 from coursekit.ranks.server import prepare_process, receive_over_socket, serve
 
@@ -157,10 +157,7 @@ class ForkServer(RankServer):
 
 
 class ForkedServer(ForkServer):
-    """A fork server that is a fork of this process, which has run no operation of TensorFlow's.
-
-    It imports TensorFlow when the first ranks are asked for, unless this process has done so.
-    """
+    """A fork server that is a fork of this process, which has imported what ranks need, and has run none of it."""
 
     def _start(self, channel: socket.socket) -> int:
         def child() -> None:
@@ -168,15 +165,9 @@ class ForkedServer(ForkServer):
             end_with_parent()
             _close_channels_but(channel.fileno())
             prepare_process()
-            serve(Connection(channel.detach()), receive_over_socket, on_demand=True)
+            serve(Connection(channel.detach()), receive_over_socket)
 
         return fork(child, self._log.fileno())
-
-    def _wait_until_ready(self) -> None:
-        if not self._ready:
-            with contextlib.suppress(OSError):  # it has died, which the waiting side learns below
-                self._control.send(Begin())
-        super()._wait_until_ready()
 
 
 def _close_channels_but(kept: int) -> None:

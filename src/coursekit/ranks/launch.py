@@ -23,6 +23,7 @@ from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import PLAIN
 from coursekit.tracebacks import is_cell, last_place, short_cause, text_of
 
+OUTSIDE = Cause("you stopped this cell before its ranks started or after they finished", "cell.interrupted")
 _one_run_at_a_time = threading.Lock()
 
 
@@ -95,9 +96,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
                 if not all_gone:
                     shared.close()  # which takes them along
     except KeyboardInterrupt:
-        raise Interrupted(
-            "you stopped this cell before its ranks started or after they finished [cell.interrupted]"
-        ) from None
+        raise Interrupted(str(OUTSIDE)) from None
     return results_of(outcome, num_ranks, timeout_s, value_of)
 
 
@@ -165,8 +164,8 @@ def results_of(
 def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> BaseException:
     """Return what ended a run; `then` says in the end what became of the ranks."""
     if outcome.server_died:
-        killed = Cause("{} was killed, and with it all ranks: run the cell again", "server.killed")
-        return RankError(f"{killed}{then}".format(outcome.server_died))
+        killed = Cause(f"{outcome.server_died} was killed, and with it all ranks: run the cell again", "server.killed")
+        return RankError(f"{killed}{then}")
     if outcome.not_started:
         return RankError(outcome.not_started)
     if outcome.stopped == explain.TOO_SLOW:

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coursekit import STAMP
-from coursekit.errors import CourseKitError
+from coursekit.errors import Cause, CourseKitError
 
 # How many tasks there are, as launchers tell each. The innermost comes first: mpirun may start its daemons by srun.
 SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -25,8 +25,8 @@ GLOO, MPI = "Gloo", "MPI"
 # Names what the kit's ranks are to join by, "gloo" or "mpi", where Horovod has both: MPI knows a cluster's network.
 CONTROLLER_VARIABLE = "COURSEKIT_CONTROLLER"
 TAKE_ANOTHER = "run `make env`, which takes a C++ compiler and builds one with Gloo"
-JOINS_NOBODY = (
-    f"this Horovod is built with neither Gloo nor MPI, so it cannot join ranks: {TAKE_ANOTHER} [horovod.joins-nobody]"
+JOINS_NOBODY = Cause(
+    f"this Horovod is built with neither Gloo nor MPI, so it cannot join ranks: {TAKE_ANOTHER}", "horovod.joins-nobody"
 )
 
 
@@ -45,7 +45,7 @@ def controller() -> str:
     """
     built, asked = controllers(), os.environ.get(CONTROLLER_VARIABLE, "")
     if not built:
-        raise CourseKitError(JOINS_NOBODY)
+        raise CourseKitError(*JOINS_NOBODY)
     wanted = [name for name in built if name.lower() == asked.lower()] if asked else built
     if not wanted:
         raise CourseKitError(
@@ -80,11 +80,13 @@ def begin_training() -> None:
     else:
         cause = "the launcher belongs to another MPI than this Horovod"
         remedy = "take the mpirun of the MPI that Horovod was built with"
-    sys.exit(
+    refused = Cause(
         f"{Path(sys.argv[0]).name}: {started} tasks were started, but Horovod has joined {hvd.size()}: each would "
         f"train alone and write into the same folder. The cause: {cause}. Ways out: {remedy}, or start it by "
-        f"horovodrun -np {started}. [horovod.tasks-not-joined]"
+        f"horovodrun -np {started}.",
+        "horovod.tasks-not-joined",
     )
+    sys.exit(str(refused))
 
 
 def place_torch() -> None:

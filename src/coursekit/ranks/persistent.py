@@ -126,7 +126,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
                 outcome.stopped = ""  # the failure is why the others were interrupted
             raise error_of(outcome, timeout_s, f"\n\n{LOST}")
         if watch.was_interrupted:
-            raise Interrupted(f"you stopped this cell; {KEPT} [cell.interrupted]")
+            raise Interrupted(str(Cause(f"you stopped this cell; {KEPT}", "cell.interrupted")))
         if outcome.failed_ranks():
             message, rank = explain_failure(outcome, KEPT)
             raise RankError(message, rank=rank)

@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import traceback
 
-from coursekit.errors import CourseKitError
+from coursekit.errors import Cause, CourseKitError
 from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
 from coursekit.ranks.launched import MPI, controller, spare_horovod
 
@@ -26,10 +26,11 @@ def preload(*more: str) -> str:
         return str(error)
     except Exception:  # noqa: BLE001  # a broken installation can raise anything; the caller explains it
         cause = traceback.format_exc().rstrip().splitlines()[-1]
-        return (
-            f"{NAMES[chosen()]} cannot be imported ({cause}): run `coursekit doctor` to see what is missing "
-            "[framework.not-imported]"
+        failure = Cause(
+            f"{NAMES[chosen()]} cannot be imported ({cause}): run `coursekit doctor` to see what is missing",
+            "framework.not-imported",
         )
+        return str(failure)
     return ""
 
 

@@ -2,7 +2,7 @@
 
 The launcher is the notebook's process; there is one server on each node. Messages are pickled, but for a `Report`.
 
-    launcher → server    Begin, LaunchRequest, SendSamples, WriteStacks, Interrupt, Stop
+    launcher → server    LaunchRequest, SendSamples, WriteStacks, Interrupt, Stop
     server → launcher    Ready, Joined, NotStarted, Sample, Ended, Gone
     rank → launcher      Report, once for each call; what it prints, and its stacks, by pipes of their own
     launcher → rank      the call of the next cell, by `pickling.dumps`, if the rank is persistent
@@ -57,11 +57,6 @@ class Task:
     returns_bytes: bool = False  # sends the function's result as it is, to a receiver that must not unpickle it
     persists: bool = False  # obeys one cell after the other (`forked_rank.serve_cells`), and ends when it is ended
     entropy: int = field(default_factory=lambda: secrets.randbits(64))  # for a seed, where there is none
-
-
-@dataclass(frozen=True)
-class Begin:
-    """Import what ranks need; only a server that is a fork of the launcher waits for it (`forkserver.ForkedServer`)."""
 
 
 @dataclass(frozen=True)

@@ -43,20 +43,12 @@ from coursekit.ranks.sampler import NUM_RUNNING, Sampler, is_asleep
 from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 
-def serve(
-    channel: Connection,
-    receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]],
-    *,
-    on_demand: bool = False,
-) -> None:
+def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]]) -> None:
     """Answer requests until the launcher closes the channel.
 
     `receive` completes a request: returns it with the files of each rank that it starts.
-    With `on_demand`, what ranks need is imported only when there is a first message.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        if on_demand:
-            channel.recv()  # `Begin`
         failure = preload()
         channel.send(Ready(failure, not failure and joins_by_mpi()))
         while True:

@@ -142,9 +142,9 @@ class Slot(AbstractContextManager["Slot"]):
         if failure:
             said = _last_words(log)
             self.close()
-            self._joins_nobody = failure.startswith(JOINS_NOBODY)
+            self._joins_nobody = failure == str(JOINS_NOBODY)
             if self._joins_nobody:
-                raise CourseKitError(f"{JOINS_NOBODY}.", "horovod.joins-nobody")
+                raise CourseKitError(*JOINS_NOBODY)
             raise CourseKitError(f"{failure}; it wrote: {said}.", "sandbox.not-started")
         LOGGER.info("sandbox %d started", process.pid)
         return self._sandbox
