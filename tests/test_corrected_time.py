@@ -115,6 +115,7 @@ POLLING, SLEEPING, QUEUED_S = Thread(2e-3, 0.4, 100), Thread(0.0, 0.0, 0), 0.4
 @pytest.mark.parametrize(
     ("threads", "held_s"),
     [
+        pytest.param({}, 0, id="has ended"),
         pytest.param({1: SLEEPING, 2: POLLING}, 0, id="polls for nobody"),
         pytest.param({1: Thread(1e-3, 0.01, 2), 2: POLLING}, 0.2 * QUEUED_S, id="works in part"),
         pytest.param({1: Thread(1e-3, 0.01, 10), 2: POLLING}, QUEUED_S, id="works for another thread"),
