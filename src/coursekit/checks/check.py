@@ -1,16 +1,13 @@
 """The frame around every check: its name, section and random inputs, what it says, and what was checked so far."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from contextvars import ContextVar
-from typing import NamedTuple
 
 import numpy as np
 
@@ -109,98 +106,50 @@ def _kept_environment() -> Iterator[None]:
             print(f"The answer changed {names} in os.environ: later cells would see that, so it was undone.")
 
 
-class _Failure(NamedTuple):
-    """What is known of an exception that a check met."""
-
-    error: Exception
-    kind: str  # the name of its type, on a rank of that there
-    place: str  # the student's own line that raised it, '' where none did: the check failed at what it was given
-    text: str
-
-    @property
-    def rank(self) -> int | None:
-        """The rank that failed, None where no launch did."""
-        return self.error.rank if isinstance(self.error, RankError) else None
-
-    @property
-    def cause(self) -> str:
-        return short_cause(self.text)
-
-    @property
-    def raised(self) -> str:
-        return ": ".join(filter(None, (self.kind, self.cause)))
-
-    @property
-    def where(self) -> str:
-        return f" ({self.place})" if self.place else ""
-
-    def is_stub(self) -> bool:
-        # TensorFlow raises the stub's type as well, with words of its own.
-        return self.kind == NotImplementedError.__name__ and cause_in(self.text).strip() in {STUB, ""}
-
-    @property
-    def function(self) -> str:
-        """The function of the stub, which may be another one than that which is checked."""
-        found = re.search(r" line \d+ in (\w+)", self.place)
-        return f" ({found[1]})" if found else ""
-
-    @property
-    def name(self) -> str:
-        """The name that the cell with the check uses and that is not there, else ''."""
-        return self.error.name or "" if isinstance(self.error, NameError) and not self.place else ""
-
-    @property
-    def syntax_fault(self) -> str:
-        return fault_in_syntax(self.name, _cells_run())
-
-    @property
-    def launch(self) -> str:
-        """What the launch says of its ranks, where it does not just quote an exception of the student's."""
-        if not isinstance(self.error, RankError):
-            return ""
-        head = str(self.error).split("\n\n", maxsplit=1)[0]
-        if self.raised and head.startswith(f"rank {self.rank} raised "):
-            return ""
-        details = "; ".join(filter(None, (self.raised, self.place)))
-        code = "" if not self.error.code or self.error.code in head else f" [{self.error.code}]"
-        return f"{head} ({details}){code}" if details else f"{head}{code}"
-
-    def is_elsewhere(self) -> bool:
-        return isinstance(self.error, AnswerError)
-
-
-# What is said of an exception: the first that holds. Without a code it has that of what it quotes.
-CAUSES: tuple[tuple[Callable[[_Failure], object], Cause | str], ...] = (
-    (lambda it: isinstance(it.error, CheckError), "{it.text}"),
-    (_Failure.is_stub, Cause("not answered yet{it.function}", NOT_ANSWERED)),
-    (lambda it: it.name and it.syntax_fault, Cause("{it.name} is not defined: {it.syntax_fault}", "name.not-compiled")),
-    (
-        lambda it: it.name,
-        Cause("{it.name} is not defined: first run the cell that defines it, above", "name.not-defined"),
-    ),
-    (lambda it: it.kind == WrongReturnError.__name__ and it.rank is not None, "on rank {it.rank} {it.cause}"),
-    (lambda it: it.kind == WrongReturnError.__name__, "{it.cause}"),
-    (lambda it: it.launch, "{it.launch}"),
-    (
-        lambda it: it.rank is not None and it.place,
-        Cause("rank {it.rank} raised {it.raised}{it.where}", "answer.raised"),
-    ),
-    (lambda it: it.rank is not None, Cause(f"on rank {{it.rank}} {UNUSABLE}: {{it.raised}}", "answer.unusable")),
-    (
-        lambda it: it.is_elsewhere() and it.kind == TimeoutError.__name__,
-        Cause("the answer did not finish in time: {it.text}", "answer.too-slow"),
-    ),
-    (lambda it: it.place or it.is_elsewhere(), Cause("the answer raised {it.raised}{it.where}", "answer.raised")),
-    (lambda it: True, Cause(f"{UNUSABLE}: {{it.raised}}", "answer.unusable")),  # noqa: ARG005  # of every other
-)
-
-
 def describe(error: Exception, place: str = "") -> str:
-    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it."""
+    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it.
+
+    Without a line of the student's, the answer has not raised it: the check failed at what it was given.
+    """
+    is_elsewhere, on_rank = isinstance(error, AnswerError), isinstance(error, RankError)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
     place, text = (error.place, error.error_text) if isinstance(error, RankError) else (place, text_of(error))
-    failure = _Failure(error, kind, place, text)
-    return next(str(cause) for holds, cause in CAUSES if holds(failure)).format(it=failure)
+    cause, where = short_cause(text), f" ({place})" if place else ""
+    raised = ": ".join(filter(None, (kind, cause)))
+    rank = f"rank {error.rank}" if isinstance(error, RankError) else ""
+    launch = _describe_launch(error, raised) if isinstance(error, RankError) else ""
+    # TensorFlow raises the stub's type as well, with words of its own.
+    is_stub = kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}
+    stub = re.search(r" line \d+ in (\w+)", place)  # it may be in another function than that which is checked
+    # The cell that checks uses a name that is not there, if no line of the answer's does.
+    name = error.name or "" if isinstance(error, NameError) and not place else ""
+    fault = fault_in_syntax(name, _cells_run()) if name else ""
+    is_wrong_return, is_late = kind == WrongReturnError.__name__, is_elsewhere and kind == TimeoutError.__name__
+    # The first that holds is said. What only quotes has the code of what it quotes.
+    causes: tuple[tuple[object, Cause | str], ...] = (
+        (isinstance(error, CheckError), text),
+        (is_stub, Cause(f"not answered yet ({stub[1]})" if stub else "not answered yet", NOT_ANSWERED)),
+        (fault, Cause(f"{name} is not defined: {fault}", "name.not-compiled")),
+        (name, Cause(f"{name} is not defined: first run the cell that defines it, above", "name.not-defined")),
+        (is_wrong_return, f"on {rank} {cause}" if on_rank else cause),
+        (launch, launch),
+        (on_rank and place, Cause(f"{rank} raised {raised}{where}", "answer.raised")),
+        (on_rank, Cause(f"on {rank} {UNUSABLE}: {raised}", "answer.unusable")),
+        (is_late, Cause(f"the answer did not finish in time: {text}", "answer.too-slow")),
+        (place or is_elsewhere, Cause(f"the answer raised {raised}{where}", "answer.raised")),
+        (True, Cause(f"{UNUSABLE}: {raised}", "answer.unusable")),
+    )
+    return str(next(sentence for holds, sentence in causes if holds))
+
+
+def _describe_launch(error: RankError, raised: str) -> str:
+    """Return what a launch says of its ranks, '' where that is only what a rank raised."""
+    head = str(error).split("\n\n", maxsplit=1)[0]
+    if raised and head.startswith(f"rank {error.rank} raised "):
+        return ""
+    details = "; ".join(filter(None, (raised, error.place)))
+    code = f" [{error.code}]" if error.code and error.code not in head else ""
+    return f"{head} ({details}){code}" if details else f"{head}{code}"
 
 
 def _cells_run() -> dict[str, str]:
