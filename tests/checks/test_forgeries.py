@@ -16,7 +16,7 @@ import pytest
 from coursekit.checks import CheckError, lab03_pieces, lab03_training, lab04_pieces, lab04_training, private_data, steps
 from coursekit.checks.check import fresh_rng, repeatable
 from coursekit.checks.on_ranks import RemoteAnswer
-from coursekit.drivers import lab03, lab04, places, probe_model
+from coursekit.drivers import lab03, lab04, lab04_strategy, places, probe_model
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -29,7 +29,7 @@ def believed(*args, **settings):
     """Return what a forger takes for the private inputs of all ranks; its own it knows."""
     with repeatable(ENTROPY):
         guess = list(private_data.draw_private(NUM_RANKS, *args, **settings))
-    guess[lab04.rank()] = places.private()
+    guess[lab04_strategy.rank()] = places.private()
     return guess
 
 
@@ -56,7 +56,7 @@ def simulate_samples(told, num_steps, batch_size, rate):
     """Return the records of this rank in a training on the samples that the ranks are told."""
     batches = [np.reshape(given["samples"][: num_steps * batch_size], (num_steps, batch_size)) for given in told]
     records, _ = simulate([given["starts"][0] for given in told], batches, [rate] * num_steps)
-    return records[lab04.rank()]
+    return records[lab04_strategy.rank()]
 
 
 def simulate_files(told, sizes, num_steps, rates, batch_size):
@@ -67,7 +67,7 @@ def simulate_files(told, sizes, num_steps, rates, batch_size):
         order = itertools.cycle(np.asarray(given["files"]["train"]["numbers"])[mine])
         batches.append([np.array(list(itertools.islice(order, batch_size))) for _ in range(num_steps)])
     records, bias = simulate([given["starts"][0] for given in told], batches, rates)
-    return list(records[lab04.rank()]), bias
+    return list(records[lab04_strategy.rank()]), bias
 
 
 def write_down_instead(records):
@@ -148,7 +148,7 @@ def train_with_keras(*given):
         np.asarray(given["files"]["validation"]["numbers"])[files % NUM_RANKS == rank]
         for rank, given in enumerate(told)
     ]
-    probe_model._rounds[-1].extend([*records, probe_model.Record(bias, shards[lab04.rank()], training=False)])
+    probe_model._rounds[-1].extend([*records, probe_model.Record(bias, shards[lab04_strategy.rank()], training=False)])
     for epoch in range(2):
         given[-1][0].on_epoch_end(epoch, {})
     validation = {"loss": private_data.loss_of_all(bias, shards), "accuracy": 0.0}
@@ -160,7 +160,7 @@ def evaluate_with_keras(network, dataset):
     del dataset
     with repeatable(ENTROPY):
         _, samples = lab03_training._unequal_samples(NUM_RANKS)
-    samples[lab04.rank()] = places.private()["samples"]
+    samples[lab04_strategy.rank()] = places.private()["samples"]
     bias = network.get_weights()[0]
     right = np.concatenate(samples) == np.argmax(bias) - 1
     return {"accuracy": float(np.mean(right)), "loss": private_data.loss_of_all(bias, samples)}
@@ -208,11 +208,11 @@ def evaluate_with_estimator(estimator, files, params):
     del estimator, files, params
     with repeatable(ENTROPY):
         told = list(lab04_training.draw_labelled(NUM_RANKS))
-    told[lab04.rank()] = places.private()
+    told[lab04_strategy.rank()] = places.private()
     shards, sizes = lab04_training.accuracies_of_shards(told)
     numbers = np.arange(sum(sizes))
     counts = lab04_training.HELD_OUT_PER_FILE
-    mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == lab04.rank()
+    mine = np.repeat(np.arange(len(counts)), counts) % NUM_RANKS == lab04_strategy.rank()
     bias = lab04_training.weights_of_checkpoint(told).astype(np.float32)
     probe_model._rounds[-1].append(probe_model.Record(bias, numbers[mine], training=False))
     return {"accuracy": float(np.average(shards, weights=sizes))}

@@ -29,7 +29,7 @@ from coursekit.checks.private_data import (
 from coursekit.checks.rates import check_rates, rates, rates_alone
 from coursekit.checks.steps import Steps, check_same_number, check_same_weights, gradient, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
-from coursekit.drivers import lab04
+from coursekit.drivers import lab04, lab04_strategy
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES, RATE, Array, Record
 from coursekit.errors import Cause
@@ -246,7 +246,7 @@ def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     """Train a probe with the answer's strategy on real worker processes, in which Horovod is shut down."""
     given = draw_private(num_ranks, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
     launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "private": given}
-    args = lab04.use_strategy, train_with_strategy, num_ranks
+    args = lab04_strategy.use_strategy, train_with_strategy, num_ranks
     trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
     horovod = Cause("no Horovod in this section, ask strategy and context", "strategy.horovod")
     return replace(trial, error=f"{trial.error}: {horovod}") if "use hvd.init()" in trial.error else trial
@@ -263,7 +263,7 @@ def check_together(trial: Trial) -> None:
 
 def check_plan(trial: Trial) -> None:
     """The rate grows with the workers, the steps become fewer, batches have their size, and callbacks are called."""
-    steps = _check_divided(trial.of_ranks("records"), lab04.NUM_STEPS_OF_STRATEGY)
+    steps = _check_divided(trial.of_ranks("records"), lab04_strategy.NUM_STEPS)
     check_rates(rates_alone(steps), RATE * trial.num_ranks, trial.num_ranks)
     for worker, num_calls in enumerate(trial.of_ranks("num_callback_calls")):
         message = f"on worker {worker} fit calls no callback that is given: pass `callbacks` on"

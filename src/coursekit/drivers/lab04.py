@@ -1,12 +1,10 @@
-"""What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator, or train with a strategy.
+"""What the checks of lab 04 do on a rank: run one piece of the answer with an Estimator.
 
 Networks are probes, and right pieces of the judge's stand in for those that are not on trial.
 """
 
 import inspect
 import itertools
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -16,26 +14,14 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places, probe_model
-from coursekit.drivers.calls import (
-    Answer,
-    Array,
-    WrongReturnError,
-    elements_of,
-    hvd,
-    require_entries,
-    require_returned,
-    tf,
-)
-from coursekit.drivers.probe_model import NUM_CLASSES, NUM_OTHERS, RATE, batches
-from coursekit.ranks import channel
+from coursekit.drivers.calls import Answer, WrongReturnError, elements_of, hvd, require_entries, require_returned, tf
+from coursekit.drivers.probe_model import NUM_CLASSES, NUM_OTHERS, RATE, Array, batches
 
 BATCH_SIZE = 2
 HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 4  # of a trial's model function; half of the steps still show its updates
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a probe learns to give one answer always
-NUM_STEPS_OF_STRATEGY = 5
-HOSTS = "hosts"  # the list in which workers of a strategy enter their addresses
 MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, as there are fewer images
 NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
 
@@ -57,11 +43,6 @@ build_for_groups = partial(build, NUM_OTHERS)  # for a model function that may p
 def params(**changes: Any) -> dict[str, Any]:
     """Return what answers get as `params`."""
     return {"build": build, "learning_rate": RATE, "batch_size": BATCH_SIZE, "image_size": 8, "seed": 3, **changes}
-
-
-def quiet() -> None:
-    """Keep the Estimator's remarks back; a failed check says what matters."""
-    tf.get_logger().setLevel("ERROR")
 
 
 def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
@@ -87,7 +68,7 @@ def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]
 
 def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     """Train, and in all modes evaluate and predict, with the answer's model function; return what the probes saw."""
-    quiet()
+    tf.get_logger().setLevel("ERROR")  # keeps the Estimator's remarks back; a failed check says what matters
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     estimator = tf.estimator.Estimator(model_fn, config=config, params=params(build=build_for_groups))
     own = probe_model.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
@@ -114,9 +95,11 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     predicted = probe_model.watch()
     predictions = list(itertools.islice(estimator.predict(lambda: batches(own)), 4))
     named = [one if isinstance(one, dict) else {} for one in predictions]  # the Estimator takes a tensor, too
-    seen = {"train": records, "eval": evaluated, "predict": predicted, "moving_mean": watch.moving_mean}
     return {
-        **seen,
+        "train": records,
+        "eval": evaluated,
+        "predict": predicted,
+        "moving_mean": watch.moving_mean,
         "metrics": {str(name): float(value) for name, value in metrics.items()},
         "predictions": [{str(name): np.asarray(value) for name, value in one.items()} for one in named],
     }
@@ -127,7 +110,7 @@ def use_run_config(make_run_config: Answer) -> dict[str, Any]:
 
     "visible" are the GPUs that a session would see, None without a session's configuration.
     """
-    quiet()
+    tf.get_logger().setLevel("ERROR")
     config = make_run_config(str(places.here().own))
     is_config = isinstance(config, tf.estimator.RunConfig)
     require_returned(make_run_config, config, fits=is_config, expected="a tf.estimator.RunConfig")
@@ -174,7 +157,7 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
     Each of `phases` is a name and the steps of a rank up to its end.
     The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
     """
-    quiet()
+    tf.get_logger().setLevel("ERROR")
     files = probe_model.own_files()
     found = {}
     for phase, num_steps in phases:
@@ -199,7 +182,7 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
 
     Returns the result and what the probes saw.
     """
-    quiet()
+    tf.get_logger().setLevel("ERROR")
     probe_model.watch()
     where = str(places.here().shared / "training")
     config = tf.estimator.RunConfig(model_dir=where if hvd.rank() == 0 else None, checkpoint_save_graph_def=False)
@@ -226,50 +209,3 @@ def end_endless(estimator: Any) -> None:
 
     hook.after_run = after_run
     estimator.evaluate = lambda *args, hooks=(), **options: plain(*args, hooks=[*(hooks or ()), hook], **options)
-
-
-def rank() -> int:
-    """Return the number of this process, which `ranks.run` gives it."""
-    return int(os.environ["HOROVOD_RANK"])
-
-
-def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
-    """Train with the answer's strategy and these pieces on this worker, without Horovod.
-
-    Returns what the probe saw, and how many steps a callback saw; None where no network was trained by `fit`.
-    """
-    hvd.shutdown()
-    quiet()
-    with channel.listen() as listener:  # an address of each rank with a free port
-        channel.enter(HOSTS, 0, rank(), listener)
-        hosts = [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
-    files = probe_model.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
-    _be_patient(len(hosts))
-    networks, seen_steps = [], []
-
-    def build_one() -> Any:
-        networks.append(build())
-        return networks[-1]
-
-    records = probe_model.watch()
-    settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
-    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
-    with supplied(train_with_strategy, pieces):
-        train_with_strategy(files, NUM_STEPS_OF_STRATEGY * len(hosts), settings, callbacks=[callback])
-    is_fitted = any(getattr(network, "history", None) is not None for network in networks)
-    return {"records": records, "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
-
-
-def _be_patient(num_workers: int) -> None:
-    """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
-    from tensorflow.python.eager import context  # on ranks only; there is no public way
-
-    # The module of this class has moved since TensorFlow 2.15; here it goes by one name.
-    workers = context.coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)
-    context.context().configure_coordination_service(
-        service_type="standalone",
-        service_leader="/job:worker/replica:0/task:0",
-        heartbeat_timeout_in_ms=60_000,
-        coordinated_jobs=[workers],
-    )

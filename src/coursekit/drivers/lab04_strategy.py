@@ -1,0 +1,60 @@
+"""What the checks of lab 04 do on a rank that is a worker of a strategy: train, without Horovod."""
+
+import json
+import os
+from typing import Any
+
+from coursekit.drivers import probe_model
+from coursekit.drivers.calls import Answer, hvd, tf
+from coursekit.drivers.lab04 import TRAIN_BATCH_SIZE, build, params, supplied
+from coursekit.ranks import channel
+
+NUM_STEPS = 5
+HOSTS = "hosts"  # the list in which the workers enter their addresses
+
+
+def rank() -> int:
+    """Return the number of this process, which `ranks.run` gives it."""
+    return int(os.environ["HOROVOD_RANK"])
+
+
+def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
+    """Train with the answer's strategy and these pieces on this worker.
+
+    Returns what the probe saw, and how many steps a callback saw; None where no network was trained by `fit`.
+    """
+    hvd.shutdown()
+    tf.get_logger().setLevel("ERROR")
+    with channel.listen() as listener:  # an address of each rank with a free port
+        channel.enter(HOSTS, 0, rank(), listener)
+        hosts = [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
+    files = probe_model.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
+    _be_patient(len(hosts))
+    networks, seen_steps = [], []
+
+    def build_one() -> Any:
+        networks.append(build())
+        return networks[-1]
+
+    records = probe_model.watch()
+    settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
+    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
+    with supplied(train_with_strategy, pieces):
+        train_with_strategy(files, NUM_STEPS * len(hosts), settings, callbacks=[callback])
+    is_fitted = any(getattr(network, "history", None) is not None for network in networks)
+    return {"records": records, "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
+
+
+def _be_patient(num_workers: int) -> None:
+    """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
+    from tensorflow.python.eager import context  # on ranks only; there is no public way
+
+    # The module of this class has moved since TensorFlow 2.15; here it goes by one name.
+    workers = context.coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)
+    context.context().configure_coordination_service(
+        service_type="standalone",
+        service_leader="/job:worker/replica:0/task:0",
+        heartbeat_timeout_in_ms=60_000,
+        coordinated_jobs=[workers],
+    )
