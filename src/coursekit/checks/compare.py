@@ -46,8 +46,8 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
     got: Any,
     expected: Any,
     what: str,  # what the numbers are; the message begins with it
-    code: str = "",  # of numbers that nothing below explains
-    mistakes: Mapping[Any, Any] | None = None,  # by `Cause`, the numbers that a common mistake leads to
+    code: str,  # of numbers that nothing below explains
+    mistakes: Mapping[Cause, Any] | None = None,  # the numbers that a common mistake leads to
     *,
     tolerance: float = TOLERANCE,
     is_relative: bool = False,  # as for `close`, of quantities that may be tiny
@@ -89,7 +89,7 @@ def require_equal(  # noqa: PLR0913  # a value, what to say of another, and why
     got: Any,
     expected: Any,
     what: str,
-    code: str = "",
+    code: str,
     advice: str = "",  # added to the message where no mistake explains the value
     *,
     mistakes: Mapping[Cause, Any] | None = None,  # the value that a common mistake leads to
@@ -141,7 +141,7 @@ class _Rounded(reprlib.Repr):
 
 
 @contextmanager
-def explained(causes: Mapping[str, Cause | str]) -> Iterator[None]:
+def explained(causes: Mapping[str, Cause]) -> Iterator[None]:
     """Raise a `CheckError` with the cause for an exception whose text has the words that `causes` gives it by."""
     try:
         yield

@@ -17,7 +17,7 @@ Case = tuple[float, Array, Array]  # learning rate, x, y
 
 INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x: limits of 1, 0.08 and 0.26, around zero and beside it
 FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: 200 steps so near to it still shrink to a thousandth, or grow as much
-OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # with these, steps of all common slips settle at one and run away at another
+OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # with these, steps of all common mistakes settle at one and run away at another
 NUM_STEPS = 200  # as the exercise asks
 
 
