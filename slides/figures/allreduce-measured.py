@@ -41,9 +41,11 @@ def _model(data, num_ranks, num_bytes):
 
 def words(data):
     """Tell the smallest and the largest message of each series, and the fit."""
-    told = [
+    described = [
         f"{one['num_ranks']} ranks over {one['way']} {1e3 * one['seconds'][0]:.1f}, {1e3 * one['seconds'][-1]:.0f} ms"
         for one in data["series"]
     ]
     fitted = f"latency {data['alpha_us']:.0f} µs a step, bandwidth {data['bandwidth_gb_per_s']:.2f} GB/s"
-    return f"An allreduce of 1 KiB and of 32 MiB takes: {'; '.join(told)}. Fitted to two ranks over Gloo: {fitted}."
+    return (
+        f"An allreduce of 1 KiB and of 32 MiB takes: {'; '.join(described)}. Fitted to two ranks over Gloo: {fitted}."
+    )

@@ -54,8 +54,9 @@ def draw():
 def words():
     """Tell where the ring takes over, and the times at both ends."""
     small, large = ({way: cost.seconds(size, ALPHA_S, BETA_S) for way, cost in COSTS.items()} for size in (1e3, 1e9))
-    told = [f"{way} {1e6 * small[way]:.0f} µs and {large[way]:.2f} s" for way in COSTS]
+    described = [f"{way} {1e6 * small[way]:.0f} µs and {large[way]:.2f} s" for way in COSTS]
     return (
-        f"Times for 1 kB and 1 GB: {'; '.join(told)}. The ring is before the butterfly from {crossing() / 1e6:.2f} MB "
-        f"on. A thin line: halving and doubling, with {HALVING[0]:.0f} steps and the bytes of the ring."
+        f"Times for 1 kB and 1 GB: {'; '.join(described)}. The ring is before the butterfly from "
+        f"{crossing() / 1e6:.2f} MB on. A thin line: halving and doubling, with {HALVING[0]:.0f} steps "
+        "and the bytes of the ring."
     )

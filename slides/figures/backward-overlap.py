@@ -70,9 +70,9 @@ def bar(axes, y, left, length, now, **options):
 
 def words():
     """Say when both are over, for each frame how far it has come."""
-    told = (
+    described = (
         f"A forward pass of {FORWARD:g} and four backward layers of {BACKWARD:g} each; each layer's gradients take "
         f"{SEND:g} to send. Sent at the end, the step takes {plan(overlap=False)[1]:.1f}; sent as soon as they are "
         f"ready, {plan(overlap=True)[1]:.1f}: only the last sending is not hidden."
     )
-    return [f"Until {now:g}. {told}" for now in moments()]
+    return [f"Until {now:g}. {described}" for now in moments()]

@@ -36,8 +36,8 @@ def in_range(tick, values):
 
 def words(data):
     """Give all numbers."""
-    told = (
+    described = (
         f"{size['batch_size']}: {size['updates']:g} updates, {size['epochs']:.3g} epochs, {size['seconds']:.2g} s"
         for size in data["sizes"]
     )
-    return f"Three curves over the batch size, to a loss of {data['target']}. By batch size: {'; '.join(told)}."
+    return f"Three curves over the batch size, to a loss of {data['target']}. By batch size: {'; '.join(described)}."

@@ -30,9 +30,9 @@ def draw():
         values = [size / NUM_NODES**number for size in ROWS.values()]
         style = {"color": color, "hatch": hatch, "edgecolor": "white"}
         bars = axes.barh(places + 0.2 - 0.4 * number, values, 0.38, **style)
-        told = [f"{value:.0f} GB" for value in values]
-        told[0] += f": {label}"
-        axes.bar_label(bars, told, fontsize=16, padding=5)
+        described = [f"{value:.0f} GB" for value in values]
+        described[0] += f": {label}"
+        axes.bar_label(bars, described, fontsize=16, padding=5)
     axes.set_yticks(places, list(ROWS))
     axes.set(xticks=[], xlim=(0, 900))
     axes.spines["bottom"].set_visible(False)

@@ -36,5 +36,5 @@ def draw():
 
 def words():
     """List the labs by group."""
-    told = (f"{title}: {', '.join(f'lab {n}, {what}' for n, what in labs)}" for title, _, labs in PARTS)
-    return f"{'; '.join(told)}.".replace("\n", " ")
+    described = (f"{title}: {', '.join(f'lab {n}, {what}' for n, what in labs)}" for title, _, labs in PARTS)
+    return f"{'; '.join(described)}.".replace("\n", " ")

@@ -45,8 +45,8 @@ def draw_step(last):
                 box(axes, (x, y), text, SIZE, COLORS[rank], filled=number == last, fontsize=17)
     if last > 3:  # from the fourth on there is an average
         center, width = (COLUMNS[0] + COLUMNS[-1]) / 2, COLUMNS[-1] - COLUMNS[0] + SIZE[0]
-        told = f"average ({' + '.join(map(str, GRADIENTS))}) / {NUM_RANKS} = {AVERAGE:g}, the same on all ranks"
-        box(axes, (center, ROWS["average"]), told, (width, 0.5), COLLECTIVE, filled=last == 4, fontsize=17)
+        described = f"average ({' + '.join(map(str, GRADIENTS))}) / {NUM_RANKS} = {AVERAGE:g}, the same on all ranks"
+        box(axes, (center, ROWS["average"]), described, (width, 0.5), COLLECTIVE, filled=last == 4, fontsize=17)
     return figure
 
 

@@ -29,8 +29,8 @@ def draw(data):
 
 def words(data):
     """Say how wide the clouds are."""
-    told = (f"with batches of {noise['batch_size']} it is {100 * noise['error']:.0f} %" for noise in data["noise"])
+    described = (f"with batches of {noise['batch_size']} it is {100 * noise['error']:.0f} %" for noise in data["noise"])
     return (
         "Three panels of arrows from one point, with the gradient of all samples as a thick arrow in each. "
-        f"The typical distance from it, as a share of its length: {', '.join(told)}."
+        f"The typical distance from it, as a share of its length: {', '.join(described)}."
     )

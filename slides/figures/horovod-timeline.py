@@ -37,8 +37,8 @@ def _bar(axes, lane, interval, style):
 
 def words(data):
     """Tell when each tensor was negotiated and moved."""
-    told = [
+    described = [
         f"layer {one['layer']} {one['kind']}: due at {one['negotiate'][1]:.0f} ms, done at {one['allreduce'][1]:.0f} ms"
         for one in data["tensors"]
     ]
-    return f"One step of two ranks, rank {data['slow_rank']} slower by {data['extra_ms']} ms. {'; '.join(told)}."
+    return f"One step of two ranks, rank {data['slow_rank']} slower by {data['extra_ms']} ms. {'; '.join(described)}."

@@ -7,7 +7,7 @@ DATA = ("published/imagenet-hours",)
 CAPTION = "ResNet-50 on ImageNet, 90 epochs. Goyal et al. and Akiba et al., 2017."
 
 
-def told(hours):
+def shown(hours):
     """Return a time in words."""
     return f"{hours:g} h" if hours >= 1 else f"{60 * hours:.0f} min"
 
@@ -21,7 +21,7 @@ def draw(published):
     axes.text(150, 0.62, "twice the GPUs,\nhalf the time", color="0.3", ha="right", va="center", fontsize=16)
     axes.plot(num_gpus, hours, "o-", color=COLORS[0], markersize=14, linewidth=3)
     for num, hour in zip(num_gpus, hours):
-        axes.text(num * 1.15, hour * 1.2, told(hour), fontsize=20, weight="bold")
+        axes.text(num * 1.15, hour * 1.2, shown(hour), fontsize=20, weight="bold")
     axes.set(xscale="log", yscale="log", xlim=(6, 3000), ylim=(0.15, 60), xlabel="GPUs", ylabel="training time")
     axes.minorticks_off()
     axes.set_yticks([0.25, 1, 10], ["15 min", "1 h", "10 h"])
@@ -31,5 +31,5 @@ def draw(published):
 
 def words(published):
     """Give the times."""
-    times = "; ".join(f"{row['num_gpus']} GPUs, {told(row['hours'])}" for row in published.rows)
+    times = "; ".join(f"{row['num_gpus']} GPUs, {shown(row['hours'])}" for row in published.rows)
     return f"Training times: {times}. That is nearly half the time for twice the GPUs."

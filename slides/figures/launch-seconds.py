@@ -41,8 +41,8 @@ def _ratios(data):
 
 def words(data):
     """Tell first call and median of each way."""
-    told = [
+    described = [
         f"{way['name']} {ratio:.2g} times, the first time {way['first_s'] / _unit_s(data):.2g} times"
         for way, ratio in zip(data["ways"], _ratios(data))
     ]
-    return f"From the call to the result, as multiples of the median of ranks.run: {'; '.join(told)}."
+    return f"From the call to the result, as multiples of the median of ranks.run: {'; '.join(described)}."

@@ -38,5 +38,5 @@ def draw(table):
 
 def words(table):
     """Tell the events in order."""
-    told = [f"{row['project']}, {int(row['year'])}: {' '.join(str(row['event']).split())}" for row in table.rows]
-    return ". ".join(told) + "."
+    described = [f"{row['project']}, {int(row['year'])}: {' '.join(str(row['event']).split())}" for row in table.rows]
+    return ". ".join(described) + "."

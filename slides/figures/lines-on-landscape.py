@@ -33,11 +33,11 @@ def draw(data):
 
 def words(data):
     """Name the lines and their losses."""
-    told = (
+    described = (
         f"{name}, slope {slope:g} and offset {offset:g}, loss {loss_at(data['moments'], slope, offset):.2f}"
         for name, (slope, offset) in LINES.items()
     )
     return (
-        f"Three lines and their points in the landscape: {'; '.join(told)}. Lines of equal loss are long ellipses, "
-        "steep along the offset and flat along the slope; C lies at their centre."
+        f"Three lines and their points in the landscape: {'; '.join(described)}. Lines of equal loss are long "
+        "ellipses, steep along the offset and flat along the slope; C lies at their centre."
     )

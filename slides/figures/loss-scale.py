@@ -38,8 +38,8 @@ def draw(data):
 def words(data):
     """Say the shares at three scales."""
     scales, found = curves(data)
-    told = [
+    described = [
         f"with 2 to the {scales[at]}: {', '.join(f'{name} {share[at]:.2g} percent' for name, share in found.items())}"
         for at in (0, scales.index(16), len(scales) - 1)
     ]
-    return "Share of gradients that FP16 spoils, " + "; ".join(told) + "."
+    return "Share of gradients that FP16 spoils, " + "; ".join(described) + "."

@@ -40,5 +40,7 @@ def draw():
 
 def words():
     """Name the versions of all ranks."""
-    told = (f"{name}: ranks 0 to 3 compute with versions {', '.join(map(str, versions))}" for name, versions in ROWS)
-    return f"{'; '.join(told)}. In the second, no rank is more than {BOUND} steps ahead of another."
+    described = (
+        f"{name}: ranks 0 to 3 compute with versions {', '.join(map(str, versions))}" for name, versions in ROWS
+    )
+    return f"{'; '.join(described)}. In the second, no rank is more than {BOUND} steps ahead of another."

@@ -41,9 +41,9 @@ def words(data):
 
 def words_of_run(data, run):
     """Tell of one run."""
-    told = []
+    described = []
     for rank in (0, data["slow_rank"]):
         moments = run["ranks_ms"][rank]
         parts = [f"{name} {end - start:.0f} ms" for (name, *_), start, end in zip(PHASES, moments, moments[1:])]
-        told.append(f"rank {rank}: {', '.join(parts)}")
-    return f"A step takes {run['step_ms']:.0f} ms. {'; '.join(told)}."
+        described.append(f"rank {rank}: {', '.join(parts)}")
+    return f"A step takes {run['step_ms']:.0f} ms. {'; '.join(described)}."

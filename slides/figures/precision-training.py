@@ -41,9 +41,9 @@ def draw(data):
 
 def words(data):
     """Say the last loss of each way."""
-    told = []
+    described = []
     for name, way in data["ways"].items():
         last = way["losses"][-1]
         ending = f"ends at {last:.3g}" if last is not None else f"is not a number from step {way['first_bad_step']} on"
-        told.append(f"{NAMES[name]}: the loss {ending}")
-    return "; ".join(told) + "."
+        described.append(f"{NAMES[name]}: the loss {ending}")
+    return "; ".join(described) + "."

@@ -43,8 +43,8 @@ def words(data):
     long = [one for one in data["operations"] if _ms(one) > WIDE_ENOUGH * data["step_ms"]]
     listed = [f"{'backward' if one['backward'] else 'forward'} {_name(one)}, {_ms(one):.0f} ms" for one in long]
     waited_ms = sum(end - begin for begin, end in data["allreduce"])
-    told = "; ".join(listed).replace("\n", " ")
-    return f"A step of {data['step_ms']:.0f} ms: {told}; then {waited_ms:.0f} ms of waiting for the allreduce."
+    described = "; ".join(listed).replace("\n", " ")
+    return f"A step of {data['step_ms']:.0f} ms: {described}; then {waited_ms:.0f} ms of waiting for the allreduce."
 
 
 def _ms(operation):

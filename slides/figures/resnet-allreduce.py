@@ -38,5 +38,5 @@ def _milliseconds(schedule):
 
 def words():
     """Tell the three times."""
-    told = [f"{name.replace(chr(10), ' ')} {_milliseconds(schedule):.0f} ms" for name, schedule in CASES]
-    return f"One allreduce of 102 MB by the model: {'; '.join(told)}."
+    described = [f"{name.replace(chr(10), ' ')} {_milliseconds(schedule):.0f} ms" for name, schedule in CASES]
+    return f"One allreduce of 102 MB by the model: {'; '.join(described)}."

@@ -40,9 +40,9 @@ def draw(data):
 
 def words(data):
     """Say what was counted."""
-    told = [
+    described = [
         f"{way} on {num_ranks} ranks {sum(held.values()) / data['num_parameters']:.3g}"
         for num_ranks, ways in data["held_by_ranks"].items()
         for way, held in ways.items()
     ]
-    return f"Bytes per parameter on each rank: {', '.join(told)}."
+    return f"Bytes per parameter on each rank: {', '.join(described)}."

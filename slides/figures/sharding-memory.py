@@ -53,8 +53,8 @@ def draw():
 
 def words():
     """Give the bytes of each way on eight ranks, and the GB of the large model on as many."""
-    told = [
+    described = [
         f"{name} {sum(held(whole, NUM_RANKS)):.3g} bytes, {BILLIONS * sum(held(whole, NUM_RANKS)):.3g} GB"
         for name, whole in WAYS.items()
     ]
-    return f"On each of {NUM_RANKS} ranks, by parameter and for {BILLIONS} billion parameters: {'; '.join(told)}."
+    return f"On each of {NUM_RANKS} ranks, by parameter and for {BILLIONS} billion parameters: {'; '.join(described)}."

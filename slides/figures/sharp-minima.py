@@ -34,7 +34,7 @@ def draw(data):
 
 def words(data):
     """Give the curvatures."""
-    told = (
+    described = (
         f"batch {one['batch_size']} at rate {one['rate']:g}: {one['runs'][0]['sharpness']:.2g}"
         for one in data["ways"].values()
     )
@@ -42,5 +42,5 @@ def words(data):
         "Left, losses along the line through the minima of the small and the large batch: the training loss stays "
         f"between {min(data['losses']):.2g} and {max(data['losses']):.2g}, the test loss between "
         f"{min(data['test_losses']):.2g} and {max(data['test_losses']):.2g}. Right, valleys across the steepest "
-        f"direction; curvature by training: {'; '.join(told)}."
+        f"direction; curvature by training: {'; '.join(described)}."
     )

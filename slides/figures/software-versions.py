@@ -32,5 +32,5 @@ def draw(measured, expected):
 
 def words(measured, expected):
     """List the speeds."""
-    told = (f"{software}: {speed:.0f}" for software, speed in _speeds(measured, expected).items())
-    return f"Images per second of one P100 by software. {'; '.join(told)}.".replace("\n", " ")
+    described = (f"{software}: {speed:.0f}" for software, speed in _speeds(measured, expected).items())
+    return f"Images per second of one P100 by software. {'; '.join(described)}.".replace("\n", " ")

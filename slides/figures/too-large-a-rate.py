@@ -39,5 +39,7 @@ def draw():
 
 def words():
     """Tell where the three paths end."""
-    told = (f"{name}, {what}: the distance goes from 1 to {abs(path_of(rate)[-1]):.2g}." for rate, name, what in CASES)
-    return "Three parabolas with six steps from the same start. " + " ".join(told)
+    described = (
+        f"{name}, {what}: the distance goes from 1 to {abs(path_of(rate)[-1]):.2g}." for rate, name, what in CASES
+    )
+    return "Three parabolas with six steps from the same start. " + " ".join(described)

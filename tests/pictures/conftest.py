@@ -15,6 +15,6 @@ def drawn(monkeypatch):
 
 
 @pytest.fixture
-def told(drawn):
+def described(drawn):
     """Return a function that returns the words of the figures drawn so far."""
     return lambda: [words for _, words in drawn]

@@ -1,6 +1,5 @@
 """What TensorBoard shows is read as it was written, and the pictures of it say what they show."""
 
-import pytest
 import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
@@ -43,7 +42,7 @@ def write_profile(folder, by_thread):
     path.write_bytes(space.SerializeToString())
 
 
-def test_a_profile_tells_what_a_step_waits_for(tmp_path, told):
+def test_a_profile_tells_what_a_step_waits_for(tmp_path, described):
     """Of a step of 10 ms: 2 for the input, 3 on two threads for the network, 4 from the last gradient on for others.
 
     The first step is left out, and what the pipeline's threads compute is no work of the network.
@@ -62,7 +61,7 @@ def test_a_profile_tells_what_a_step_waits_for(tmp_path, told):
     show_profiles({"2 ranks": steps})
 
     assert [round(1e3 * (step.end_s - step.begin_s)) for step in steps] == [10, 10]
-    assert told()[0].endswith("2 ranks: 10.0 ms a step, of all steps input 10%, network 15%, allreduce 20%.")
+    assert described()[0].endswith("2 ranks: 10.0 ms a step, of all steps input 10%, network 15%, allreduce 20%.")
 
 
 def test_a_profile_shows_steps_of_one_epoch(drawn):
@@ -74,11 +73,3 @@ def test_a_profile_shows_steps_of_one_epoch(drawn):
 
     [[figure, _]] = drawn
     assert [round(one) for one in figure.axes[0].get_xlim()] == [0, 30]
-
-
-def test_logs_without_a_graph_or_a_profile_are_told(tmp_path):
-    """As files that are not there."""
-    with pytest.raises(FileNotFoundError, match="there is no graph in the event files"):
-        count_allreduces(tmp_path)
-    with pytest.raises(FileNotFoundError, match="there is no profile in"):
-        read_trace(tmp_path)

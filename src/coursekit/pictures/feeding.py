@@ -52,9 +52,9 @@ def show_order(
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    told = "; ".join(f"{name}: {_told(of_ranks, counts[name])}" for name, of_ranks in pipelines.items())
+    described = "; ".join(f"{name}: {_described(of_ranks, counts[name])}" for name, of_ranks in pipelines.items())
     gaps = f"a gap after each batch{', and a line between epochs' if num_epochs > 1 else ''}"
-    show(figure, f"Samples by rank, {gaps}. {told}.")
+    show(figure, f"Samples by rank, {gaps}. {described}.")
 
 
 def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_epochs: int) -> Any:
@@ -90,14 +90,14 @@ def _draw_sample(axes: Any, place: tuple[float, float], number: int, num_samples
     axes.text(*place, f"{number:2d}", color=color, bbox=box, ha="center", va="center", fontsize=7, family="monospace")
 
 
-def _told(of_ranks: Sequence[Sequence[Sequence[int]]], counts: Any) -> str:
+def _described(of_ranks: Sequence[Sequence[Sequence[int]]], counts: Any) -> str:
     numbers = [[number for batch in batches for number in batch] for batches in of_ranks]
-    told = [f"rank {rank} gets {_listed(mine)}" for rank, mine in enumerate(numbers)]
+    described = [f"rank {rank} gets {_listed(mine)}" for rank, mine in enumerate(numbers)]
     for epoch, of_epoch in enumerate(counts, 1):
         for words, found in (("more than once", of_epoch > 1), ("on no rank", of_epoch == 0)):
             if found.any():
-                told.append(f"in epoch {epoch} {words}: {_listed(np.flatnonzero(found))}")
-    return ", ".join(told)
+                described.append(f"in epoch {epoch} {words}: {_listed(np.flatnonzero(found))}")
+    return ", ".join(described)
 
 
 def _listed(numbers: Sequence[int] | Any) -> str:

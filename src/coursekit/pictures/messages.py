@@ -41,13 +41,13 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     axes.axvline(num_steps / 2 - 0.5, color=GREY, linestyle=":")
     axes.set_xticks(range(num_steps))  # from 0, as in the exercise and in what its checks say
     axes.set_yticks([-rank for rank in range(num_ranks)], [f"rank {rank}" for rank in range(num_ranks)])
-    told = "; ".join(
+    described = "; ".join(
         f"rank {rank} sends to rank {messages[0][0]} "
         + ", ".join(f"chunk {_chunk(number)} with {' + '.join(map(str, _parts(number)))}" for _, number in messages)
         for rank, messages in enumerate(sent)
         if messages
     )
-    show(figure, f"The ring step by step: {told}.")
+    show(figure, f"The ring step by step: {described}.")
 
 
 def _parts(number: float) -> list[int]:
@@ -70,8 +70,8 @@ def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
         axes.bar_label(bars, fmt="%.2g", padding=2)
         axes.set(xlabel="rank", ylabel="sent, in arrays", title=name, ylim=(0, 1.15 * most))
         axes.set_xticks(range(len(arrays)))
-    told = "; ".join(f"{name}: {', '.join(f'{one:.2g}' for one in arrays)}" for name, arrays in num_arrays.items())
-    show(figure, f"What the ranks send, in arrays, from rank 0 on. {told}.")
+    described = "; ".join(f"{name}: {', '.join(f'{one:.2g}' for one in arrays)}" for name, arrays in num_arrays.items())
+    show(figure, f"What the ranks send, in arrays, from rank 0 on. {described}.")
 
 
 def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str, Callable[[Array], Array]]) -> None:
@@ -164,10 +164,10 @@ def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[flo
     axes.text(np.log2(LARGEST_HALF), axes.get_ylim()[1], "→ infinity", ha="left", va="top", fontsize="small")
     axes.set(xlabel="size, as a power of two", ylabel="how many gradients", title="Gradients in 16 bits")
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0, 0.9))
-    told = ", ".join(
+    described = ", ".join(
         f"scaled by 2 to the power of {np.log2(scale):.0f} {share:.1%}" for scale, share in zip(scales, lost)
     )
-    show(figure, f"Sizes of {counted(sizes.size, 'gradient')}; float16 turns into zero or infinity: {told}.")
+    show(figure, f"Sizes of {counted(sizes.size, 'gradient')}; float16 turns into zero or infinity: {described}.")
 
 
 def show_scales(scales: Mapping[str, Sequence[float]], were_finite: Sequence[bool]) -> None:

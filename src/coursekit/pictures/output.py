@@ -88,15 +88,6 @@ def show(figure: Figure, alt: str) -> None:
     _display(to_png(figure), whole, [(image, text) for image, text in zip(cut(figure, len(parts)), parts)])
 
 
-def display_png(content: bytes, alt: str) -> None:
-    """Show a PNG file of `to_png` in the notebook, as it is."""
-    from PIL import Image  # only notebooks show pictures
-
-    image = Image.open(io.BytesIO(content))
-    width, height = (SHARPNESS * size for size in image.size)
-    _display(content, alt, [((content, width, height), alt)])
-
-
 def to_png(figure: Figure) -> bytes:
     """Return the figure as a PNG file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above

@@ -51,9 +51,9 @@ def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
     ends = [0.0, *(MILLISECONDS * (start + part) for start, part in zip(starts, seconds))]
     room = 0.15 * (max(ends) - min(ends))  # for the numbers
     axes.set(xlabel="milliseconds of a step", xlim=(min(ends) - room * (min(ends) < 0), max(ends) + room))
-    told = ", ".join(f"{name} {MILLISECONDS * seconds:.1f} ms" for name, seconds in zip(PARTS, parts))
+    described = ", ".join(f"{name} {MILLISECONDS * seconds:.1f} ms" for name, seconds in zip(PARTS, parts))
     words = f"Predicted {MILLISECONDS * predicted_s:.1f} ms for a step, measured {MILLISECONDS * measured_s:.1f} ms"
-    show(figure, f"{words}: {told}.")
+    show(figure, f"{words}: {described}.")
 
 
 def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float) -> None:
@@ -80,5 +80,8 @@ def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float)
     axes.invert_yaxis()
     figure.legend(*axes.get_legend_handles_labels(), fontsize="small", loc="outside upper center", ncols=2)
     medians = [MILLISECONDS * statistics.median(step[number] for step in steps) for number in range(len(PHASES))]
-    told = ", ".join(f"{name} {median:.1f} ms" for name, median in zip(PHASES, medians))
-    show(figure, f"Medians of {len(steps)} steps: {told}; for the wire {MILLISECONDS * allreduce_s:.1f} ms predicted.")
+    described = ", ".join(f"{name} {median:.1f} ms" for name, median in zip(PHASES, medians))
+    show(
+        figure,
+        f"Medians of {len(steps)} steps: {described}; for the wire {MILLISECONDS * allreduce_s:.1f} ms predicted.",
+    )

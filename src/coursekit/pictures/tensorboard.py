@@ -190,7 +190,7 @@ def steps_of(trace: Sequence[Traced]) -> list[Step]:
 def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
     """Show some steps of each run, by its name: when it waited for data, computed, and waited for other ranks."""
     figure, all_axes = panels(len(steps_of_runs), HEIGHT_INCH * 0.8)
-    told = []
+    described = []
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):
         lengths_s = [step.end_s - step.begin_s for step in steps]
         neighbours = [steps[first : first + NUM_SHOWN] for first in range(max(1, len(steps) - NUM_SHOWN + 1))]
@@ -210,5 +210,5 @@ def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
         for part in PARTS:  # what it does side by side counts once
             busy_s = covered([span for step in steps for span in step.parts[part]])
             shares.append(f"{part} {busy_s / sum(lengths_s):.0%}")
-        told.append(f"{name}: {median_ms:.1f} ms a step, of all steps {', '.join(shares)}")
-    show(figure, f"What steps spend their time on; the rest is Python. {'; '.join(told)}.")
+        described.append(f"{name}: {median_ms:.1f} ms a step, of all steps {', '.join(shares)}")
+    show(figure, f"What steps spend their time on; the rest is Python. {'; '.join(described)}.")

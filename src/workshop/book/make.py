@@ -31,7 +31,7 @@ def make_book(
         root: the checkout.
         build: its folder of what was made before: `slides/`, and the newest run in `runs/latest/`.
         out: the site; what was there before is replaced once the new one is whole.
-        progress: told what is being done.
+        progress: called with what is being done.
 
     Raises:
         CourseKitError: slides are missing, or Sphinx found a fault, such as a link to no page.
@@ -82,5 +82,5 @@ def _call(command: list[str], folder: Path) -> None:
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL
     )
     if ended.returncode:
-        told = (ended.stderr or ended.stdout).strip().splitlines()
-        raise CourseKitError("the book was not made: " + "; ".join(told[:8]), "book.failed")
+        said = (ended.stderr or ended.stdout).strip().splitlines()
+        raise CourseKitError("the book was not made: " + "; ".join(said[:8]), "book.failed")

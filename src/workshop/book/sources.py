@@ -90,9 +90,11 @@ class Book:
         loader = FileSystemLoader(Path(__file__).parent)
         environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701  # Markdown
         step, path = (draw(self.root, name, self.folder / DRAWN) for name in ("data-parallel-step", "course-path"))
-        told = {lab.name: alternative_file(picture_file(self.root, lab)).read_text("utf-8").strip() for lab in labs}
+        described = {
+            lab.name: alternative_file(picture_file(self.root, lab)).read_text("utf-8").strip() for lab in labs
+        }
         return environment.get_template("index.md.j2").render(
-            labs=labs, decks=decks, parts=parts, step=step, path=path, pictures=told
+            labs=labs, decks=decks, parts=parts, step=step, path=path, pictures=described
         )
 
     def _write(self, name: str, text: str) -> None:

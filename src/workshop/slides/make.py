@@ -53,7 +53,7 @@ def make_slides(
 ) -> list[Path]:
     """Make pages, and with `pdf` PDFs, of decks in `build/slides/`.
 
-    Slides may name the commands `verbs`. Returns the files to open; `progress` is told a few words before each step.
+    Slides may name the commands `verbs`. Returns the files to open; `progress` gets a few words before each step.
 
     Raises:
         CourseKitError: a deck is wrong, or a slide overflows or cannot be read; the message lists every finding.

@@ -69,7 +69,7 @@ def record(root: Path, name: str, facts: Facts) -> Path:
 
     A recorder is a script with a function `record()`, which returns plain data; what stands there under
     "pictures", by name the bytes of PNG files, is kept in files of their own.
-    Machine and commit are told as `facts`, as they were before the first of several results changed the checkout.
+    Machine and commit are given as `facts`, as they were before the first of several results changed the checkout.
     """
     script = root / RECORDERS / f"{name}.py"
     start = time.monotonic()

@@ -37,12 +37,12 @@ def test_logits_that_are_not_called_so_learn_nothing(last, from_logits, learns, 
     network = tf.keras.Sequential(layers)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)
     network.compile(tf.keras.optimizers.SGD(0.1), loss, metrics=["accuracy"])
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         accuracy = network.fit(samples, classes, epochs=20, verbose=0).history["accuracy"][-1]
 
     assert (accuracy > 0.9, accuracy < 0.4) == (learns, not learns)
-    assert any("from_logits=True" in str(one.message) for one in told) == warns
+    assert any("from_logits=True" in str(one.message) for one in found) == warns
 
 
 def code_of(deck, needle, language="python"):
@@ -108,11 +108,11 @@ def order_of_mixed_precision(code):
     inner = model.optimizer.inner_optimizer
     seen, reduce_ = [], inner._allreduce_grads  # noqa: SLF001  # Horovod's call, made before the scale goes
 
-    def spy(gradients, variables=None):
+    def noted(gradients, variables=None):
         seen.extend(gradients)
         return reduce_(gradients, variables)
 
-    inner._allreduce_grads = spy  # noqa: SLF001
+    inner._allreduce_grads = noted  # noqa: SLF001
     model.run_eagerly = True
     model.fit(np.ones((8, 6, 6, 3), np.float32), np.arange(8), batch_size=8, verbose=0)
     return [(gradient.dtype.name, float(abs(gradient.numpy()).max())) for gradient in seen]

@@ -117,9 +117,9 @@ def test_what_people_do_themselves_runs_as_it_stands(slide, tmp_path):
 def test_a_live_demo_prints_what_the_note_says(code, tmp_path):
     """The comments at a demo's end are its output, line by line."""
     from_the_end = takewhile(lambda line: line.startswith("# "), reversed(code.splitlines()))
-    told = [line[2:] for line in from_the_end][::-1]
+    expected = [line[2:] for line in from_the_end][::-1]
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=tmp_path)
 
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines() == told != []
+    assert ended.stdout.splitlines() == expected != []

@@ -78,12 +78,12 @@ def test_a_lecture_comes_before_the_lab_that_needs_it(course, labs):
 def test_the_welcome_tells_the_same_days():
     """The table of the first deck has the labs of each day, and when the day ends."""
     table = (ROOT / "slides/00-welcome.md").read_text()
-    told = [
+    found = [
         (tuple(labs.split(", ")), 60 * int(hour) + int(minute))
         for labs, hour, minute in re.findall(r"^\|.*\| \d \| ([\d, ]+) \| (\d\d):(\d\d) \|$", table, re.MULTILINE)
     ]
 
-    assert told == [
+    assert found == [
         (tuple(name[:2] for name in LINK.findall(day) if name in LABS), max(end for _, end, *_ in rows_of(day)))
         for day in DAYS
     ]
