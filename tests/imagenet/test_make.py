@@ -133,12 +133,6 @@ def test_only_what_is_missing_or_cut_is_made_again(made, tiny):
     assert changed == {"train-00003-of-00016", "train-00005-of-00016", "synthetic.txt"}
 
 
-def test_another_preset_in_the_folder_is_refused(tiny):
-    """Data of one preset is not mixed with that of another."""
-    with pytest.raises(CourseKitError, match=r"'small'.*data.other-preset"):
-        make_data(tiny, "small")
-
-
 @pytest.mark.parametrize("name", ["thesis.tex", "train-00000-of-00016", "train-00000-of-01024"])
 def test_a_folder_with_other_things_is_refused(tmp_path, name):
     """Not even files that are called like ours are overwritten when nothing says that they are ours."""
@@ -146,13 +140,6 @@ def test_a_folder_with_other_things_is_refused(tmp_path, name):
     with pytest.raises(CourseKitError, match=rf"{name}.*data.folder-not-empty"):
         make_data(tmp_path, "tiny")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "precious")]
-
-
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
-    """A file stands where the folder would be."""
-    (tmp_path / "file").touch()
-    with pytest.raises(CourseKitError, match=r"Not a directory.*data.not-writable"):
-        make_data(tmp_path / "file" / "data", "tiny")
 
 
 def test_a_disk_that_fills_up_meanwhile_is_one_sentence(tmp_path):
@@ -182,15 +169,6 @@ def test_processes_that_ask_at_once_get_the_same_whole_data(made, tmp_path):
     assert said == sorted([f"{place}\n", f"making 1224 images in {place}, once …\n{place}\n"])
     assert contents(place) == contents(made)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".{NAME}.lock", NAME]
-
-
-def test_a_lost_file_is_made_again(made, tmp_path, monkeypatch, capsys):
-    """Caches are cleaned up by programs that know nothing of their content."""
-    shutil.copytree(made, tmp_path / NAME)
-    (tmp_path / NAME / "train-00004-of-00016").unlink()
-    monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path))
-    assert contents(find_data()) == contents(made)
-    assert "making" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import PIL.Image
 import pytest
 
 from coursekit.errors import CourseKitError
-from coursekit.imagenet import LabelledImage, parse_record, read_records, write_images
+from coursekit.imagenet import LabelledImage, read_records, write_images
 from coursekit.imagenet.records import count_records
 
 
@@ -51,15 +51,6 @@ def test_a_record_has_all_standard_keys(tmp_path):
             "image/filename": f"{label}.JPEG".encode(),
         }
     assert len(found) == 2
-
-
-def test_images_of_any_size_and_no_images(tmp_path):
-    """The same images give the same bytes; a file may be empty."""
-    images = [LabelledImage(flat((1, 2, 3), size=size)[0], 5) for size in [(5, 7), (9, 3)]]
-    found = examples(write_images(tmp_path / "a", images))
-    assert [(one["image/height"], one["image/width"]) for one in found] == [(5, 7), (9, 3)]
-    assert (tmp_path / "a").read_bytes() == write_images(tmp_path / "b", images).read_bytes()
-    assert examples(write_images(tmp_path / "c", [])) == []
 
 
 def begins(records):
@@ -112,15 +103,6 @@ def test_a_cut_or_zeroed_file_ends_with_its_last_whole_record(plain_file, record
         assert count_records(plain_file) == (4, False)
 
 
-@pytest.mark.parametrize("content", [b"", b"file,label\n" * 1000], ids=["empty", "text"])
-def test_a_file_without_any_record_has_none(tmp_path, content):
-    """An empty file and one of text."""
-    path = tmp_path / "train-00000-of-00001"
-    path.write_bytes(content)
-    assert read(path, "skip") == []
-    assert count_records(path) == (0, False)
-
-
 @pytest.mark.parametrize("damaged", ["stop", "skip"])
 def test_a_missing_file_is_no_damage(tmp_path, damaged):
     """A path that leads nowhere is a mistake in the program, which no choice hides."""
@@ -153,20 +135,3 @@ def test_reading_works_in_a_graph(plain_file, records, damaged):
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(following)
     assert got == records
-
-
-def test_a_record_of_another_program_is_parsed():
-    """JPEG and label come out of an example with ImageNet's keys, and the label is an int32."""
-    import tensorflow as tf
-
-    def feature(value):
-        if isinstance(value, int):
-            return tf.train.Feature(int64_list=tf.train.Int64List(value=[value]))
-        return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
-
-    values = {"image/encoded": b"jpeg", "image/class/label": 1000, "image/object/number": 3}
-    example = tf.train.Example(
-        features=tf.train.Features(feature={key: feature(value) for key, value in values.items()})
-    )
-    encoded, label = parse_record(example.SerializeToString())
-    assert (encoded.numpy(), label.numpy(), label.dtype) == (b"jpeg", np.int32(1000), tf.int32)

@@ -87,13 +87,6 @@ def test_fusion_decides_on_the_number_of_messages():
     assert together.total_s == pytest.approx(0.2 + agree_s + allreduce_s("ring", MACHINE, 8, sum(sizes)))
 
 
-def test_no_cycle_begins_before_a_tensor_is_ready():
-    """A long cycle holds gradients back until its end."""
-    step = simulate(Work(ONE_TENSOR, 0.101), IDEAL, 2, replace(PLAIN, cycle_ms=50.0))
-
-    assert step.total_s == pytest.approx(0.15)
-
-
 @pytest.mark.parametrize("num_ranks", [1, 2, 8, 64, 512])
 def test_the_slowest_of_many(num_ranks):
     """The expected maximum of normal numbers, against numbers drawn."""

@@ -140,12 +140,6 @@ def test_phases_add_up_to_steps(write):
     assert isinstance(second, Phases)
 
 
-def test_one_step_has_none_before_it(write):
-    """One sentence says what is missing."""
-    with pytest.raises(CourseKitError, match=r"timeline.too-few-steps"):
-        phases_of_steps(write(json.dumps(times_of(0, 1, 2, 3))))
-
-
 def num_steps_in(path):
     """Return how many steps lie between the reductions of a gradient."""
     return max(Counter(one.tensor for one in reductions(path)).values(), default=0) - 1

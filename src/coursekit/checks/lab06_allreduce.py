@@ -192,8 +192,7 @@ FAULTS: dict[Cause, Callable[[Message], object]] = {
     ): lambda one: one.is_foreign and one.is_finished,
     # 21 in step 1: numbers of two chunks are added up.
     Cause(
-        "in step {one.step} rank {one.rank} sends numbers that do not belong there",
-        "ring.wrong-numbers",
+        "in step {one.step} rank {one.rank} sends numbers that do not belong there", "ring.wrong-numbers"
     ): lambda one: one.is_foreign,
 }
 

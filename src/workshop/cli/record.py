@@ -27,7 +27,9 @@ def record(names: tuple[str, ...]) -> None:
     known = recorder_names(root)
     unknown = sorted(set(names) - set(known))
     if unknown:
-        raise CourseKitError(f"there is no recorder {', '.join(unknown)}: slides/recorders/ has {', '.join(known)}.")
+        raise CourseKitError(
+            f"there is no recorder {', '.join(unknown)}: slides/recorders/ has {', '.join(known)}.", "recorder.unknown"
+        )
     console = Console()
     facts = gather_facts(root)
     for name in names or known:

@@ -19,4 +19,6 @@ def words() -> None:
     for message in found:
         click.echo(message)
     if found:
-        raise CourseKitError(f"{len(found)} lines with words that are out: CONTRIBUTING.md has the rules of style.")
+        raise CourseKitError(
+            f"{len(found)} lines with words that are out: CONTRIBUTING.md has the rules of style.", "words.out"
+        )

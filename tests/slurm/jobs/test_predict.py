@@ -58,19 +58,6 @@ def test_the_table_adds_up(site, num_gpus, parameters):
     assert float(row[7]) == pytest.approx(float(row[6]) / 60 * num_gpus, rel=0.01)
 
 
-def test_how_little_is_known_beyond_a_node_is_said():
-    """The width of the last row's band, as factors of its speed; within one node nothing is said."""
-    shown = run("03", "--site", "jean-zay", "--nodes", "1,16")
-    (_, last) = columns(shown)
-    low, high = (int(one) / int(last[2]) for one in last[3].split("-"))
-
-    assert (
-        f"Beyond one node nothing is measured here: on 16 nodes, expect {low:.2f} to {high:.2f} times that speed."
-        in shown
-    )
-    assert not any("Beyond one node" in line for line in run("03", "--site", "jean-zay", "--nodes", "1"))
-
-
 def test_a_speed_of_ones_own():
     """It takes the place of a published one, also of a GPU without any; in 16 bits less is sent."""
     given = ("03", "--site", "daint-alps", "--nodes", "1,8", "-p", "images_per_s", "1000", "-p", "batch_size", "256")
@@ -130,16 +117,10 @@ def test_sharding_holds_less_and_sends_more():
         # Of a speed of one's own only the batch that was measured is known to fit.
         (f"03 --site karolina --nodes 1 {OWN}", "^512 .*batch.exceeds-memory"),
         ("03 --site jean-zay --nodes 2,8 -p global_batch_size 4096", "^512 .* 186 .*batch.exceeds-memory"),
+        ("03 --site jean-zay --nodes 512 -p global_batch_size 1024", "2048 .* 1024 .*batch.fewer-than-ranks"),
     ],
 )
 def test_what_cannot_be_predicted(arguments, words):
     """One sentence: what was wrong, and what to give."""
     with pytest.raises(CourseKitError, match=words):
         run(*arguments.split())
-
-
-def test_tables_are_whole_where_the_terminal_is_narrow(monkeypatch):
-    """No cell is cut short."""
-    monkeypatch.setenv("COLUMNS", "40")
-
-    assert not any("…" in line for line in run("03", "--site", "karolina"))

@@ -83,16 +83,6 @@ def test_what_is_missing_is_said_in_a_sentence(tmp_path, lab):
         readme_command.bench_block(record)
 
 
-def test_picture_is_the_last_one_of_the_chosen_cell(tmp_path, lab):
-    """The cell that lab.toml names gives the picture, byte for byte, and its text alternative."""
-    output = nbformat.v4.new_output("display_data", data={"image/png": PNG}, metadata={"image/png": {"alt": "a path"}})
-    executed_notebook(tmp_path, nbformat.v4.new_code_cell("draw()", id="path", outputs=[output]))
-    readme_command.keep_picture(tmp_path, lab)
-
-    assert (tmp_path / "docs" / "pictures" / "01-sgd.png").read_bytes() == b"\x89PNG\r\n\x1a\n"
-    assert (tmp_path / "docs" / "pictures" / "01-sgd.txt").read_text() == "a path\n"
-
-
 def marked(name, block):
     """Return a part of a page that has the marks of a block."""
     return f"<!-- {name}:begin -->\n{block}<!-- {name}:end -->\n"

@@ -10,7 +10,7 @@ from coursekit import ranks
 from coursekit.imagenet import find_data, list_files, parse_record, read_records
 from workshop.bench.communication import CYCLE, ONE_GROUP, measure_settings
 from workshop.bench.input_pipeline import compare_with_memory, training_batches
-from workshop.bench.steps import FULL_SPEED, Case, Setting, cores_of, mean_over_ranks
+from workshop.bench.steps import FULL_SPEED, Case, Setting, cores_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -30,12 +30,6 @@ TINY = Case("SmallCNN", image_size=32, batch_size=1, num_turns=2, num_steps=2)
 def test_cores_are_dealt_out_evenly_and_shared_when_they_are_too_few(place, cores, own):
     """No core belongs to two ranks, unless there are fewer cores than ranks."""
     assert cores_of(*place, cores) == own
-
-
-def test_a_step_counts_with_the_mean_over_ranks():
-    """Step by step, the first one too."""
-    everyone = [{"a": [3.0, 1.0], "b": [1.0, 2.0]}, {"a": [5.0, 2.0], "b": [1.0, 4.0]}]
-    assert mean_over_ranks(everyone) == {"a": [4.0, 1.5], "b": [1.0, 3.0]}
 
 
 def test_a_setting_is_measured_beside_no_communication():

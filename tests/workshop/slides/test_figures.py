@@ -10,8 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from coursekit.errors import CourseKitError
-from coursekit.pictures import COLORS
-from workshop.slides.drawing import WAIT, box, diagram, draw_landscape, ink_on, loss_at, node_frame
+from workshop.slides.drawing import draw_landscape, loss_at
 from workshop.slides.figures import draw
 from workshop.slides.sources import load_published
 
@@ -74,15 +73,6 @@ def test_a_figure_of_a_run_says_which(lecture):
     assert (drawn.caption, drawn.origins) == ("What is seen.", origins)
 
 
-def test_a_figure_of_published_data_says_whose(lecture):
-    """The origin of published data names its source and its machine."""
-    lecture.write("published/net.toml", 'source = "Somebody, 2017."\nmachine = "256 GPUs"\n[[rows]]\nheight = 2\n')
-    write(lecture, data='("published/net",)', heights='[data[0].rows[0]["height"]]')
-
-    drawn = draw(lecture.root, "bars", lecture.root / "out")
-    assert drawn.origins == {"published": "Published: Somebody, 2017. On 256 GPUs."}
-
-
 def test_who_published_a_figure_stands_below_it():
     """A caption has the first name of each source: credit is on the slide, not in its notes alone."""
     missing = {}
@@ -117,27 +107,6 @@ def test_an_unfinished_script_is_refused(lecture):
 
     with pytest.raises(CourseKitError, match=r"bars.py.*CAPTION, words.*figure.incomplete"):
         draw(lecture.root, "bars", lecture.root / "out")
-
-
-@pytest.mark.parametrize(
-    ("ground", "ink"),
-    [*((color, "black" if color == "#CC79A7" else "white") for color in COLORS), ("white", "black"), (WAIT, "black")],
-)
-def test_words_can_be_read_on_every_colour(ground, ink):
-    """White on all ranks' colours but the pink of rank 3, black there and on light grounds."""
-    assert ink_on(ground) == ink
-
-
-def test_a_node_lies_below_what_is_in_it():
-    """Drawn after its ranks, a node hides none of them."""
-    figure, axes = diagram()
-    box(axes, (2, 2), "rank 0")
-    node_frame(axes, (1, 1), (2, 2))
-    rank, node = axes.patches
-    figure.draw_without_rendering()
-
-    assert node.get_bbox().bounds == (1, 1, 2, 2)
-    assert node.get_zorder() < rank.get_zorder()
 
 
 def test_hatches_are_pictures_of_a_few_kilobytes(lecture):
