@@ -1,5 +1,6 @@
 """Points of executed cells, compared with nbgrader's documented rule, and the settings that every course needs."""
 
+from copy import deepcopy
 from pathlib import Path
 
 import pytest

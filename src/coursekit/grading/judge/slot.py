@@ -77,7 +77,7 @@ class Slot(AbstractContextManager["Slot"]):
     def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
         """Run one submission; on leaving, nothing of it is alive. A `Fault` says that the sandbox broke down."""
         if self._joins_nobody and framework == HOROVOD:
-            raise CourseKitError(f"{JOINS_NOBODY}.", "horovod.joins-nobody")
+            raise CourseKitError(*JOINS_NOBODY)
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
         self._framework = framework  # which the sandbox has imported
