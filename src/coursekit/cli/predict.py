@@ -87,14 +87,13 @@ def predict(  # noqa: PLR0913  # the options of the command
             f"{name} trains no network whose speed is known: predict lab 03 or 04.", "forecast.no-network"
         )
     profile = load_site(root, site)
-    kind = profile.partition(partition)
     values = read_values(dict(given), TORCH_DEFAULTS if is_torch else DEFAULTS)
     if measured and not values["images_per_s"]:
         raise CourseKitError(
             "--measured is compared with one GPU alone in the same training: give -p images_per_s, too.",
             "forecast.no-baseline",
         )
-    plan = make_plan(profile, kind, values)
+    plan = make_plan(profile, profile.partition(partition), values)
     rows = forecast(plan.training, plan.machine, _numbers(nodes), measured)
     last = rows[-1]
     table, console = _table(plan.title, rows), Console()

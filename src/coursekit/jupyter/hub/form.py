@@ -70,30 +70,30 @@ def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
             f"There is no such partition at {site.name}: choose one of {', '.join(site.partitions)}.",
             "partition.unknown",
         )
-    kind = site.partitions[key]
-    most_nodes, most_ranks, most_min = _most(site, kind)
+    partition = site.partitions[key]
+    most_nodes, most_ranks, most_min = _most(site, partition)
     project = f"the project's name, such as {site.access.account_example}"
-    if kind.account_suffix:
-        project += f" (it becomes {account(site, kind)} by itself)"
+    if partition.account_suffix:
+        project += f" (it becomes {account(site, partition)} by itself)"
     return ServerWish(
         key,
         _number("Nodes", values["num_nodes"], default.num_nodes, most_nodes),
-        _number(f"{_noun(kind)} per node", values["num_ranks_per_node"], default.num_ranks_per_node, most_ranks),
+        _number(f"{_noun(partition)} per node", values["num_ranks_per_node"], default.num_ranks_per_node, most_ranks),
         _number("Minutes", values["time_min"], default.time_min, most_min),
-        _name(ACCOUNT, "Project", values["account"].removesuffix(kind.account_suffix), project),
+        _name(ACCOUNT, "Project", values["account"].removesuffix(partition.account_suffix), project),
         _name(RESERVATION, "Reservation", values["reservation"], "the instructors' name for it"),
     )
 
 
 def form_html(site: Site, shown: Mapping[str, object]) -> str:
     """Return the fields of the form, as HTML; `shown` are values in place of the defaults: what was typed last."""
-    kinds = site.partitions
-    most_nodes, most_ranks, most_min = map(max, zip(*(_most(site, kind) for kind in kinds.values())))
+    partitions = site.partitions
+    most_nodes, most_ranks, most_min = map(max, zip(*(_most(site, partition) for partition in partitions.values())))
     return page_template("form.html", TEMPLATES).render(
         title=site.title,
         values={name: _text(shown.get(name, value)) for name, value in asdict(default_wish(site)).items()},
-        partitions={key: _describe(site, kind) for key, kind in kinds.items()},
-        noun="GPUs" if any(kind.has_gpus for kind in kinds.values()) else "Ranks",
+        partitions={key: _describe(site, partition) for key, partition in partitions.items()},
+        noun="GPUs" if any(partition.has_gpus for partition in partitions.values()) else "Ranks",
         most_nodes=most_nodes,
         most_ranks=most_ranks,
         most_min=most_min,
@@ -102,22 +102,22 @@ def form_html(site: Site, shown: Mapping[str, object]) -> str:
     )
 
 
-def _most(site: Site, kind: Partition) -> tuple[int, int, int]:
+def _most(site: Site, partition: Partition) -> tuple[int, int, int]:
     """Return the most nodes, ranks of a node and minutes that a server gets of a partition."""
-    nodes = min(number for number in (MOST_NODES, kind.max_num_nodes, kind.num_nodes) if number)
-    qos = [site.qos[name] for name in (*kind.qos[:1], kind.partition_qos) if name]
-    times = (kind.max_time_min, *(one.max_time_min for one in qos))
-    return nodes, kind.num_gpus_per_node, min(time_min for time_min in times if time_min)
+    nodes = min(number for number in (MOST_NODES, partition.max_num_nodes, partition.num_nodes) if number)
+    qos = [site.qos[name] for name in (*partition.qos[:1], partition.partition_qos) if name]
+    times = (partition.max_time_min, *(one.max_time_min for one in qos))
+    return nodes, partition.num_gpus_per_node, min(time_min for time_min in times if time_min)
 
 
-def _noun(kind: Partition) -> str:
-    return "GPUs" if kind.has_gpus else "Ranks"
+def _noun(partition: Partition) -> str:
+    return "GPUs" if partition.has_gpus else "Ranks"
 
 
-def _describe(site: Site, kind: Partition) -> str:
-    nodes, ranks, time_min = _most(site, kind)
-    gpu = f"{kind.gpu}, " if kind.has_gpus else ""
-    return f"{gpu}up to {counted(nodes, 'node')} with {ranks} {_noun(kind)}, {format_minutes(time_min)}"
+def _describe(site: Site, partition: Partition) -> str:
+    nodes, ranks, time_min = _most(site, partition)
+    gpu = f"{partition.gpu}, " if partition.has_gpus else ""
+    return f"{gpu}up to {counted(nodes, 'node')} with {ranks} {_noun(partition)}, {format_minutes(time_min)}"
 
 
 def _text(value: object) -> str:
