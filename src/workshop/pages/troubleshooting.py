@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.slurm.jobs.explain import HINTS, Hint
+from coursekit.slurm.jobs.explain import WHY_ENDED, WHY_REFUSED, WHY_WAITING, Hint
 from coursekit.text import markdown_table
 
 PAGE = "docs/troubleshooting.md"
@@ -38,11 +38,11 @@ def page() -> str:
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, keep_trailing_newline=True
     )
     return environment.get_template(TEMPLATE).render(
-        waiting=_table((one, row.words.format(job_id="JOB")) for row in HINTS.waits for one in row.examples),
-        refused=_table((one, row.words.format(**OF_A_SITE)) for row in HINTS.refused for one in row.examples),
-        states=_table((state, row.words.format(by="")) for row in HINTS.ended for state in row.states),
-        exit_codes=_table((code, row.words) for row in HINTS.ended for code in row.exit_codes),
-        log=_table((one, meaning(row, one)) for row in HINTS.ended for one in row.examples),
+        waiting=_table((one, row.words.format(job_id="JOB")) for row in WHY_WAITING for one in row.examples),
+        refused=_table((one, row.words.format(**OF_A_SITE)) for row in WHY_REFUSED for one in row.examples),
+        states=_table((state, row.words.format(by="")) for row in WHY_ENDED for state in row.states),
+        exit_codes=_table((code, row.words) for row in WHY_ENDED for code in row.exit_codes),
+        log=_table((one, meaning(row, one)) for row in WHY_ENDED for one in row.examples),
     )
 
 

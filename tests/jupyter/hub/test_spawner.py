@@ -19,7 +19,7 @@ from coursekit.errors import codes_in
 from coursekit.jupyter.hub.form import ServerWish, explain_ended, explain_refused
 from coursekit.jupyter.hub.site import AS_STUDENT, configure
 from coursekit.jupyter.hub.spawner import CourseSpawner, Refused
-from coursekit.slurm.jobs.explain import HINTS
+from coursekit.slurm.jobs.explain import WHY_REFUSED
 from coursekit.slurm.jobs.slurm_cli import JobState
 from coursekit.slurm.sites.load import load_site
 
@@ -31,7 +31,7 @@ JOB_77 = (
     "{state} {node}|77\x1f{state}\x1f{reason}\x1f{start}\x1f{nodes}\x1f77\x1f2026-01-01T09:00:00\x1f"
     "hub\x1f/home/ada\x1f(null)\x1e"
 )
-WAITS = JOB_77.format(state="PENDING", node="", reason="Priority", start="2030-01-01T10:00:00\x1f0:00", nodes="")
+WHY_WAITING = JOB_77.format(state="PENDING", node="", reason="Priority", start="2030-01-01T10:00:00\x1f0:00", nodes="")
 RUNS = JOB_77.format(state="RUNNING", node="n1", reason="None", start="2026-01-01T10:00:00\x1f0:05", nodes="n[1-2]")
 
 
@@ -151,7 +151,7 @@ def test_a_job_that_waits_too_long_is_cancelled(spawner, say, tmp_path):
     """The page then says for how long it may wait, and why it did."""
     spawner.pending_limit_s = 0.2
     say("sbatch", "77")
-    say("squeue", WAITS)
+    say("squeue", WHY_WAITING)
     say("scancel")
     # What scancel would do.
     (tmp_path / "scancel").write_text(
@@ -169,7 +169,7 @@ def test_what_waits_is_said_once(spawner, say):
 
     async def tell():
         said = []
-        say("squeue", WAITS)
+        say("squeue", WHY_WAITING)
         await spawner.query_job_status()  # as `start` does all the time
         progress = spawner.progress()
         said.append(await progress.__anext__())
@@ -233,7 +233,7 @@ def test_why_a_server_is_gone(state, parts):
     assert [part for part in parts if part not in said] == []
 
 
-@pytest.mark.parametrize("row", HINTS.refused, ids=lambda row: row.pattern)
+@pytest.mark.parametrize("row", WHY_REFUSED, ids=lambda row: row.pattern)
 def test_why_a_server_is_refused(row):
     """The sentence speaks of the form's fields where a command line has options and variables, and quotes Slurm."""
     said = explain_refused(row.pattern, JEAN_ZAY, ServerWish("v100", 1, 2, 60, "", "tea"))
@@ -254,7 +254,7 @@ def test_a_refusal_names_what_was_typed(account, part):
 @pytest.mark.parametrize(
     ("queue", "status", "node"),
     [
-        (WAITS, JobStatus.PENDING, None),
+        (WHY_WAITING, JobStatus.PENDING, None),
         (RUNS, JobStatus.RUNNING, "n1"),
         (RUNS.replace("RUNNING", "CONFIGURING"), JobStatus.PENDING, None),  # nodes may still boot
         (RUNS.replace("RUNNING", "SUSPENDED"), JobStatus.UNKNOWN, None),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.errors import codes_in
-from coursekit.slurm.jobs.explain import HINTS, explain, read_tail
+from coursekit.slurm.jobs.explain import WHY_ENDED, WHY_REFUSED, WHY_WAITING, explain, read_tail
 from coursekit.slurm.jobs.slurm_cli import JobState
 
 FAILED = JobState("FAILED", elapsed="00:00:09", exit_code="1:0")
@@ -40,11 +40,10 @@ def test_a_log_counts_more_than_an_exit_code():
     assert [one.code for one in explain(JobState("FAILED", exit_code="127:0"), log)] == ["module.no-command"]
 
 
-def test_every_cause_has_a_code_of_its_own():
-    """So that a code leads to one row of `hints.toml`."""
-    codes = [row.code for row in (*HINTS.waits, *HINTS.refused, *HINTS.ended)]
-    assert sorted(set(codes)) == sorted(codes)
-    assert [code for code in codes if codes_in(f"[{code}]") != [code]] == []
+def test_codes_are_codes():
+    """The name of each row in `hints.toml` can be found in a message."""
+    codes = [row.code for row in (*WHY_WAITING, *WHY_REFUSED, *WHY_ENDED)]
+    assert codes_in(" ".join(f"[{code}]" for code in codes)) == codes
 
 
 def test_the_last_words_of_a_restarted_job_count():

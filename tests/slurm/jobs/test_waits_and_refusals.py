@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.explain import HINTS, explain_pending, explain_refusal, reason_of
+from coursekit.slurm.jobs.explain import WHY_REFUSED, explain_pending, explain_refusal, reason_of
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import account, limits
 
@@ -37,7 +37,7 @@ def test_the_table_holds_slurms_own_words(library):
     library.slurm_strerror.restype = ctypes.c_char_p
     texts = " | ".join(library.slurm_strerror(number).decode() for number in range(1000, 6000))
 
-    unknown = {one for row in HINTS.refused for one in row.examples if one.lower() not in texts.lower()}
+    unknown = {one for row in WHY_REFUSED for one in row.examples if one.lower() not in texts.lower()}
     assert unknown <= OF_COMMANDS
 
 

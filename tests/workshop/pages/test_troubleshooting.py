@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.slurm.jobs.explain import HINTS, explain, explain_pending
+from coursekit.slurm.jobs.explain import WHY_ENDED, WHY_WAITING, explain, explain_pending
 from coursekit.slurm.jobs.slurm_cli import JobState
 from workshop.pages.troubleshooting import PAGE, TEMPLATE, meaning, page
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 WRITTEN = (ROOT / "src/workshop/pages" / TEMPLATE).read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.*?`) \| .* \|$", re.MULTILINE)
-OF_LOGS = [(row, example) for row in HINTS.ended for example in row.examples]
+OF_LOGS = [(row, example) for row in WHY_ENDED for example in row.examples]
 FILLED_IN = "…"
 
 
@@ -50,14 +50,14 @@ def test_what_a_log_says_is_explained_as_on_the_page(row, example):
 
 def test_what_a_waiting_job_says_is_explained_as_on_the_page():
     """`coursekit jobs` finds the row of each example."""
-    examples = [(row.words.format(job_id="5"), example) for row in HINTS.waits for example in row.examples]
+    examples = [(row.words.format(job_id="5"), example) for row in WHY_WAITING for example in row.examples]
     expected = [f"Job 5 waits: {words} ({example})." for words, example in examples]
     assert [explain_pending("5", example) for _, example in examples] == expected
 
 
 def test_no_reader_sees_an_expression():
     """What a table shows without an example of its own is plain words."""
-    plain = [row.pattern for row in (*HINTS.waits, *HINTS.ended) if not row.seen]
+    plain = [row.pattern for row in (*WHY_WAITING, *WHY_ENDED) if not row.seen]
     assert [pattern for pattern in plain if re.search(r"[\\^$.*+?{}()\[\]]|\|$|^\|", pattern)] == []
 
 

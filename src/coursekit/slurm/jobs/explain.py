@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -35,15 +36,15 @@ EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # what an eve
 
 @dataclass(frozen=True)
 class Hint:
-    """A row of `hints.toml`, which says what its keys mean."""
+    """A row of `hints.toml`, which says what its keys mean; its code is the row's name there."""
 
     words: str
-    code: str
     patterns: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     exit_codes: tuple[str, ...] = ()
     is_weak: bool = False
+    code: str = ""
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -58,16 +59,19 @@ class Hint:
 
 @dataclass(frozen=True)
 class Hints:
-    """`hints.toml`: why a job waits, was refused or ended, and what is said where no row fits."""
+    """`hints.toml`: why a job waits, was refused or ended, and what is said where no row fits, by code."""
 
-    unknown_wait: Hint
-    unknown_exception: Hint
-    waits: tuple[Hint, ...]
-    refused: tuple[Hint, ...]
-    ended: tuple[Hint, ...]
+    unknown: Mapping[str, Hint]
+    waits: Mapping[str, Hint]
+    refused: Mapping[str, Hint]
+    ended: Mapping[str, Hint]
 
 
-HINTS = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
+_FILE = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
+(UNKNOWN_WAIT, UNKNOWN_EXCEPTION), WHY_WAITING, WHY_REFUSED, WHY_ENDED = (
+    [replace(row, code=code) for code, row in rows.items()]
+    for rows in (_FILE.unknown, _FILE.waits, _FILE.refused, _FILE.ended)
+)
 
 
 class Explanation(NamedTuple):
@@ -84,7 +88,7 @@ class Explanation(NamedTuple):
 
 def reason_of(reason: str) -> Hint:
     """Return the row on why a job waits; the reason is as `squeue --format=%r` shows it."""
-    return next((row for row in HINTS.waits if re.fullmatch(row.pattern, reason.replace("_", " "))), HINTS.unknown_wait)
+    return next((row for row in WHY_WAITING if re.fullmatch(row.pattern, reason.replace("_", " "))), UNKNOWN_WAIT)
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
@@ -115,7 +119,7 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
     by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
     found = [
         Explanation(row.words.format(by=by), row.code, f"Slurm's state {state.state}")
-        for row in HINTS.ended
+        for row in WHY_ENDED
         if state.state in row.states
     ]
     if said := _from_log(log):  # it knows, while an exit code only hints
@@ -123,7 +127,7 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
     else:
         found += [
             Explanation(row.words, row.code, f"Slurm's exit code {state.exit_code}")
-            for row in HINTS.ended
+            for row in WHY_ENDED
             if state.exit_code in row.exit_codes
         ]
     different: list[Explanation] = []
@@ -149,7 +153,7 @@ def _from_log(log: str) -> list[Explanation]:
     raised = [match for match in _RAISED.finditer(log) if match["name"] not in CONSEQUENCES]
     found = _matches(log, is_weak=False)
     if raised and not _matches(raised[-1][0], is_weak=False):
-        found.append((HINTS.unknown_exception, raised[-1]))
+        found.append((UNKNOWN_EXCEPTION, raised[-1]))
     ends = {_lines_of(match)[0] for match in raised}
     explanations = []
     for row, match in found or _matches(log, is_weak=True):
@@ -161,7 +165,7 @@ def _from_log(log: str) -> list[Explanation]:
 
 def _matches(log: str, *, is_weak: bool) -> list[tuple[Hint, re.Match[str]]]:
     """Return each row that fits, and its last match: a restarted job tells of earlier starts first."""
-    rows = [row for row in HINTS.ended if row.patterns and row.is_weak == is_weak]
+    rows = [row for row in WHY_ENDED if row.patterns and row.is_weak == is_weak]
     found = [(row, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
     return [(row, matches[-1]) for row, matches in found if matches]
 
@@ -189,7 +193,7 @@ def explain_refusal(words: str, site: Site, key: str = "", of_form: dict[str, st
         key: a partition's name in its profile; '' for its default.
         of_form: what to write in place of options and variables, where a form was filled in and not a command called.
     """
-    fitting = (row for row in HINTS.refused if any(one.lower() in words.lower() for one in row.patterns))
+    fitting = (row for row in WHY_REFUSED if any(one.lower() in words.lower() for one in row.patterns))
     facts, overriding = _of_site(site, key) | (of_form or _of_shell(site, key)), "" if of_form else _overriding()
     reason, code = next(((f": {row.words.format(**facts)}", row.code) for row in fitting), ("", "refused.unknown"))
     return Cause(f"{site.name} refused the job{reason}. Slurm says: {words}.{overriding}", code)
