@@ -109,7 +109,9 @@ class Cluster:
             CourseKitError: it failed, or this Slurm does not run.
         """
         if self._daemons is None:
-            raise CourseKitError("this rehearsal's Slurm does not run: use it inside its `with` block.")
+            raise CourseKitError(
+                "this rehearsal's Slurm does not run: use it inside its `with` block.", "rehearsal.not-running"
+            )
         return self._daemons.call(*command)
 
 
@@ -128,10 +130,13 @@ def check_needs(site: Site) -> None:
     missing = [package for package, what in needed.items() if not _is_there(what)]
     if missing:
         raise CourseKitError(
-            f"a rehearsal of {site.name} needs Debian's {', '.join(missing)}: apt install {' '.join(missing)}."
+            f"a rehearsal of {site.name} needs Debian's {', '.join(missing)}: apt install {' '.join(missing)}.",
+            "rehearsal.packages",
         )
     if os.geteuid() != 0:
-        raise CourseKitError("a rehearsal needs root, to give each node a name and processes of its own: use sudo.")
+        raise CourseKitError(
+            "a rehearsal needs root, to give each node a name and processes of its own: use sudo.", "rehearsal.root"
+        )
 
 
 def _is_there(what: str) -> bool:

@@ -135,9 +135,11 @@ class Daemons:
         while not is_there():
             for ended in self.namespaces.ended():
                 said = " ".join(self._log(ended).read_text(errors="replace").strip().splitlines()[-2:])
-                raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {said}")
+                raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {said}", "rehearsal.no-start")
             if not deadline.left_s():
-                raise CourseKitError(f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.")
+                raise CourseKitError(
+                    f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.", "rehearsal.late"
+                )
             time.sleep(POLL_S)
 
 

@@ -20,6 +20,7 @@ from coursekit.labs.build.script import SCRIPT_NAME
 from coursekit.labs.lab import matching
 from coursekit.labs.run.plan import read_defaults
 from coursekit.processes import plain_environment
+from coursekit.slurm.jobs.slurm_cli import COMPLETED, ENDED, PENDING
 from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.slurm_files import LOOPBACK
@@ -29,12 +30,10 @@ ANSWER_TIMEOUT_S = 5.0
 GRADE = "grade"  # it needs a course with hand-ins
 HTTP_OK = 200
 
-COMPLETED = "COMPLETED"
 REFUSED = "REFUSED"  # our word: sbatch did not take it
 ACCEPTED = "ACCEPTED"  # our word: Slurm took it, and one that differs in the lab's name and time alone runs
 ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
-WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "SUSPENDED", "CONFIGURING"}
-RUNNING = {"RUNNING", "COMPLETING"}
+OURS = {REFUSED, ACCEPTED, ANSWERED}
 # The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
 PROVISIONAL = "allocation"
 TRAIN_OPTIONS = "COURSEKIT_TRAIN_OPTIONS"
@@ -69,7 +68,7 @@ class RehearsedJob:
     @property
     def ended(self) -> bool:
         """Whether nothing more will come of it."""
-        return self.state not in WAITING | RUNNING
+        return self.state in ENDED | OURS
 
     @property
     def good(self) -> bool:
@@ -91,14 +90,18 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
     scripts = sorted((root / JOB_SCRIPTS / site).glob("*.sbatch"), key=lambda path: path.stem)
     scripts = [path for path in scripts if path.stem != GRADE]
     if not scripts:
-        raise CourseKitError(f"{JOB_SCRIPTS}/{site}/ has no job scripts: make them with coursekit build.")
+        raise CourseKitError(
+            f"{JOB_SCRIPTS}/{site}/ has no job scripts: make them with coursekit build.", "job-script.missing"
+        )
     chosen: dict[Path, None] = {}
     for name in names:
         stem = name.rpartition("/")[2].removesuffix(".sbatch")
         fitting = [path for path in scripts if path.stem in matching([one.stem for one in scripts], stem)]
         if not fitting:
             known = ", ".join(path.stem for path in scripts)
-            raise CourseKitError(f"{JOB_SCRIPTS}/{site}/ has no script {name!r}: there are {known}.")
+            raise CourseKitError(
+                f"{JOB_SCRIPTS}/{site}/ has no script {name!r}: there are {known}.", "job-script.unknown"
+            )
         chosen.update(dict.fromkeys(fitting))
     return tuple(chosen) or tuple(scripts)
 
@@ -149,7 +152,7 @@ def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJ
     )
     if done.returncode:
         return RehearsedJob(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
-    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], "PENDING", held=True)
+    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], PENDING, held=True)
 
 
 def form_of(script: Path) -> str:
@@ -206,7 +209,7 @@ def _updated(
     text = job.log_text(course)
     now = replace(job, state=state, elapsed_s=elapsed_s, nodes=nodes, last_line=text.rpartition("\n")[2].strip())
     address = JUPYTER_URL.search(text)
-    if state in RUNNING and address and jupyter_answers(int(address[1]), address[2]):
+    if address and not now.ended and jupyter_answers(int(address[1]), address[2]):
         cluster.call("scancel", job.job_id)
         return replace(now, state=ANSWERED, last_line="JupyterLab answered with its token, and refused without.")
     return now
@@ -245,7 +248,7 @@ class RehearsalProgress:
     def show(self, jobs: Sequence[RehearsedJob]) -> None:
         """Show which jobs have begun or ended since the last call, and how many are done."""
         for job in jobs:
-            if self._states.get(job.script, "PENDING") != job.state:
+            if self._states.get(job.script, PENDING) != job.state:
                 num_done = sum(one.ended for one in jobs)
                 where = f" on {job.nodes}" if job.nodes and not job.ended else ""
                 end = f" after {job.elapsed_s} s: {job.last_line} ({num_done} of {len(jobs)} done)" if job.ended else ""

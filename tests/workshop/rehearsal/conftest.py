@@ -13,6 +13,8 @@ from ...slurm.conftest import MACHINE, NODES, write_site
 
 ROOT = Path(__file__).parents[3]
 COMMAND_TIMEOUT_S = 900
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
+NEEDS_SLURM = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 NAME = "atlantis"
 SUMMARY = "Two kinds of nodes, one of them in two partitions."
 TOML = f"""\
@@ -103,8 +105,6 @@ def checkout(tmp_path_factory):
 @pytest.fixture(scope="module")
 def cluster(checkout):
     """A Slurm shaped like the made-up machine, with two nodes of each kind."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
     with Cluster(load_site(checkout, NAME), num_nodes=2) as running:
         yield running
 

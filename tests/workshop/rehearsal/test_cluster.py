@@ -1,6 +1,7 @@
-"""The private Slurm looks like its site, runs ranks on two nodes, and keeps to itself."""
+"""The private Slurm takes and refuses what its site would, has the site's software, and keeps to itself."""
 
 import contextlib
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -8,81 +9,71 @@ from pathlib import Path
 import psutil
 import pytest
 
-PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
-pytestmark = pytest.mark.needs(*PROGRAMS)
+from .conftest import NEEDS_SLURM
+
+pytestmark = NEEDS_SLURM
 
 DAEMONS = {"slurmctld", "slurmd", "slurmdbd", "munged", "mariadbd"}
 ELSEWHERE = (
     *("/etc/slurm", "/run/munge", "/var/run/munge", "/var/lib/mysql", "/var/spool/slurm", "/var/lib/slurm"),
     f"{tempfile.gettempdir()}/",  # of which a database deletes what looks like temporary tables
 )
-WHO_AM_I = "import horovod.tensorflow as hvd; hvd.init(); print(hvd.rank(), hvd.size(), hvd.local_rank())"
+ACCOUNT = "Invalid account or account/partition combination specified"
+NODE = "Requested node configuration is not available"
+POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+QOS = "Invalid qos specification"
+MODULE = """\
+module purge
+module load {module} || {{ echo "no module"; exit 1; }}
+echo "$COURSEKIT_REHEARSED_MODULES"
+which python
+"""
 
 
-def test_partitions_are_the_profiles(slurm):
-    """Names in Slurm, nodes, times, most nodes, accounts and QOS of every partition are those of the profile."""
-    keys = (
-        "PartitionName",
-        "Nodes",
-        "Default",
-        "DefaultTime",
-        "MaxTime",
-        "MaxNodes",
-        "AllowAccounts",
-        "AllowQos",
-        "QoS",
-    )
-    said = [dict(word.split("=", 1) for word in line.split()) for line in _lines(slurm, "show", "partition")]
-    assert [tuple(row[key] for key in keys) for row in said] == [
-        ("abyss", "deep-[1-2]", "YES", "01:30:00", "1-00:00:00", "UNLIMITED", "nemo-1@deep", "dive,snorkel", "N/A"),
-        ("abyss_test", "deep-[1-2]", "NO", "00:10:00", "00:30:00", "1", "nemo-1@deep", "snorkel", "N/A"),
-        ("caves", "caves-[1-2]", "NO", "01:00:00", "02:00:00", "UNLIMITED", "nemo-1@caves", "normal", "N/A"),
-        ("shore", "shore-[1-2]", "NO", "01:00:00", "02:00:00", "UNLIMITED", "nemo-1", "normal", "tide"),
-    ]
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--account=nemo-1@caves", "--partition=abyss"], ACCOUNT),
+        (["--qos=tide"], QOS),  # that of another partition
+        (["--constraint=warm"], "Invalid feature specification"),
+        (["--constraint=sunny"], NODE),  # a feature of another partition
+        (["--gres=gpu:5"], NODE),
+        (["--cpus-per-task=33"], NODE),
+        (["--mem=65G"], NODE),
+        (["--nodes=2", "--gres=gpu:4"], POLICY),  # more GPUs than the QOS allows
+        (["--time=11:00:00"], POLICY),
+        (["--time=25:00:00"], "Requested time limit is invalid (missing or exceeds some limit)"),
+        (["--partition=abyss_test", "--nodes=2"], "Node count specification invalid"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_what_the_site_would_refuse_is_refused(slurm, words, reason):
+    """When the job is submitted and in Slurm's own words, instead of leaving it to wait for ever."""
+    said = slurm("sbatch", *words, "--output=/dev/null", "--wrap=true")
+    assert (said.returncode, said.stderr.splitlines()[-1].endswith(f": {reason}")) == (1, True)
 
 
-def test_nodes_are_the_profiles(slurm):
-    """Every kind of node has the profile's CPUs, memory, GPUs and features, and takes jobs."""
-    rows = slurm("sinfo", "--Node", "--noheader", "--format=%N|%c|%m|%G|%f|%T").stdout.splitlines()
-    assert sorted(set(rows)) == [
-        "caves-1|8|32768|gpu:2|narrow|idle",
-        "caves-2|8|32768|gpu:2|narrow|idle",
-        "deep-1|32|65536|gpu:4|cold,dark|idle",
-        "deep-2|32|65536|gpu:4|cold,dark|idle",
-        "shore-1|24|49152|gpu:1|sunny|idle",
-        "shore-2|24|49152|gpu:1|sunny|idle",
-    ]
+def test_the_limit_of_submitted_jobs_is_the_profiles(slurm):
+    """Two jobs may stand in a queue with that limit, and a third is refused; the two are cancelled in the end."""
+    words = ("sbatch", "--parsable", "--account=nemo-1", "--partition=shore", "--output=/dev/null", "--wrap=sleep 60")
+    first, second, third = slurm(*words), slurm(*words), slurm(*words)
+    cancelled = slurm("scancel", first.stdout.strip(), second.stdout.strip())
+    assert (first.returncode, second.returncode, cancelled.returncode) == (0, 0, 0)
+    assert "QOSMaxSubmitJobPerUserLimit" in third.stderr
 
 
-def test_qos_have_the_profiles_limits(slurm):
-    """Accounting knows every QOS with its limits, and refuses jobs beyond them at once."""
-    words = ("--noheader", "--parsable2", "show", "qos", "format=Name,MaxWall,MaxTRES,MaxJobsPU,MaxSubmitPU,Flags")
-    assert sorted(slurm("sacctmgr", *words).stdout.splitlines()) == [
-        "dive|10:00:00|gres/gpu=6|||DenyOnLimit",
-        "normal|||||",
-        "snorkel|00:20:00||3||DenyOnLimit",
-        "tide||||2|DenyOnLimit",
-    ]
-
-
-def test_accounts_have_the_profiles_qos(slurm):
-    """Every form of the account may use its partitions' QOS; the default is that of the partition."""
-    words = (
-        "--noheader",
-        "--parsable2",
-        "show",
-        "assoc",
-        "where",
-        "user=root",
-        "format=Account,Partition,QOS,DefaultQOS",
-    )
-    assert sorted(slurm("sacctmgr", *words).stdout.splitlines()) == [
-        "nemo-1@caves||normal|normal",
-        "nemo-1@deep|abyss_test|snorkel|snorkel",
-        "nemo-1@deep||dive,snorkel|dive",
-        "nemo-1||normal|normal",
-        "root||normal|",
-    ]
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--partition=abyss", "--qos=snorkel", "--time=20", "--nodes=2", "--gres=gpu:4", "--constraint=cold&dark"],
+        ["--partition=abyss_test", "--nodes=1", "--time=20"],
+        ["--account=nemo-1", "--partition=shore", "--constraint=sunny", "--cpus-per-task=24"],
+        ["--time=10:00:00", "--gres=gpu:3", "--nodes=2", "--mem=64G"],
+    ],
+)
+def test_what_is_within_the_limits_is_taken(slurm, words):
+    """Of partition and QOS."""
+    assert slurm("sbatch", "--test-only", *words, "--wrap=true").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -100,36 +91,34 @@ def test_the_partition_follows_from_account_and_constraint(slurm, words, node):
 
 def test_every_node_has_a_name_and_temporary_files_of_its_own(slurm):
     """Tasks see their node's name as host name, a TMPDIR of the node's own, and an empty /dev/shm of its own."""
-    show = (
-        'test "$(hostname)" = "$SLURMD_NODENAME" && echo "$(hostname) ${TMPDIR##*/} $(ls /dev/shm)"; touch /dev/shm/x'
-    )
+    show = 'echo "$(hostname) $SLURMD_NODENAME ${TMPDIR##*/} $(ls /dev/shm)"; touch /dev/shm/x'
     said = slurm("srun", "--nodes=2", "--constraint=cold", "bash", "-c", show)
-    assert sorted(said.stdout.split("\n")) == ["", "deep-1 tmp-deep-1 ", "deep-2 tmp-deep-2 "]
+    assert sorted(said.stdout.splitlines()) == ["deep-1 deep-1 tmp-deep-1 ", "deep-2 deep-2 tmp-deep-2 "]
 
 
-def test_tasks_get_the_gpus_of_their_node(slurm):
-    """GPUs are handed out by number, and a task sees those of its step only."""
-    said = slurm("srun", "--gres=gpu:3", "bash", "-c", "echo $CUDA_VISIBLE_DEVICES $SLURM_STEP_GPUS")
-    assert said.stdout == "0,1,2 0,1,2\n"
+@pytest.mark.parametrize(
+    ("module", "is_known"),
+    [("water", True), ("Horovod/0.28.1-salt", True), ("pressure/2", True), ("Horovod/0.28.2", False)],
+)
+def test_a_login_shell_loads_the_profiles_modules(slurm, module, is_known):
+    """A module puts the Python that rehearses on the PATH; one that the profile does not name cannot be loaded."""
+    clean = {"HOME": os.environ["HOME"], "PATH": "/usr/bin:/bin"}
+    said = slurm("srun", "--nodes=1", "bash", "-l", "-c", MODULE.format(module=module), **clean)
+    found = [module, str(Path(sys.executable).parent / "python")]
+    assert (said.returncode, said.stdout.split()) == ((0, found) if is_known else (1, ["no", "module"]))
 
 
-@pytest.mark.needs("mpicc")
-def test_ranks_of_two_nodes_meet_over_pmix(slurm):
-    """Horovod with MPI, started by `srun --mpi=pmix` on two nodes, has two ranks, each the first of its node."""
-    said = slurm(
-        *("srun", "--nodes=2", "--ntasks=2", "--mpi=pmix", sys.executable, "-c", WHO_AM_I),
-        HOROVOD_CONTROLLER="mpi",
-        HOROVOD_CPU_OPERATIONS="mpi",
-        TF_CPP_MIN_LOG_LEVEL="3",
-    )
-    assert sorted(said.stdout.splitlines()) == ["0 2 0", "1 2 0"], said.stderr
-
-
-@pytest.mark.parametrize("mpi", [["--mpi=pmi2"], []])
-def test_tasks_start_without_pmix(slurm, mpi):
-    """`srun --mpi=pmi2` and plain `srun` start a task on each node; PMI-2 tells it its rank."""
-    said = slurm("srun", *mpi, "--nodes=2", "bash", "-c", "echo $(hostname) $SLURM_PROCID ${PMI_RANK-} ${PMI_SIZE-}")
-    assert sorted(said.stdout.splitlines()) == (["deep-1 0 0 2", "deep-2 1 1 2"] if mpi else ["deep-1 0", "deep-2 1"])
+def test_the_sites_option_asks_for_a_description(slurm, tmp_path):
+    """`--environment=NAME` is taken where a folder of EDF_PATH or ~/.edf holds NAME.toml, else refused."""
+    (tmp_path / "edf").mkdir()
+    words = ("srun", "--nodes=2", "--environment=coursekit", "hostname")
+    refused = slurm(*words, EDF_PATH=f"{tmp_path}:{tmp_path}/edf", HOME=str(tmp_path))
+    (tmp_path / "edf" / "coursekit.toml").touch()
+    taken = slurm(*words, EDF_PATH=f"{tmp_path}:{tmp_path}/edf", HOME=str(tmp_path))
+    (tmp_path / "edf").rename(tmp_path / ".edf")
+    at_home = slurm(*words, HOME=str(tmp_path))
+    assert (refused.returncode != 0, "coursekit.toml" in refused.stderr) == (True, True)
+    assert sorted(taken.stdout.split()) == sorted(at_home.stdout.split()) == ["deep-1", "deep-2"]
 
 
 def test_daemons_listen_on_loopback_only(cluster):
@@ -150,10 +139,6 @@ def test_nothing_of_the_machines_own_slurm_is_open(cluster):
     inside = f"{cluster.folder}/"
     assert any(path.startswith(inside) for path in paths)
     assert [path for path in paths if path.startswith(ELSEWHERE) and not path.startswith(inside)] == []
-
-
-def _lines(slurm, *words):
-    return slurm("scontrol", "--oneliner", *words).stdout.splitlines()
 
 
 def _processes_of(cluster):

@@ -6,7 +6,6 @@ minutes to make.
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -22,9 +21,9 @@ from workshop.rehearsal.course_copy import make_course
 from workshop.rehearsal.jobs import TRAIN_OPTIONS, job_environment, small_words
 
 from ...slurm.conftest import render_job
+from .conftest import NEEDS_SLURM
 
-PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "ch-run")
-pytestmark = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
+pytestmark = [*NEEDS_SLURM, pytest.mark.needs("ch-run")]
 
 ROOT = Path(__file__).parents[3]
 SITE, NUM_NODES, NUM_RANKS = "boxed", 2, 4

@@ -17,8 +17,9 @@ from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
 from workshop.rehearsal.jobs import job_environment
 
-PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "mpicc")
-pytestmark = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
+from .conftest import NEEDS_SLURM
+
+pytestmark = [*NEEDS_SLURM, pytest.mark.needs("mpicc")]
 
 ROOT = Path(__file__).parents[3]
 SCRIPT_NAME = "03-keras-cnn-train"

@@ -12,8 +12,9 @@ import pytest
 from coursekit.labs.lab import find_labs
 from coursekit.slurm.sites.load import site_names
 
+from .conftest import PROGRAMS
+
 ROOT = Path(__file__).parents[3]
-PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc", "mpicc")
 NUM_NODES = 4  # for two trainings of two nodes at a time
 # What a notebook does after its first ranks is the same on every site, and so is what one lab's script does and
 # another's not: of the scripts that differ in their lab alone each site runs another one, and together they run all.
@@ -21,7 +22,7 @@ SITES = site_names(ROOT)
 FIRST = {site: f"{number:02}" for number, site in enumerate(SITES, start=2)}  # lab 01 has a form of its own
 
 
-@pytest.mark.needs(*PROGRAMS)
+@pytest.mark.needs(*PROGRAMS, "mpicc")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("site", SITES)
 def test_every_script_completes(site):

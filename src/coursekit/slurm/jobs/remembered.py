@@ -21,7 +21,7 @@ from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT, last_attempt
 from coursekit.labs.run.results import LabResult, format_points
 from coursekit.slurm.jobs.explain import explain_pending, read_tail
 from coursekit.slurm.jobs.job_script import LAUNCH_PATTERNS
-from coursekit.slurm.jobs.slurm_cli import PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
+from coursekit.slurm.jobs.slurm_cli import FAILED, PENDING, UNKNOWN, JobState, SlurmError, look, read_queue
 from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from coursekit.text import first_few
 
@@ -155,7 +155,7 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
     """Remember jobs that plain `sbatch` submitted from this checkout, before Slurm forgets them."""
     for job_id, state in queue.items():
         is_here = state.folder != "" and Path(state.folder).resolve() == root.resolve()
-        was_refused = state.state == "FAILED" and not state.nodes  # such a job is gone at once
+        was_refused = state.state == FAILED and not state.nodes  # such a job is gone at once
         if JOB_ID.fullmatch(job_id) and is_here and not was_refused and not recall(root, job_id):
             # Slurm joins a script's path and words by spaces; there may be some in the checkout's path, but not in it.
             script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split(" ")[0])

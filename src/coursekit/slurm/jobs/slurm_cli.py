@@ -29,14 +29,12 @@ KERNEL_VARIABLES = {"CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND", "
 # What Slurm's commands say where no controller is configured, or where it is down.
 NO_SLURM = ("Could not establish a configuration source", "Unable to contact slurm controller")
 
-PENDING, COMPLETED, CANCELLED, OUT_OF_MEMORY = "PENDING", "COMPLETED", "CANCELLED", "OUT_OF_MEMORY"
+PENDING, COMPLETED, FAILED, OUT_OF_MEMORY = "PENDING", "COMPLETED", "FAILED", "OUT_OF_MEMORY"
 UNKNOWN = "UNKNOWN"  # our word for a job that Slurm has forgotten
-ENDED = frozenset(
-    {
-        *(COMPLETED, CANCELLED, OUT_OF_MEMORY, "FAILED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "DEADLINE"),
-        *("PREEMPTED", "REVOKED", "SPECIAL_EXIT"),
-    }
-)
+ENDED = frozenset((
+    COMPLETED, FAILED, OUT_OF_MEMORY, "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "DEADLINE",
+    "PREEMPTED", "REVOKED", "SPECIAL_EXIT",
+))  # fmt: skip
 # Names, folders and words of a command may have bars and line breaks in them: other marks part fields and jobs.
 FIELD, JOB = "\x1f", "\x1e"
 QUEUE_FORMAT = FIELD.join(("%i", "%T", "%r", "%S", "%M", "%N", "%A", "%V", "%j", "%Z", "%o")) + JOB
@@ -206,7 +204,7 @@ def parse_accounting(text: str) -> dict[str, JobState]:
         if not step:
             job = JobState(first, "", start, elapsed, nodes, exit_code, cancelled_by=by, number=nodes and number)
             jobs.update(dict.fromkeys(_tasks(job_id), job))
-        elif first == OUT_OF_MEMORY and jobs[job_id].state == "FAILED":
+        elif first == OUT_OF_MEMORY and jobs[job_id].state == FAILED:
             jobs[job_id] = replace(jobs[job_id], state=OUT_OF_MEMORY)
     return jobs
 
