@@ -10,9 +10,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "coursekit"
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 STATION = re.compile(r"^\d+\. `(\S+)`, `(\w+)`", re.MULTILINE)
-WALKS = {
-    title: STATION.findall(text) for title, text in re.findall(r"^### Walk: (.*?)\n(.*?)(?=^#)", TEXT, re.S | re.M)
-}
+WALK = re.compile(r"^### Walk: (.*?)\n(.*?)(?=^#)", re.DOTALL | re.MULTILINE)
+WALKS = {title: STATION.findall(text) for title, text in WALK.findall(TEXT)}
 MAX_NUM_STATIONS = 8
 MAX_NUM_TERMS = 15
 
