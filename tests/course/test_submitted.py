@@ -7,6 +7,7 @@ from copy import deepcopy
 import nbformat
 import pytest
 
+from coursekit.errors import codes_in
 from coursekit.grading.submission.student_folder import classify
 from coursekit.grading.submission.students_files import RefusedFileError, read_contents
 from coursekit.grading.verdict import Flag
@@ -41,6 +42,11 @@ def look(course, tmp_path):
     return write_and_look
 
 
+def codes(*notes):
+    """Return the codes of notes."""
+    return codes_in(" ".join(notes))
+
+
 def cell_of(notebook, name):
     """Return the cell of this id."""
     return next(cell for cell in notebook.cells if cell.id == name)
@@ -71,24 +77,26 @@ def test_a_notebook_full_of_outputs_is_taken_without_them(look, notebook):
     cell_of(notebook, "shard").outputs = [nbformat.v4.new_output("stream", text="x" * 21_000_000)]
     hand_in, cells = look(notebook)
     assert (cells.answers, hand_in.flags) == (RIGHT, ())
-    assert [f"{NAME}.ipynb is large (21 MB)" in note for note in hand_in.notes] == [True]
+    assert (codes(*hand_in.notes), "21 MB" in hand_in.notes[0]) == (["notebook.large"], True)
 
     with (look.folder / f"{NAME}.ipynb").open("r+b") as file:
         file.truncate(90_000_000)
     hand_in, _ = look()
     assert not hand_in.notebook
-    assert f"{NAME}.ipynb is too big (90 MB)" in hand_in.notes[0]
-    assert not any("no notebook" in note for note in hand_in.notes)
+    assert (codes(*hand_in.notes), f"{NAME}.ipynb is too big (90 MB)" in hand_in.notes[0]) == (
+        ["notebook.refused"],
+        True,
+    )
 
 
 def test_a_renamed_notebook_is_found(look, notebook):
     """Another name is not a loss when only one notebook could be meant; between two nobody guesses."""
     hand_in, cells = look(notebook, "a.ipynb")
-    assert hand_in.notes == (f"a.ipynb is graded as {NAME}.ipynb",)
+    assert codes(*hand_in.notes) == ["notebook.renamed"]
     assert cells.answers == RIGHT
     hand_in, cells = look(notebook, "b.ipynb")
     assert not hand_in.notebook
-    assert hand_in.notes == (f"{NAME}.ipynb is missing: give one of a.ipynb, b.ipynb this name",)
+    assert (codes(*hand_in.notes), "a.ipynb, b.ipynb" in hand_in.notes[0]) == (["notebook.several"], True)
     assert not cells.answers
 
 
@@ -98,10 +106,10 @@ def test_a_worked_copy_beside_an_untouched_notebook_is_named(look, course, noteb
     look(notebook, copy)
     hand_in, _ = look(course.released(NAME))
     assert hand_in.notebook == f"{NAME}.ipynb"
-    counts = f"{copy} holds 3 answers and {NAME}.ipynb 0"
-    assert hand_in.notes == (f"{counts}: to have the first one graded, write worked_copies = true into course.toml",)
+    assert codes(*hand_in.notes) == ["copy.not-graded"]
+    assert all(part in hand_in.notes[0] for part in (copy, "3 answers", f"{NAME}.ipynb 0", "worked_copies"))
     hand_in, cells = look(worked_copies=True)
-    assert (hand_in.notebook, hand_in.notes) == (copy, (f"{counts}: {copy} is graded",))
+    assert (hand_in.notebook, codes(*hand_in.notes)) == (copy, ["copy.graded"])
     assert cells.answers == RIGHT
 
     look(notebook, f"{NAME}-Copy2.ipynb")
@@ -131,7 +139,8 @@ def test_a_damaged_notebook_is_one_line(look, content, reason):
     """Whatever is wrong with the file, the line says it, and nothing is graded."""
     hand_in, cells = look(content)
     assert not hand_in.notebook
-    assert hand_in.notes == (f"{NAME}.ipynb is damaged: {reason}", "nothing can be graded")
+    assert codes(*hand_in.notes) == ["notebook.damaged", "submission.nothing"]
+    assert reason in hand_in.notes[0]
     assert not cells.answers
 
 
@@ -140,7 +149,7 @@ def test_a_copy_stands_in_for_a_damaged_notebook(look, notebook):
     look(notebook, f"{NAME}-Copy1.ipynb")
     hand_in, cells = look("{")
     assert hand_in.notebook == f"{NAME}-Copy1.ipynb"
-    assert hand_in.notes[0] == f"{NAME}.ipynb is damaged: it is not valid JSON (line 1)"
+    assert codes(*hand_in.notes) == ["notebook.damaged", "notebook.renamed"]
     assert cells.answers == RIGHT
 
 
@@ -148,7 +157,10 @@ def test_the_wrong_lab_is_named(look, course):
     """A notebook of another lab under this lab's name is not graded as this lab."""
     hand_in, _ = look(course.released("02-other"))
     assert not hand_in.notebook
-    assert hand_in.notes == (f"{NAME}.ipynb is from the wrong lab, 02-other", "nothing can be graded")
+    assert (codes(*hand_in.notes), "02-other" in hand_in.notes[0]) == (
+        ["notebook.other-lab", "submission.nothing"],
+        True,
+    )
 
 
 def test_lost_metadata_is_recovered(look, notebook):
@@ -157,10 +169,7 @@ def test_lost_metadata_is_recovered(look, notebook):
         cell.metadata = nbformat.NotebookNode()
     _, cells = look(notebook)
     assert (cells.answers, cells.extra) == (RIGHT, ())
-    assert cells.notes == tuple(
-        f"the answer {name!r} has lost nbgrader's metadata: found by its cell id"
-        for name in ("shard", "mean", "explain")
-    )
+    assert codes(*cells.notes) == ["answer.found-by-id"] * 3
 
     for i, cell in enumerate(notebook.cells):
         cell.metadata, cell.id = nbformat.NotebookNode(), f"new-{i}"
@@ -168,7 +177,7 @@ def test_lost_metadata_is_recovered(look, notebook):
     # A text cell without a name cannot be known again.
     assert cells.answers == {name: RIGHT[name] for name in ("shard", "mean")}
     assert cells.extra == ()
-    assert cells.notes[-1] == "missing answers: explain"
+    assert codes(*cells.notes) == [*["answer.found-by-definition"] * 2, "answer.missing"]
     assert cells.flags == (Flag("deleted cell", "Missing: explain."),)
 
 
@@ -185,7 +194,7 @@ def test_what_could_be_two_things_is_not_taken(look, notebook):
         ("parameters", cell.source),
         ("explain", copy.source),
     )
-    assert cells.notes[0] == "2 cells define shard: none of them is graded as the answer 'shard'"
+    assert codes(cells.notes[0]) == ["answer.ambiguous"]
 
 
 def test_of_duplicated_answers_the_last_worked_in_counts(look, course, notebook):
@@ -201,7 +210,7 @@ def test_of_duplicated_answers_the_last_worked_in_counts(look, course, notebook)
     stub.source = "def shard(x, rank, size):\n    return x"
     _, cells = look(notebook)
     assert cells.answers["shard"] == stub.source
-    assert cells.notes == ("2 different cells are called 'shard': the last complete one is graded",)
+    assert codes(*cells.notes) == ["answer.copies"]
 
 
 HELPER, BEGIN, END, CALL = (
@@ -299,7 +308,7 @@ def test_deleted_cells_are_named(look, notebook):
     notebook.cells = [cell for cell in notebook.cells if cell.id not in ("mean", "mean-tests")]
     _, cells = look(notebook)
     assert sorted(cells.answers) == ["explain", "shard"]
-    assert cells.notes == ("missing answers: mean",)
+    assert (codes(*cells.notes), "mean" in cells.notes[0]) == (["answer.missing"], True)
     assert cells.flags == (Flag("deleted cell", "Missing: mean, mean-tests."),)
 
 
@@ -321,10 +330,7 @@ def test_what_a_student_or_a_site_may_change_is_no_offence(look, notebook):
     cell_of(notebook, "parameters").source = "num_samples = 7"
     notebook.metadata.kernelspec.name = "tf-2.15"
     _, cells = look(notebook)
-    assert sorted(cells.notes) == [
-        "the cell 'parameters' was changed: its definitions run, then the original",
-        "the notebook ran on the kernel 'tf-2.15'",
-    ]
+    assert sorted(codes(*cells.notes)) == ["cell.changed", "kernel.other"]
     assert (cells.extra, cells.flags, cells.changed) == ((), (), {"parameters": "num_samples = 7"})
 
 
@@ -344,7 +350,7 @@ def test_nothing_beside_the_notebook_is_taken(look, notebook, tmp_path):
         "Ignored: pipe is a pipe.",
         "Files other than the notebook are ignored: horovod/__init__.py, numpy.py.",
     }
-    assert hand_in.notes == ("files other than the notebook are ignored: history.csv",)
+    assert (codes(*hand_in.notes), "history.csv" in hand_in.notes[0]) == (["files.ignored"], True)
     assert cells.answers == RIGHT
     (tmp_path / "elsewhere").symlink_to("/etc")
     with pytest.raises(RefusedFileError):
@@ -387,5 +393,5 @@ def test_the_executed_notebook_of_a_job_is_the_last_resort(look, notebook):
     """Whoever hands in the folder of the job alone has handed in the answers."""
     job = f"jobs/{NAME}-1/{NAME}.ipynb"
     hand_in, cells = look(files={job: nbformat.writes(notebook)})
-    assert hand_in.notes == (f"{job} is graded as {NAME}.ipynb",)
+    assert (codes(*hand_in.notes), job in hand_in.notes[0]) == (["notebook.renamed"], True)
     assert cells.answers == RIGHT

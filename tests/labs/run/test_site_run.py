@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from coursekit.errors import codes_in
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
@@ -103,7 +104,6 @@ def test_a_notebook_that_is_missing_or_damaged_is_refused(course):
     mine.unlink()
     missing = coursekit(course, {**os.environ}, "execute", "01")
 
-    assert damaged.stderr.startswith(f"coursekit: {mine} is not a notebook: ")
-    assert missing.stderr.startswith(f"coursekit: {mine} cannot be read (No such file or directory): ")
-    assert [done.returncode for done in (damaged, missing)] == [1, 1]
+    for done, code in ((damaged, "notebook.damaged"), (missing, "notebook.unreadable")):
+        assert (done.returncode, str(mine) in done.stderr, codes_in(done.stderr)) == (1, True, [code])
     assert not (course / "jobs").exists()

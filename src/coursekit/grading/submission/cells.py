@@ -84,7 +84,8 @@ class _Search:
             if i not in self.names and cell.cell_id in self.released and not self._at(cell.cell_id):
                 self.names[i] = cell.cell_id
                 if self._is_answer(cell.cell_id):
-                    self.notes.append(f"the answer {cell.cell_id!r} has lost nbgrader's metadata: found by its cell id")
+                    lost = f"the answer {cell.cell_id!r} has lost nbgrader's metadata"
+                    self.notes.append(f"{lost}: found by its cell id [answer.found-by-id]")
 
     def _by_text(self) -> None:
         texts: dict[str, list[str]] = defaultdict(list)
@@ -105,10 +106,12 @@ class _Search:
             found = [i for i in others if wanted & defined(self.cells[i].source)]
             if len(found) == 1:
                 self.names[found[0]] = name
-                self.notes.append(f"the answer {name!r} has lost nbgrader's metadata: found by what it defines")
+                lost = f"the answer {name!r} has lost nbgrader's metadata"
+                self.notes.append(f"{lost}: found by what it defines [answer.found-by-definition]")
             elif found:
                 shown = ", ".join(sorted(wanted))
-                self.notes.append(f"{len(found)} cells define {shown}: none of them is graded as the answer {name!r}")
+                none = f"none of them is graded as the answer {name!r} [answer.ambiguous]"
+                self.notes.append(f"{len(found)} cells define {shown}: {none}")
 
     def _forget_code_in_texts(self) -> None:
         """Take for an added cell what was a given text and is code now: the student has typed over it."""
@@ -156,13 +159,13 @@ class _Search:
         if len(copies) > 1:
             joined = f"{len(copies) - first} of them were joined"
             how = "the last complete one is graded" if first == len(copies) - 1 else joined
-            self.notes.append(f"{len(copies)} different cells are called {name!r}: {how}")
+            self.notes.append(f"{len(copies)} different cells are called {name!r}: {how} [answer.copies]")
         return "\n".join(copies[first:]) or self.cells[at[-1]].source
 
     def _report_missing(self, answers: Mapping[str, str]) -> None:
         lost = [name for name in self.released if self._is_answer(name) and name not in answers]
         if lost:
-            self.notes.append(f"missing answers: {', '.join(lost)}")
+            self.notes.append(f"missing answers: {', '.join(lost)} [answer.missing]")
         tests = [name for name, cell in self.released.items() if is_grade(cell) and not self._is_answer(name)]
         if deleted := [*lost, *(name for name in tests if not self._at(name))]:
             self.flags.append(Flag("deleted cell", f"Missing: {', '.join(deleted)}."))
@@ -176,13 +179,15 @@ class _Search:
                     self.flags.append(Flag("changed test", changed))
                 elif ours.cell_type == "code" and QUIZ not in ours.metadata.get("tags", []):
                     self.changed[name] = cell.source
-                    self.notes.append(f"the cell {name!r} was changed: its definitions run, then the original")
+                    self.notes.append(
+                        f"the cell {name!r} was changed: its definitions run, then the original [cell.changed]"
+                    )
             self._report_metadata(name, cell, ours)
         language = self.notebook.language
         if language and language != self.kernelspec.get("language", "python"):
             self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; the lab's is used."))
         elif self.notebook.kernel and self.notebook.kernel != self.kernelspec.get("name"):
-            self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a}")
+            self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a} [kernel.other]")
 
     def _report_metadata(self, name: str, cell: StudentCell, ours: NotebookNode) -> None:
         points = ours.metadata.get("nbgrader", {}).get("points")

@@ -32,10 +32,10 @@ JOBS = f"{JOBS_FOLDER}/"
 NUM_CANDIDATES = 20
 # What Python, IPython or their tools would pick up from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
-NONE, NOTHING = "no notebook was handed in", "nothing can be graded"
+NONE, NOTHING = "no notebook was handed in [notebook.none]", "nothing can be graded [submission.nothing]"
 ASK_AGAIN = (
-    f"{NOTHING}: ask for {{}} as a plain file in the top folder, of at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB, "
-    "which it has without its outputs"
+    f"nothing can be graded: ask for {{}} as a plain file in the top folder, of at most "
+    f"{MAX_NOTEBOOK_BYTES / 1e6:.0f} MB, which it has without its outputs [notebook.refused]"
 )
 MAX_TIMESTAMP_BYTES, MAX_SECRET_BYTES = 100, 1000
 # As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
@@ -97,9 +97,9 @@ def classify(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     if importable:
         flags.append(Flag("files", f"Files other than the notebook are ignored: {first_few(importable)}."))
     if data := [file for file in beside if file not in importable]:
-        notes.append(f"files other than the notebook are ignored: {first_few(data)}")
+        notes.append(f"files other than the notebook are ignored: {first_few(data)} [files.ignored]")
     if name and len(files[name]) > MAX_FILE_BYTES:
-        notes.append(f"{name} is large ({len(files[name]) / 1e6:.0f} MB): its outputs are ignored")
+        notes.append(f"{name} is large ({len(files[name]) / 1e6:.0f} MB): its outputs are ignored [notebook.large]")
     if not name:
         notes = _with_missed(notes, [*refused, *contents.refused], f"{lab}{NOTEBOOK}")
     return Submission(
@@ -121,7 +121,7 @@ def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list
     if not of_notebooks and not (missed and NONE in notes):
         return notes
     told = [f"ignored: {sentence}" for sentence in (of_notebooks or missed)[:NUM_FEW]]
-    rest = [] if of_notebooks else ["no notebook is in the rest"]
+    rest = [] if of_notebooks else ["no notebook is in the rest [notebook.not-in-rest]"]
     others = [note for note in notes if note not in {NONE, NOTHING}]
     return [*told, *rest, *others, ASK_AGAIN.format(expected)]
 
@@ -141,15 +141,17 @@ def _find_notebook(
         try:
             notebook = parse_notebook(files[name])
         except DamagedNotebookError as error:
-            notes.append(f"{name} is damaged: {error}")
+            notes.append(f"{name} is damaged: {error} [notebook.damaged]")
             continue
         known[name] = find_answers(notebook, released)
         answers = known[name].answers
         worked[name] = len(answers.items() - stubs.items())
         if not answers:
             of = notebook.made_from.split("/")[1:2] or [lab]
-            wrong = f"is from the wrong lab, {ascii(of[0])[1:-1]}" if of[0] != lab else "has no answer cell of this lab"
-            notes.append(f"{name} {wrong}")
+            if of[0] != lab:
+                notes.append(f"{name} is from the wrong lab, {ascii(of[0])[1:-1]} [notebook.other-lab]")
+            else:
+                notes.append(f"{name} has no answer cell of this lab [notebook.no-answers]")
         if name == expected and len(answers) == worked[name] > 0:
             return name, known[name], notes
     if expected in known and known[expected].answers:
@@ -168,10 +170,11 @@ def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool
         return expected, []
     counts = f"{first_few(best)} holds {counted(most, 'answer')} and {expected} {worked[expected]}"
     if len(best) > 1:
-        return expected, [f"{counts}: to have one of them graded, give it this name"]
+        return expected, [f"{counts}: to have one of them graded, give it this name [copy.several]"]
     if worked_copies:
-        return best[0], [f"{counts}: {best[0]} is graded"]
-    return expected, [f"{counts}: to have the first one graded, write worked_copies = true into course.toml"]
+        return best[0], [f"{counts}: {best[0]} is graded [copy.graded]"]
+    how = "to have the first one graded, write worked_copies = true into course.toml [copy.not-graded]"
+    return expected, [f"{counts}: {how}"]
 
 
 def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tuple[str, list[str]]:
@@ -179,9 +182,9 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
     best = [name for name, num in known.items() if num == most and num]
     beside = [name for name in best if not name.startswith(JOBS)] or best[:1]
     if len(beside) == 1:
-        return beside[0], [*notes, f"{beside[0]} is graded as {expected}"]
+        return beside[0], [*notes, f"{beside[0]} is graded as {expected} [notebook.renamed]"]
     if beside:
-        return "", [*notes, f"{expected} is missing: give one of {first_few(beside)} this name"]
+        return "", [*notes, f"{expected} is missing: give one of {first_few(beside)} this name [notebook.several]"]
     return "", [*(notes or [NONE]), NOTHING]
 
 
