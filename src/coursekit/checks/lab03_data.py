@@ -46,13 +46,13 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
     [found] = run_here(drivers.load_pictures, load_picture, image, wanted, NUM_CALLS, num_ranks=1)
     label, validation, training = found
-    require_equal(label, wanted, "the label, which the record says", "labels.mismatched")
+    require_equal(label, wanted, "the label, which the record says", "labels.wrong")
     images = np.concatenate([validation, training])
-    require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "image.wrong-shape")
-    require_equal(images.dtype.name, "float32", "the type of an image", "image.wrong-type")
+    require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "images.wrong-shape")
+    require_equal(images.dtype.name, "float32", "the type of an image", "images.wrong-type")
     low, high = float(images.min()), float(images.max())
     message = f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1"
-    require(-LARGEST <= low < 0 and high <= LARGEST, message, "image.wrong-range")
+    require(-LARGEST <= low < 0 and high <= LARGEST, message, "images.wrong-range")
     # A random window can be the middle by chance, so the worst of many is asked for.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
     has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL
@@ -60,20 +60,21 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     require(has_colors, message, "images.wrong-colour")
     candidates = (middle, middle[:, ::-1], whole)
     right, mirrored, squeezed = (np.abs(validation - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
-    mistakes = {
-        Cause(", but that mirrored: only images for training are flipped", "image.mirrored"): (right | mirrored).all(),
-        Cause(", but the whole image, squeezed", "image.squeezed"): squeezed.all(),
+    got = "the image for validation is not the square in the middle"
+    faults = {
+        Cause(f"{got}, but that mirrored: only images for training are flipped", "images.mirrored"): right | mirrored,
+        Cause(f"{got}, but the whole image, squeezed", "images.squeezed"): squeezed,
+        Cause(got, "images.not-centred"): np.ones(1),
     }
-    words, code = next((cause for cause, holds in mistakes.items() if holds), Cause("", "image.not-centred"))
-    require(right.all(), f"the image for validation is not the square in the middle{words}", code)
+    require(right.all(), *next(cause for cause, holds in faults.items() if holds.all()))
     is_filled = float(training.min()) > BLACK  # the record has no pixel as dark
     message = "the images for training have black edges: resize the window to the size, without padding"
-    require(is_filled, message, "image.padded")
+    require(is_filled, message, "images.padded")
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
-    require(spread > SMALL, "the images for training are all cut alike: use a random window", "image.not-random")
+    require(spread > SMALL, "the images for training are all cut alike: use a random window", "images.not-random")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
     message = "the images for training are never mirrored, or always"
-    require(rises.any() and not rises.all(), message, "image.flip-not-random")
+    require(rises.any() and not rises.all(), message, "images.flip-not-random")
 
 
 def _ramp(y: Array, x: Array) -> Array:
@@ -161,7 +162,7 @@ def check_order(trial: Trial) -> None:
             got = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
             message = f"{got}, expected them as load_picture(record, {name}) cuts them: pass the argument"
             # By itself it is asked few times, and may by chance cut them alike: what is right is never refused.
-            require(in_pipeline in {by_itself, way == "training"}, message, "image.other-mode")
+            require(in_pipeline in {by_itself, way == "training"}, message, "images.other-mode")
 
 
 def _check_shuffled(order: Array) -> None:

@@ -66,7 +66,8 @@ def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int,
         require_equal(batch, global_batch // num_ranks, f"{where} the batch of a rank", "plan.wrong-batch")
         message = f"{where} the batch of a rank must be a whole number, not {batch!r}: use //"
         require(not fixed or isinstance(batch, int), message, "plan.broken-batch")
-        what, wanted = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}", learning_rate * global_batch
+        what = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}"
+        wanted = learning_rate * global_batch
         advice = "it follows the global batch"
         require_close(rate, wanted / batch_size, what, "rate.wrong", is_relative=True, otherwise=advice)
         wanted_steps = max(1, num_images // global_batch)

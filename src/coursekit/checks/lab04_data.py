@@ -116,9 +116,9 @@ def check_modes(trial: Trial) -> None:
     require(not lost, message, "evaluation.incomplete")
     cut = {way: np.concatenate([result["mirrored"][way] for result in results]) for way in MODES}
     is_cut = "cut and mirrored at random, as for the other mode: hand `training` on"
-    require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}", "image.other-mode")
+    require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}", "images.other-mode")
     is_random = cut["training"].any() and not cut["training"].all()
-    require(is_random, f"the images for training are not {is_cut}", "image.other-mode")
+    require(is_random, f"the images for training are not {is_cut}", "images.other-mode")
 
 
 def _check_training(worker: int, result: dict[str, Any]) -> None:

@@ -159,20 +159,20 @@ def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
     expected = np.broadcast_to(expected, found.shape[1])
     factors = found / expected
     are = partial(np.allclose, rtol=TOLERANCE)
+    rank, step = np.unravel_index(np.argmax(np.abs(factors - 1)), factors.shape)
+    got = f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}"
     summed = "the gradients are summed and not averaged, or the rate is scaled twice"
     early = "all steps have the scaled rate: is the warm-up missing, or counted in epochs and not in steps?"
     factor = float(factors.flat[0])
-    mistakes = {
-        Cause(f": {summed}", "rate.scaled-twice"): are(factors, num_ranks),
-        Cause(": the rate is not scaled", "rate.not-scaled"): are(factors, 1 / num_ranks),
-        Cause(f": {early}", "rate.no-warm-up"): np.ptp(expected) > 0 and are(found, expected.max()),
-        Cause(": it depends on the rank", "rate.uneven"): np.ptp(factors, axis=0).max() > TOLERANCE,
-        Cause(f", {factor:.3g} times as much in every step on every rank", "rate.wrong"): are(factors, factor),
+    faults = {
+        Cause(f"{got}: {summed}", "rate.scaled-twice"): are(factors, num_ranks),
+        Cause(f"{got}: the rate is not scaled", "rate.not-scaled"): are(factors, 1 / num_ranks),
+        Cause(f"{got}: {early}", "rate.no-warm-up"): np.ptp(expected) > 0 and are(found, expected.max()),
+        Cause(f"{got}: it depends on the rank", "rate.uneven"): np.ptp(factors, axis=0).max() > TOLERANCE,
+        Cause(f"{got}, {factor:.3g} times as much in every step on every rank", "rate.wrong"): are(factors, factor),
+        Cause(got, "rate.wrong"): True,
     }
-    words, code = next((cause for cause, holds in mistakes.items() if holds), Cause("", "rate.wrong"))
-    rank, step = np.unravel_index(np.argmax(np.abs(factors - 1)), factors.shape)
-    got = f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}"
-    require(are(factors, 1), f"{got}{words}", code)
+    require(are(factors, 1), *next(cause for cause, holds in faults.items() if holds))
 
 
 def momentum_of(steps: Steps, first: int = FIRST_STEP) -> float:
