@@ -152,7 +152,7 @@ def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Both move by 960 with the rate 0.08, then by 442 of 11,040 with the rate 0.04."""
+    """Both move by 960 with the rate 0.08, then by 403 with the rate 0.04, where the mean gradient is -10,080."""
     for source, shares in steps.sources:
         rates = _rates(steps.moves, steps.downhill(shares))
         is_downhill = source == MEAN and (rates > SMALLEST_RATE).all()
