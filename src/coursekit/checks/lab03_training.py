@@ -194,7 +194,7 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         message = f"the history of rank {rank} differs from that of rank 0"
         require(np.allclose(losses, first, rtol=1e-4), message, "metrics.not-averaged")
         message = f"more_callbacks: expected fit to call them on rank {rank}, got no call: pass them to fit, too"
-        require(result["num_told"] == num_epochs, message, "callbacks.not-called")
+        require(result["num_calls"] == num_epochs, message, "callbacks.not-called")
         message = f"rank {rank} must pin its GPU before it builds the network, which takes memory of all GPUs"
         require(result["is_pinned_first"], message, "gpu.pinned-late")
 

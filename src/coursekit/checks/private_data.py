@@ -41,7 +41,7 @@ def draw_private(  # noqa: PLR0913  # what a trial needs, by keyword
     shared_out = rng.permutation(num_classes - 1)
     samples = [np.resize(shared_out[rank::num_ranks], num_samples) for rank in range(num_ranks)]
     contents = [_contents(rng, num_classes - 1, files or {}) for _ in range(num_ranks)]
-    return tuple(dict(zip(("starts", "samples", "files"), told)) for told in zip(starts, samples, contents))
+    return tuple(dict(zip(("starts", "samples", "files"), given)) for given in zip(starts, samples, contents))
 
 
 def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Sequence[int]]) -> dict[str, Any]:

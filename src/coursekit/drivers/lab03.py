@@ -154,7 +154,7 @@ def use_train(
 ) -> list[tuple[dict[str, Any], list[probe_model.Record]]]:
     """Train, and train on, in one folder with each of these settings; return each result with what the probes saw.
 
-    The entry "num_told" of a result says in how many epochs the callback was called that the answer was given, and
+    The entry "num_calls" of a result says in how many epochs the callback was called that the answer was given, and
     "is_pinned_first" whether the answer asked for GPUs, or pinned one otherwise, before it built the network.
     """
     files = probe_model.own_files("train"), probe_model.own_files("validation"), places.here().shared / "training"
@@ -165,9 +165,9 @@ def _train_once(
     train: Answer, files: Any, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[probe_model.Record]]:
     records = probe_model.watch()
-    told: list[int] = []
+    called: list[int] = []
     pinned: list[bool] = []
-    listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _: told.append(epoch))
+    listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _: called.append(epoch))
     with lab02.watched_pinning(train) as is_pinned:
 
         def build() -> Any:
@@ -176,7 +176,7 @@ def _train_once(
 
         result = train(build, *files, dict(settings), [listener])
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-    return {**_plain(train, dict(result)), "num_told": len(told), "is_pinned_first": all(pinned)}, records
+    return {**_plain(train, dict(result)), "num_calls": len(called), "is_pinned_first": all(pinned)}, records
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
