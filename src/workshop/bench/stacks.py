@@ -23,7 +23,7 @@ THINGS: dict[tuple[str, str], tuple[str, ...]] = {
     ("", "start of two ranks, with one allreduce"): ("calls", "ranks.run, Gloo", "5"),
 } | {
     (f"first step of {network}", f"training step of {network} on two ranks"): (
-        *("steps", json.dumps(asdict(case)), json.dumps(asdict(SETTINGS[0]))),
+        *("steps", json.dumps(asdict(case.in_turns(2))), json.dumps(asdict(SETTINGS[0]))),
     )
     for network, case in CASES.items()
 }

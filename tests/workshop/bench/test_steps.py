@@ -32,12 +32,13 @@ def test_cores_are_dealt_out_evenly_and_shared_when_they_are_too_few(place, core
     assert cores_of(*place, cores) == own
 
 
-def test_a_setting_is_measured_beside_no_communication():
+@pytest.mark.parametrize("name", ["Gloo, tuned", "MPI, tuned"])
+def test_a_setting_is_measured_beside_no_communication(name):
     """Two ranks give every kind of step its turns; the first step, which traces, is kept apart."""
-    setting = Setting("Gloo, tuned", CYCLE, ONE_GROUP, bound=True, traced_once=True)
+    setting = Setting(name, CYCLE, ONE_GROUP, bound=True, traced_once=True)
     measured = measure_settings(TINY, [setting], lambda _: None)
     alone, together = measured.series
-    assert (alone.name, together.name) == (FULL_SPEED, "Gloo, tuned")
+    assert (alone.name, together.name) == (FULL_SPEED, name)
     assert alone.full_speed_s == together.full_speed_s == alone.median_s
     for series in measured.series:
         assert len(series.seconds) == 4  # two turns of two steps
