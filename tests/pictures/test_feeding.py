@@ -30,20 +30,6 @@ def test_pictures_say_what_they_show(described):
     assert "from -1 to 1 after the first epoch" in described()[3]
 
 
-def test_epochs_are_told_apart(drawn):
-    """The second epoch begins behind a line, and its name stands below its first sample."""
-    feeding.show_order({"one rank": [[[0, 1], [2], [1, 0], [2]]]}, 3, num_epochs=2)
-
-    (axes,) = drawn[0][0].axes
-    places = [(text.get_text().strip(), text.get_position()[0]) for text in axes.texts]
-    numbers = [x for name, x in places if name in {"0", "1", "2"}]
-    (line,) = axes.lines
-    assert numbers == sorted(numbers)
-    assert numbers[2] < line.get_xdata()[0] < numbers[3]
-    assert dict(places)["epoch 1"] == pytest.approx(numbers[0], abs=0.5)
-    assert dict(places)["epoch 2"] == pytest.approx(numbers[3], abs=0.5)
-
-
 def test_what_comes_twice_or_never_is_marked(drawn):
     """Sample 1 comes on both ranks and has a frame each time; sample 3 is in a row of its own, and in the words."""
     feeding.show_order({"careless": [[[0, 1]], [[1, 2]]]}, 4)

@@ -90,14 +90,6 @@ def test_the_product_holds_what_all_tables_say():
     assert (round(found.within, 2), round(found.between, 2)) == (PRIOR.within, PRIOR.between)
 
 
-def test_the_naive_prediction_keeps_the_last_known_speed():
-    """V100 with Horovod: 2721.98 images/s on eight GPUs, and as much for each eight of 16 and 32."""
-    found = predict(next(one for one in tables() if one.key == "v100-horovod"))
-
-    assert [one.naive for one in found] == pytest.approx([2 * 2721.98, 4 * 2721.98])
-    assert found[0].naive_error == pytest.approx(2 * 2721.98 / 5099.42 - 1)
-
-
 def test_the_page_is_up_to_date():
     """`workshop published` would write the same text."""
     assert (ROOT / "docs" / "scaling.md").read_text() == page.text(ROOT)
@@ -116,12 +108,3 @@ def test_a_table_without_a_rank_alone():
     assert [one.num_ranks for one in found] == [64, 128]
     assert [one.predicted for one in found] == pytest.approx(speeds[3:], rel=0.03)
     assert all(one.covered for one in found)
-
-
-def test_ranks_that_wait_are_predicted():
-    """Steps of 2, 4 and 8 real ranks: eight of nine within 5 %, all within a fifth."""
-    errors = sorted(abs(run.error) for run in page.waiting_runs(ROOT))
-
-    assert len(errors) == 9
-    assert errors[-2] < 0.05
-    assert errors[-1] < 0.2
