@@ -23,6 +23,7 @@ from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import Array
+from coursekit.errors import Cause
 from coursekit.text import counted
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
@@ -216,18 +217,17 @@ def check_fed_order(trial: Trial) -> None:
     reaches = []
     for rank, epochs in enumerate(_fed(trial)):
         orders = [np.concatenate(batches).tolist() for batches in epochs]
-        message = f"on rank {rank} the samples come in the order of the files"
-        require(any(order != sorted(order) for order in orders), f"{message}: shuffle them", "order.not-shuffled")
-        message = f"on rank {rank} every epoch comes in the same order"
-        differ = any(order != orders[0] for order in orders)
-        require(differ, f"{message}: shuffle after the cache, with a new order in each iteration", "order.repeated")
         together = [{frozenset(batch.tolist()) for batch in batches} for batches in epochs]
-        message = f"on rank {rank} the same samples are together in a batch in every epoch"
-        require(
-            any(one != together[0] for one in together),
-            f"{message}: shuffle samples, and then batch",
-            "batches.repeated",
-        )
+        in_order = "the samples come in the order of the files: shuffle them"
+        repeated = "every epoch comes in the same order: shuffle after the cache, with a new order in each iteration"
+        same = "the same samples are together in a batch in every epoch: shuffle samples, and then batch"
+        causes = {
+            Cause(f"on rank {rank} {in_order}", "order.not-shuffled"): all(one == sorted(one) for one in orders),
+            Cause(f"on rank {rank} {repeated}", "order.repeated"): all(one == orders[0] for one in orders),
+            Cause(f"on rank {rank} {same}", "batches.repeated"): all(one == together[0] for one in together),
+        }
+        for cause, is_so in causes.items():
+            require(not is_so, *cause)
         for batches in epochs:
             findings.check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         mine = sorted(set().union(*orders))

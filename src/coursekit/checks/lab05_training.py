@@ -59,21 +59,18 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
             message = f"the steps of an epoch with {num_samples} samples, {in_each} in each,"
             require_equal(len(epoch), num_samples // in_each, message, "global-batch.num-steps")
     in_order = [set(range(step * size, (step + 1) * size)) for step in range(len(first))]
-    require(
-        not first == second == other == in_order, "the samples come in their order: shuffle them", "order.not-shuffled"
-    )
-    neighbours = all(max(step) - min(step) == size - 1 for step in (*first, *second))
-    require(
-        not neighbours,
-        "neighbours stay together in every batch: shuffle the numbers, and then batch them",
-        "order.neighbours",
-    )
-    require(
-        first != second,
-        "the second epoch has the same batches as the first: draw a new order for each epoch",
-        "order.repeated",
-    )
-    require(first != other, "another seed gives the same batches: shuffle with the seed given", "order.not-seeded")
+    neighbours = "neighbours stay together in every batch: shuffle the numbers, and then batch them"
+    repeated = "the second epoch has the same batches as the first: draw a new order for each epoch"
+    causes = {
+        Cause("the samples come in their order: shuffle them", "order.not-shuffled"): (
+            first == second == other == in_order
+        ),
+        Cause(neighbours, "order.neighbours"): all(max(step) - min(step) == size - 1 for step in (*first, *second)),
+        Cause(repeated, "order.repeated"): first == second,
+        Cause("another seed gives the same batches: shuffle with the seed given", "order.not-seeded"): first == other,
+    }
+    for cause, is_so in causes.items():
+        require(not is_so, *cause)
 
 
 def _step_set(by_rank: Sequence[Any], epoch: int, size: int, num_ranks: int) -> list[set[int]]:

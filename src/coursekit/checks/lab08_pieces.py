@@ -91,19 +91,16 @@ def check_order(trial: Trial) -> None:
     """Each epoch has an order of its own, which depends on the seed."""
     for rank, of_seeds in enumerate(_epochs_of(trial)):
         orders = [[np.concatenate(batches).tolist() for batches in epochs] for epochs in of_seeds]
-        require(
-            orders[0][0] != sorted(orders[0][0]),
-            f"rank {rank} reads its samples in ascending order: shuffle them",
-            "order.not-shuffled",
-        )
-        same = [epoch for epoch in range(1, NUM_EPOCHS) if orders[0][epoch] in orders[0][:epoch]]
-        message = "call set_epoch with the number of the epoch"
-        require(
-            not same,
-            f"epoch {(same or [0])[0]} of rank {rank} is in the same order as an earlier one: {message}",
-            "order.repeated",
-        )
-        require(orders[0][0] != orders[1][0], f"rank {rank} has the same order with another seed", "order.not-seeded")
+        first, same = orders[0][0], [epoch for epoch in range(1, NUM_EPOCHS) if orders[0][epoch] in orders[0][:epoch]]
+        ascending = f"rank {rank} reads its samples in ascending order: shuffle them"
+        repeated = f"epoch {(same or [0])[0]} of rank {rank} is in the same order as an earlier one"
+        causes = {
+            Cause(ascending, "order.not-shuffled"): first == sorted(first),
+            Cause(f"{repeated}: call set_epoch with the number of the epoch", "order.repeated"): same,
+            Cause(f"rank {rank} has the same order with another seed", "order.not-seeded"): first == orders[1][0],
+        }
+        for cause, is_so in causes.items():
+            require(not is_so, *cause)
 
 
 def check_allreduce(allreduce: Answer, num_ranks: int) -> None:
