@@ -36,8 +36,9 @@ def test_a_kit_in_tmp_is_told():
 def test_require_sandbox_fails_closed(monkeypatch):
     """What is not there is never replaced by something weaker: one sentence says how to get it."""
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(CourseKitError, match=r"apt install bubblewrap, dnf install bubblewrap.*SITE/grade\.sbatch"):
+    with pytest.raises(CourseKitError) as caught:
         require_sandbox()
+    assert caught.value.code == "sandbox.no-bubblewrap"
 
 
 def run_python(code, *args, path, before=()):
@@ -54,10 +55,7 @@ def test_switched_off_user_namespaces_are_named(kit):
     forbidden = ["bwrap", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--dev-bind", "/", "/"]
     done = run_python(code, path=kit, before=forbidden)
     assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
-    assert "cannot start a sandbox" in last
-    assert "user namespaces" in last
-    assert "grade.sbatch" in last
+    assert done.stderr.endswith("[sandbox.not-started]\n")
 
 
 def visible():

@@ -91,32 +91,32 @@ class Launcher:
 
 
 @pytest.mark.parametrize(
-    ("code", "limits", "sentence"),
+    ("code", "limits", "excess"),
     [
         (
             "import time; data = bytearray(300_000_000); time.sleep(3600)",
             {"memory_bytes": 200_000_000},
-            r"it used 0\.[23] GB of memory; 0\.2 GB are allowed",
+            r".*0\.[23] GB .* 0\.2 GB .* \[limit\.memory\]",
         ),
         (
             "import os, time; [os.fork() for _ in range(4)]; time.sleep(3600)",
             {"num_processes": 10},
-            r"it ran 1\d processes at once; 10 are allowed",
+            r".* 1\d .* 10 .* \[limit\.processes\]",
         ),
         (
             "import time; time.sleep(3600)",
             {"num_files": -1},
-            "it had 0 files in one folder in memory; -1 are allowed",
+            r".* 0 .* -1 .* \[limit\.files\]",
         ),
-        ("import time; time.sleep(3600)", {"own_s": 1}, "it ran for longer than 1 s"),
+        ("import time; time.sleep(3600)", {"own_s": 1}, r".* 1 s \[limit\.time\]"),
     ],
 )
-def test_excess_is_killed_and_said(code, limits, sentence):
+def test_excess_is_killed_and_said(code, limits, excess):
     """Memory, processes, files or time: all below the launcher are killed, the launcher is not."""
     with Launcher(code) as launcher:
         watcher, status = launcher.watch(**limits)
         assert (status, watcher.fault) == (-9, "")
-        assert re.fullmatch(sentence, watcher.excess)
+        assert re.fullmatch(excess, watcher.excess)
         assert launcher.process.poll() is None
         assert psutil.Process(launcher.process.pid).children(recursive=True) == []
 
@@ -144,7 +144,7 @@ def test_shared_memory_that_is_copied_counts_again():
             assert watcher.excess == ""
             launcher.process.stdin.close()
             assert launcher.process.stdout.readline() == "-9\n"
-    assert re.fullmatch(r"it used 0\.[5-9] GB of memory; 0\.5 GB are allowed", watcher.excess)
+    assert re.fullmatch(r".*0\.[5-9] GB .* 0\.5 GB .* \[limit\.memory\]", watcher.excess)
 
 
 def test_nobody_is_killed_before_it_is_known_who_may_be():
@@ -175,7 +175,7 @@ def test_a_watch_that_fails_lets_nothing_run():
         with Watcher(pid, lambda: pid, **{**PLENTY, "num_processes": None}) as watcher:
             assert int(launcher.process.stdout.readline()) == -9
         assert watcher.excess == ""
-        assert "the watch over memory and processes failed (TypeError" in watcher.fault
+        assert "(TypeError: " in watcher.fault
 
 
 def test_a_machine_without_time_is_a_fault(monkeypatch):

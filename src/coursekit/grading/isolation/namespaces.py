@@ -43,7 +43,6 @@ _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter k
 _PLAIN = system.NO_SUID | system.NO_DEVICES
 _READY = b"ready"
 _STATUS = struct.Struct("i")
-FAILED = "the sandbox cannot create namespaces for a process"
 _OUR_FAULT = 70  # EX_SOFTWARE
 # Few, as the kernel counts what they hold for the account: watches of epoll by the square, files on their way through
 # sockets, of which anybody with a limit of 1024 may send no more when there are as many, and buffers of pipes.
@@ -95,7 +94,8 @@ def enter(allowance: Allowance) -> None:
         os.waitpid(first, 0)
         os.close(listen)
         release_signals()
-        raise CourseKitError(f"{FAILED}: {said.decode(errors='replace') or 'no reason given'}.")
+        reason = said.decode(errors="replace") or "no reason given"
+        raise CourseKitError(f"the sandbox cannot isolate a process: {reason}.", "sandbox.not-isolated")
     _be_waiter(first, listen)
 
 
@@ -107,9 +107,11 @@ def _enter_new_namespaces() -> None:
             Path("/proc/self", name).write_text(text)
     except OSError as error:
         too_many = "this account has reached its limit (then grade fewer submissions at a time with --jobs), or "
+        reason = f"{error.strerror}): {too_many if error.errno == errno.ENOSPC else ''}"
         raise CourseKitError(
-            f"{FAILED} ({error.strerror}): {too_many if error.errno == errno.ENOSPC else ''}"
-            "this machine does not allow nested user namespaces (then grade on a machine that does)."
+            f"the sandbox cannot create namespaces for a process ({reason}"
+            "this machine does not allow nested user namespaces (then grade on a machine that does).",
+            "sandbox.no-namespaces",
         ) from None
 
 
@@ -178,7 +180,7 @@ def _hide_and_mount(allowance: Allowance) -> None:
     with suppress(PermissionError):
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
     if os.access(CORE_PATTERN, os.W_OK):  # the sandbox guards them in its own /proc, which then cannot be replaced
-        raise CourseKitError("the kernel's settings could be changed")
+        raise CourseKitError("the kernel's settings could be changed", "sandbox.open-settings")
 
 
 def _settle_in(allowance: Allowance) -> None:

@@ -39,7 +39,8 @@ def require_sandbox() -> None:
     if shutil.which("bwrap") is None:
         raise CourseKitError(
             "bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap): "
-            "install it, or grade on a machine that has it (slurm/jobs/SITE/grade.sbatch)."
+            "install it, or grade on a machine that has it (slurm/jobs/SITE/grade.sbatch).",
+            "sandbox.no-bubblewrap",
         )
     line = command(["/usr/bin/env", "true"], {}, {}, 1 << 20)
     trial = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -47,7 +48,8 @@ def require_sandbox() -> None:
         raise CourseKitError(
             f"bubblewrap cannot start a sandbox on this machine ({trial.stderr.strip() or 'it gave no reason'}): "
             "it is older than 0.7, of 2022, or user namespaces are switched off here; "
-            "install a newer one, or grade on a machine that allows them (slurm/jobs/SITE/grade.sbatch)."
+            "install a newer one, or grade on a machine that allows them (slurm/jobs/SITE/grade.sbatch).",
+            "sandbox.not-started",
         )
     Filter()  # which `namespaces` needs
 

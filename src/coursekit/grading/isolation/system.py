@@ -122,7 +122,8 @@ class Filter:
         if not hasattr(self, "_library") or self._number("clone3") == _UNKNOWN:
             raise CourseKitError(
                 f"the sandbox needs {LIBRARY}, version 2.5 or newer, which is missing here: install it "
-                "(apt install libseccomp2, dnf install libseccomp)."
+                "(apt install libseccomp2, dnf install libseccomp).",
+                "sandbox.no-libseccomp",
             )
         self._library.seccomp_init.restype = ctypes.c_void_p
         self._context = ctypes.c_void_p(self._library.seccomp_init(_ALLOW))

@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 from coursekit.corrected_time import CorrectedClock, Deadline, TooSlowError, tree
+from coursekit.errors import Cause
 from coursekit.grading.isolation.sandbox import HIDDEN
 from coursekit.processes import kill_below, pss_bytes
 
@@ -42,7 +43,7 @@ class Watcher:
         num_files: int,  # files and folders in one folder in memory
         own_s: float,  # seconds from the start of the watch, of their own time (`coursekit.corrected_time`)
     ) -> None:
-        self.excess = ""  # which limit was exceeded, in one sentence
+        self.excess = ""  # which limit was exceeded: a sentence and its code
         self.fault = ""  # why the watch failed or the machine was too slow; what ran is killed then, and must run again
         self.own_s = 0.0  # since the start of the watch, of this process and of those that are watched
         self.peak_memory_bytes = 0
@@ -70,7 +71,7 @@ class Watcher:
     def _watch(self) -> None:
         try:
             while not self.excess:
-                self.excess = self._look()
+                self.excess = str(self._look() or "")
                 if not self.excess and self._end.wait(INTERVAL_S):
                     return
         except TooSlowError as error:
@@ -85,20 +86,25 @@ class Watcher:
             if self._end.wait(INTERVAL_S):  # until then nothing new may run either
                 return
 
-    def _look(self) -> str:
-        """Return what is exceeded now, or ''."""
+    def _look(self) -> Cause | None:
+        """Return what is exceeded now, if anything is."""
         pids = tree(self._pid)[1:]
         if len(pids) > self._num_processes:
-            return f"it ran {len(pids)} processes at once; {self._num_processes} are allowed"
+            return Cause(f"it ran {len(pids)} processes at once; {self._num_processes} are allowed", "limit.processes")
         stored = stored_in_memory(pids)
         num_files = max((number for _, number in stored), default=0)
         if num_files > self._num_files:
-            return f"it had {num_files} files in one folder in memory; {self._num_files} are allowed"
+            return Cause(
+                f"it had {num_files} files in one folder in memory; {self._num_files} are allowed", "limit.files"
+            )
         memory = self._used_bytes(pids, sum(num_bytes for num_bytes, _ in stored))
         if memory > self._memory_bytes:
-            return f"it used {memory / 1e9:.1f} GB of memory; {self._memory_bytes / 1e9:.1f} GB are allowed"
+            allowed = f"{self._memory_bytes / 1e9:.1f} GB are allowed"
+            return Cause(f"it used {memory / 1e9:.1f} GB of memory; {allowed}", "limit.memory")
         self._look_at_clock(pids)
-        return "" if self._deadline.left_s() else f"it ran for longer than {self._limit_s:.0f} s"
+        if self._deadline.left_s():
+            return None
+        return Cause(f"it ran for longer than {self._limit_s:.0f} s", "limit.time")
 
     def _look_at_clock(self, pids: list[int]) -> None:
         self._pids = pids
