@@ -199,13 +199,12 @@ def _settle_in(allowance: Allowance) -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     limit = system.lower_limit
-    limit(resource.RLIMIT_CORE, 0)
+    for unused in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_RTPRIO):
+        limit(unused, 0)
     limit(resource.RLIMIT_NOFILE, MAX_NUM_OPEN_FILES)
     limit(resource.RLIMIT_FSIZE, allowance.max_file_bytes)
     limit(resource.RLIMIT_CPU, allowance.max_cpu_s, allowance.max_cpu_s + CPU_GRACE_S)
     limit(resource.RLIMIT_DATA, system.data_bytes() + allowance.max_memory_bytes)
-    limit(resource.RLIMIT_MEMLOCK, 0)
-    limit(resource.RLIMIT_RTPRIO, 0)
     if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= COUNTS_BY_NAMESPACE:
         limit(resource.RLIMIT_NPROC, allowance.max_num_processes + NUM_TRUSTED)
         limit(resource.RLIMIT_SIGPENDING, MAX_NUM_SIGNALS)
