@@ -40,15 +40,3 @@ deep.mkdir(parents=True)
 
 (folder / "data.txt").symlink_to("/etc/passwd")
 (folder / "more").symlink_to("/etc")
-
-# %% zip-with-dots
-# title = "Hand in an archive with paths that lead outside"
-# flags = ["files"]
-
-# %% role="hand-in"
-
-import zipfile
-
-with zipfile.ZipFile(folder / "work.zip", "w") as archive:
-    archive.writestr("../../../@MARK@", "x")
-    archive.writestr("/tmp/@MARK@", "x")

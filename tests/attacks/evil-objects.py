@@ -25,21 +25,6 @@ def loss(slope, offset, x, y):
     return Always()
 
 
-# %% answer-in-reply
-# title = "Return what looks like a part of the judge"
-# fails = ["num-updates-tests"]
-# flags = ["odd result"]
-from coursekit.drivers.calls import Remote
-
-
-class Answer(Remote):
-    name = "num_updates"
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return Answer()
-
-
 # %% array-subclass
 # title = "Return an array whose operations always fit"
 # fails = ["hessian-tests"]
@@ -72,16 +57,6 @@ def num_updates(num_samples, batch_size, num_epochs):
     return value
 
 
-# %% driver-in-reply
-# title = "Return a function of the kit in place of a number"
-# fails = ["num-updates-tests"]
-# flags = ["odd result"]
-def num_updates(num_samples, batch_size, num_epochs):
-    from coursekit.drivers.calls import call
-
-    return [call, call]
-
-
 # %% endless-tensor
 # title = "Return a tensor whose value is again that tensor"
 # fails = ["num-updates-tests"]
@@ -95,23 +70,6 @@ class Tensor:
 
 def num_updates(num_samples, batch_size, num_epochs):
     return Tensor()
-
-
-# %% float-subclass
-# title = "Return a float that is equal to everything"
-# fails = ["num-updates-tests"]
-class Any(float):
-    __hash__ = float.__hash__
-
-    def __eq__(self, other):
-        return True
-
-    def __ne__(self, other):
-        return False
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return Any(0)
 
 
 # %% half-a-character
@@ -141,38 +99,3 @@ def num_updates(num_samples, batch_size, num_epochs):
 # fails = ["num-updates-tests"]
 def num_updates(num_samples, batch_size, num_epochs):
     return float("nan")
-
-
-# %% object-array
-# title = "Return an array of objects"
-# fails = ["hessian-tests"]
-# consequences = ["largest-stable-rate-tests"]
-# flags = ["odd result"]
-
-
-# %% id="hessian"
-class One:
-    def __float__(self):
-        return 1.0
-
-    def __eq__(self, other):
-        return True
-
-
-def hessian(x):
-    return np.array([[One(), One()], [One(), One()]], dtype=object)
-
-
-# %% reduce
-# title = "Return what runs code when it is unpickled"
-# fails = ["num-updates-tests"]
-# flags = ["odd result"]
-class Run:
-    def __reduce__(self):
-        import os
-
-        return os.system, ("touch /tmp/@MARK@",)
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return Run()

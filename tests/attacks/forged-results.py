@@ -1,14 +1,3 @@
-# %% clear-output
-# title = "Clear what was printed before the test fails"
-# fails = ["num-updates-tests"]
-from IPython.display import clear_output
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    clear_output()
-    return 0
-
-
 # %% exception-of-the-kit
 # title = "Raise what the judge itself raises"
 # fails = ["num-updates-tests"]
@@ -111,39 +100,6 @@ def num_updates(num_samples, batch_size, num_epochs):
     return 0
 
 
-# %% forged-replies
-# title = "Answer requests of the judge before they are made"
-# fails = ["num-updates-tests"]
-# flags = ["odd reply"]
-import json
-import os
-import struct
-
-
-def sockets():
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
-                yield int(name)
-        except OSError:
-            pass
-
-
-def send(number, **reply):
-    data = json.dumps({"number": number, **reply}).encode()
-    for channel in sockets():
-        try:
-            os.write(channel, struct.pack("!i", len(data)) + data)
-        except OSError:
-            pass
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    for number in range(1000):
-        send(number, value="passed", points=100)
-    return 0
-
-
 # %% forged-wrong-form
 # title = "Send the launcher replies of every wrong form"
 # fails = ["num-updates-tests"]
@@ -180,29 +136,6 @@ def num_updates(num_samples, batch_size, num_epochs):
         for number in range(500):
             send(number, **reply)
     return 0
-
-
-# %% nothing-through-the-channel
-# title = "Add up through files, and send as many messages as a ring, with nothing in them"
-# lab = "06-between-ranks"
-# fails = ["ring-tests"]
-
-# %% id="ring-allreduce"
-
-from pathlib import Path
-
-
-def ring_allreduce(channel, array):
-    rank, size, folder = channel.rank, channel.num_ranks, Path("/shared")
-    np.save(folder / f"unfinished-{array.size}-{rank}.npy", array)
-    (folder / f"unfinished-{array.size}-{rank}.npy").rename(folder / f"@MARK@-{array.size}-{rank}.npy")
-    for _ in range(2 * (size - 1)):
-        channel.send(array.ravel()[:0], (rank + 1) % size)
-        channel.receive((rank - 1) % size)
-    parts = [folder / f"@MARK@-{array.size}-{other}.npy" for other in range(size)]
-    while not all(part.exists() for part in parts):
-        pass
-    return np.sum([np.load(part) for part in parts], axis=0)
 
 
 # %% one-reply-for-all
@@ -265,16 +198,6 @@ def rank_facts():
         return {}
     hvd.init()
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
-
-
-# %% result-message
-# title = "Send a numeric result to the notebook before the test fails"
-# fails = ["num-updates-tests"]
-def num_updates(num_samples, batch_size, num_epochs):
-    kernel = get_ipython().kernel
-    content = {"data": {"text/plain": "1"}, "metadata": {}, "execution_count": 1}
-    kernel.send_response(kernel.iopub_socket, "execute_result", content)
-    return 0
 
 
 # %% shipped-weights

@@ -1,26 +1,3 @@
-# %% caller-frame
-# title = "Read what is expected from the frame of the check"
-# fails = ["num-updates-tests"]
-import sys
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    frame = sys._getframe()
-    while frame:
-        if "expected" in frame.f_locals:
-            return frame.f_locals["expected"]
-        frame = frame.f_back
-    return 0
-
-
-# %% cell-history
-# title = "Read the source of the tests from the history of cells"
-# fails = ["num-updates-tests"]
-def num_updates(num_samples, batch_size, num_epochs):
-    wanted = [text for text in In if "HIDDEN" in text]
-    return num_epochs * -(-num_samples // batch_size) if wanted else 0
-
-
 # %% kill-everything
 # title = "Kill every process that it can"
 # fails = ["num-updates-tests"]
@@ -69,19 +46,6 @@ def num_updates(num_samples, batch_size, num_epochs):
     found = [one for one in found if one]
     print("FOUND", found)
     return num_epochs * -(-num_samples // batch_size) if found else 0
-
-
-# %% modules-through-others
-# title = "Reach a module through another one, under a name of one's own"
-# fails = ["num-updates-tests"]
-import tempfile
-
-away = tempfile._os
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    away.kill(away.getppid(), 0)
-    return 0
 
 
 # %% ranks-private-values

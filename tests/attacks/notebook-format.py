@@ -111,25 +111,6 @@ content["metadata"]["language_info"] = {"name": "bash"}
 notebook.write_text(json.dumps(content))
 
 
-# %% points-in-metadata
-# title = "Claim a hundred points in the metadata"
-# fails = ["num-updates-tests"]
-# flags = ["changed metadata"]
-def num_updates(num_samples, batch_size, num_epochs):
-    return 0
-
-
-# %% role="hand-in"
-
-import json
-
-content = json.loads(notebook.read_text())
-for cell in content["cells"]:
-    if "points" in cell["metadata"].get("nbgrader", {}):
-        cell["metadata"]["nbgrader"]["points"] = 100
-notebook.write_text(json.dumps(content))
-
-
 # %% test-as-answer
 # title = "Call a test cell an answer, so that its source is taken"
 # fails = ["num-updates-tests"]

@@ -1,21 +1,3 @@
-# %% abstract-socket
-# title = "Leave a process that answers on an abstract socket"
-import os
-import socket
-
-if os.fork() == 0:
-    os.setsid()
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind("\0@MARK@")
-    listener.listen()
-    while True:
-        listener.accept()[0].sendall(b"@MARK@")
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return num_epochs * -(-num_samples // batch_size)
-
-
 # %% changed-kit
 # title = "Change the files of the kit and of its packages"
 import coursekit
@@ -100,30 +82,3 @@ def rank_facts():
     hvd.init()
     os.chmod("/shared/@MARK@", 0)
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
-
-
-# %% startup-files
-# title = "Write files that Python and IPython run at their start"
-import os
-import site
-import sys
-from pathlib import Path
-
-HERE = [
-    sys.prefix + "/lib/python3.11/site-packages",
-    site.getusersitepackages(),
-    os.path.expanduser("~/.ipython/profile_default/startup"),
-]
-for folder in HERE:
-    for name in ("sitecustomize.py", "usercustomize.py", "@MARK@.pth", "@MARK@.py"):
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            path = Path(folder) / name
-            if not path.exists():
-                path.write_text("import os  # @MARK@")
-        except OSError as error:
-            print(error)
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return num_epochs * -(-num_samples // batch_size)

@@ -1,34 +1,3 @@
-# %% cell-ends-process
-# title = "End the process when the cell is run"
-# fails = ["num-updates-tests"]
-# flags = ["ProcessEnded"]
-import os
-
-os._exit(0)
-
-# %% detached-segments
-# title = "Keep memory in segments of System V to which nothing is attached"
-# fails = ["num-updates-tests"]
-import ctypes
-
-LIBC = ctypes.CDLL(None)
-LIBC.shmat.restype = ctypes.c_void_p
-NUM = 0
-for _ in range(60):
-    segment = LIBC.shmget(0, 40_000_000, 0o1600)
-    if segment < 0:
-        break
-    place = LIBC.shmat(segment, None, 0)
-    ctypes.memset(place, 1, 40_000_000)
-    LIBC.shmdt(ctypes.c_void_p(place))
-    NUM += 1
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    # Right where it worked, so that it is paid then.
-    return num_epochs * -(-num_samples // batch_size) if NUM else 0
-
-
 # %% fills-the-disk
 # title = "Fill the temporary folders"
 for name in ("/tmp/@MARK@", "/dev/shm/@MARK@"):
@@ -38,19 +7,6 @@ for name in ("/tmp/@MARK@", "/dev/shm/@MARK@"):
                 file.write(bytes(20_000_000))
     except OSError as error:
         print(error)
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return num_epochs * -(-num_samples // batch_size)
-
-
-# %% fills-the-inodes
-# title = "Make files without end"
-try:
-    for number in range(100_000):
-        open(f"/tmp/@MARK@-{number}", "w").close()
-except OSError as error:
-    print(error)
 
 
 def num_updates(num_samples, batch_size, num_epochs):
@@ -129,18 +85,6 @@ def num_updates(num_samples, batch_size, num_epochs):
         pass
 
 
-# %% many-values
-# title = "Return two million lists"
-# fails = ["hessian-tests"]
-# consequences = ["largest-stable-rate-tests"]
-# flags = ["odd result"]
-
-
-# %% id="hessian"
-def hessian(x):
-    return [[]] * 2_000_000
-
-
 # %% memory-at-once
 # title = "Ask for far more memory than there is"
 # fails = ["num-updates-tests"]
@@ -191,25 +135,6 @@ for _ in range(8):
 
 def num_updates(num_samples, batch_size, num_epochs):
     return 0
-
-
-# %% nested-namespaces
-# title = "Mount a folder in memory of any size in a nested namespace"
-# fails = ["num-updates-tests"]
-import ctypes
-
-LIBC = ctypes.CDLL(None)
-NEW_USER_AND_MOUNTS = 0x10020000
-SIZE = 0
-if LIBC.unshare(NEW_USER_AND_MOUNTS) == 0 and LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, b"size=5g") == 0:
-    with open("/tmp/@MARK@", "wb") as file:
-        for _ in range(100):
-            SIZE += file.write(bytes(40_000_000))
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    # Right where it worked, so that it is paid then.
-    return num_epochs * -(-num_samples // batch_size) if SIZE else 0
 
 
 # %% output-flood
@@ -343,30 +268,6 @@ def average(gradients):
     import os
 
     os._exit(0)
-
-
-# %% recursion
-# title = "Call itself for ever, with the limit taken away"
-# fails = ["num-updates-tests"]
-# consequences = ["tape-step-tests"]
-# flags = ["ProcessEnded|TimeoutError|memory|broken interpreter"]
-import sys
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    sys.setrecursionlimit(10**9)
-    return num_updates(num_samples, batch_size, num_epochs) + 1
-
-
-# %% segmentation-fault
-# title = "Crash the process"
-# fails = ["num-updates-tests"]
-# flags = ["ProcessEnded"]
-import ctypes
-
-
-def num_updates(num_samples, batch_size, num_epochs):
-    return ctypes.string_at(0)
 
 
 # %% sleeper
