@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -24,7 +22,6 @@ from coursekit.text import counted
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.course_copy import make_course
 from workshop.rehearsal.jobs import (
-    TRAIN_OPTIONS,
     RehearsalProgress,
     RehearsedJob,
     find_scripts,
@@ -32,8 +29,6 @@ from workshop.rehearsal.jobs import (
     look,
     one_of_each_form,
     release,
-    small_run,
-    small_words,
     submit,
 )
 
@@ -49,7 +44,6 @@ NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thre
 @click.argument("scripts", nargs=-1, metavar="[SCRIPT]...")
 @SITE
 @click.option("--nodes", "num_nodes", metavar="N", default=2, show_default=True, help="Number of nodes of each kind.")
-@click.option("--keep", is_flag=True, help="Keep Slurm running until Ctrl-C; submit only the named scripts.")
 @click.option("--quick", is_flag=True, help=QUICK)
 @click.option(
     "--timeout-s",
@@ -64,7 +58,6 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     scripts: tuple[str, ...],
     site: str,
     num_nodes: int,
-    keep: bool,
     quick: bool,
     timeout_s: float,
     json_file: Path | None,
@@ -79,11 +72,9 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     """
     root = find_root()
     profile = load_site(root, site)
-    chosen = () if keep and not scripts else find_scripts(root, site, scripts)
+    chosen = find_scripts(root, site, scripts)
     console, stop = Console(), StopSignals()
     progress = RehearsalProgress(console)
-    jobs: list[RehearsedJob] = []
-    inviting = False
     try:
         progress.say(f"starting a Slurm shaped like {site}, which takes up to a minute")
         with stop.handled(), Cluster(profile, num_nodes) as cluster:
@@ -95,12 +86,8 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
             if json_file:
                 content = {"site": site, "num_nodes": num_nodes, "jobs": [asdict(job) for job in jobs]}
                 write_json(json_file, content)
-            inviting = keep
-            if inviting:
-                _invite(console, cluster, course)
     except KeyboardInterrupt:
-        if not (inviting and stop.received == signal.SIGINT):
-            sys.exit(stop.status)
+        sys.exit(stop.status)
     sys.exit(0 if all(job.good for job in jobs) else 1)
 
 
@@ -110,8 +97,7 @@ def _submit(
     folder = course / JOB_SCRIPTS / cluster.site.name
     environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
-    if names:
-        progress.say(f"{counted(len(names), 'script')} submitted; up to {_num_at_a_time()} run at a time")
+    progress.say(f"{counted(len(names), 'script')} submitted; up to {_num_at_a_time()} run at a time")
     return one_of_each_form(cluster, folder, jobs) if only_forms else jobs
 
 
@@ -143,21 +129,3 @@ def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> Non
         if lines:
             console.print(f"The end of what {job.script} printed:")
             console.print("\n".join(lines[-NUM_LOG_LINES:]), markup=False, highlight=False, soft_wrap=True)
-
-
-def _invite(console: Console, cluster: Cluster, course: Path) -> None:
-    """Say how to use the Slurm from another terminal, and wait for Ctrl-C."""
-    lines = [f"The Slurm of {cluster.site.name} is up. In another terminal:"]
-    variables = {**cluster.environ, **small_run()}
-    del variables[TRAIN_OPTIONS]  # each training takes options of its own
-    lines += [f"  export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    lines += [f"  cd {course}", "and then sinfo, sbatch, squeue, sacct. Small runs of labs:"]
-    for script in sorted((course / JOB_SCRIPTS / cluster.site.name).glob("*.sbatch")):
-        options, values = small_words(script, course)
-        given = f"{TRAIN_OPTIONS}={shlex.quote(options)} " if options else ""
-        if options or values:
-            lines.append(f"  {given}{shlex.join(['sbatch', str(script.relative_to(course)), *values])}")
-    lines.append("Ctrl-C here ends it, with all its jobs.")
-    console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
-    while True:
-        signal.pause()

@@ -1,6 +1,7 @@
 """A made-up machine, a Slurm shaped like it for each module of tests, and ways to talk to it."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import pytest
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster
 
-from ...slurm.conftest import MACHINE, NODES, write_site
+from ...slurm.conftest import MACHINE, NODES, render_job, write_site
 
 ROOT = Path(__file__).parents[3]
 COMMAND_TIMEOUT_S = 900
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadb-install-db", "unshare", "gcc")
 NEEDS_SLURM = [pytest.mark.needs(*PROGRAMS), pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 NAME = "atlantis"
+LAB = "01-sgd"
 SUMMARY = "Two kinds of nodes, one of them in two partitions."
 TOML = f"""\
 {MACHINE.format(name=NAME, title="Atlantis, under the sea", summary=SUMMARY, account="NEMO-1")}\
@@ -92,6 +94,19 @@ max_num_jobs_per_user = 3
 [qos.tide]
 max_num_submitted_per_user = 2
 """
+STUBBORN = (
+    "trap '' TERM INT HUP; setsid sleep 3600 & nohup sleep 3600 & "
+    "touch /dev/shm/$SLURM_JOB_ID; while :; do sleep 1; done"
+)
+HEAD = "#!/bin/bash\n#SBATCH --output=%x-%j.out\n"
+OTHERS = {
+    "good": f"{HEAD}#SBATCH --nodes=2 --job-name=good\necho fine\n",
+    "bad": f"{HEAD}#SBATCH --job-name=bad\necho first\necho this went wrong\nexit 3\n",
+    "refused": "#!/bin/bash\n#SBATCH --constraint=warm\necho never\n",
+    # A job that does everything to outlive its Slurm, on each of two nodes, and as a script.
+    "stubborn": f"{HEAD}#SBATCH --nodes=2\nsrun bash -c '{STUBBORN}' & {STUBBORN}\n",
+    "unasked": f"{HEAD}#SBATCH --job-name=unasked\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +115,21 @@ def checkout(tmp_path_factory):
     root = tmp_path_factory.mktemp("checkout")
     write_site(root, NAME, TOML)
     return root
+
+
+@pytest.fixture(scope="module")
+def course(checkout):
+    """A checkout with one lab, one site that is nothing but a file, and its job scripts."""
+    shutil.copy(ROOT / "pyproject.toml", checkout)
+    for name in (f"solutions/{LAB}", f"labs/{LAB}", "slurm/templates", "slurm/edf", "students"):
+        shutil.copytree(ROOT / name, checkout / name)
+    jobs = checkout / "slurm" / "jobs" / NAME
+    jobs.mkdir(parents=True)
+    (jobs / f"{LAB}.sbatch").write_text(render_job(checkout, NAME, "lab", LAB))
+    (jobs / "jupyter.sbatch").write_text(render_job(checkout, NAME, "jupyter"))
+    for name, text in OTHERS.items():
+        (jobs / f"{name}.sbatch").write_text(text)
+    return checkout
 
 
 @pytest.fixture(scope="module")

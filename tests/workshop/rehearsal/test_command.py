@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,38 +13,14 @@ from rich.console import Console
 from coursekit.errors import CourseKitError
 from workshop.rehearsal.jobs import RehearsalProgress, RehearsedJob, find_scripts, small_words
 
-from ...slurm.conftest import render_job
-from .conftest import PROGRAMS
+from .conftest import LAB, NAME, OTHERS, PROGRAMS
 
 ROOT = Path(__file__).parents[3]
-SITE = "atlantis"
-LAB = "01-sgd"
+SITE = NAME
 TIMEOUT_S = 900
-HEAD = "#!/bin/bash\n#SBATCH --output=%x-%j.out\n"
-OTHERS = {
-    "good": f"{HEAD}#SBATCH --nodes=2 --job-name=good\necho fine\n",
-    "bad": f"{HEAD}#SBATCH --job-name=bad\necho first\necho this went wrong\nexit 3\n",
-    "refused": "#!/bin/bash\n#SBATCH --constraint=warm\necho never\n",
-    "unasked": f"{HEAD}#SBATCH --job-name=unasked\n",
-}
 HELD = RehearsedJob("03.sbatch", "3", "PENDING", held=True)
 RUNS = RehearsedJob("02.sbatch", "2", "RUNNING", 35, "deep-1", "cell 13/29")
 DONE = RehearsedJob("02.sbatch", "2", "COMPLETED", 44, "deep-1", "ran to its end")
-
-
-@pytest.fixture(scope="module")
-def course(checkout):
-    """A checkout with one lab, one site that is nothing but a file, and its job scripts."""
-    shutil.copy(ROOT / "pyproject.toml", checkout)
-    for name in (f"solutions/{LAB}", f"labs/{LAB}", "slurm/templates", "slurm/edf", "students"):
-        shutil.copytree(ROOT / name, checkout / name)
-    jobs = checkout / "slurm" / "jobs" / SITE
-    jobs.mkdir(parents=True)
-    (jobs / f"{LAB}.sbatch").write_text(render_job(checkout, SITE, "lab", LAB))
-    (jobs / "jupyter.sbatch").write_text(render_job(checkout, SITE, "jupyter"))
-    for name, text in OTHERS.items():
-        (jobs / f"{name}.sbatch").write_text(text)
-    return checkout
 
 
 @pytest.mark.needs(*PROGRAMS)
@@ -82,7 +57,7 @@ def test_scripts_are_chosen_by_path_name_or_beginning(course):
     everything = [path.stem for path in find_scripts(course, SITE, [])]
     (folder / "bad-too.sbatch").unlink()
     assert [path.stem for path in chosen] == [LAB, "bad"]
-    assert everything == [LAB, "bad", "bad-too", "good", "jupyter", "refused", "unasked"]
+    assert everything == [LAB, "bad", "bad-too", "good", "jupyter", "refused", "stubborn", "unasked"]
 
 
 @pytest.mark.parametrize("lab", [path.parent.name for path in sorted(ROOT.glob("labs/*/train.py"))])
