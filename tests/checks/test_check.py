@@ -15,10 +15,7 @@ from coursekit.checks import CheckError, check, hand_in_report, require
 from coursekit.checks.check import describe, fresh_rng, repeatable, start_over
 from coursekit.checks.compare import explained
 from coursekit.checks.on_ranks import AnswerError, call_here
-from coursekit.checks.trials import Trial
-from coursekit.drivers import lab05
 from coursekit.drivers.calls import call
-from coursekit.drivers.places import Place
 from coursekit.errors import STUB, codes_in
 from coursekit.tracebacks import short_cause
 
@@ -110,25 +107,6 @@ def test_what_an_answer_does_to_the_environment_is_taken_back(returned, monkeypa
     assert capsys.readouterr().out == "✓ loss\n"
 
 
-def test_a_wrong_return_is_told_in_one_sentence(tmp_path, monkeypatch):
-    """What was returned, by the name of the answer, and nothing of TensorFlow's."""
-    own = {"images": np.zeros((3, 28, 28), np.uint8), "labels": np.zeros(3, int), "counts": [2, 1]}
-    monkeypatch.setattr("coursekit.drivers.places._places", [Place(own, tmp_path, tmp_path)])
-
-    def from_files(files, batch_size):
-        del files, batch_size
-        return tf.data.Dataset.from_tensors(b"record")
-
-    with pytest.raises(CheckError) as caught, check("files", section="3"):
-        lab05.read_files(from_files, 2)
-
-    message = str(caught.value)
-    assert caught.value.code == "answer.wrong-type"
-    assert message.startswith("files: from_files")
-    assert "TensorSpec(shape=(), dtype=tf.string" in message
-    assert len(message) < 300
-
-
 def test_a_foreign_text_is_cut_to_its_first_sentence():
     """Of TensorFlow's screens a short sentence stays, without arrays and tracebacks."""
     signature = (tf.TensorSpec((28, 28), tf.float32), tf.TensorSpec((), tf.int64))
@@ -172,15 +150,6 @@ def test_exception_shows_the_students_own_line():
 
     assert shown.startswith("CheckError: loss: ")
     assert shown.endswith(", line 4 in loss: `return 1 / x`) [answer.raised] → section 2")
-
-
-def test_a_run_that_failed_is_told_with_its_cause():
-    """And an exercise that is not answered yet is called so, also where a trial of it failed."""
-    for error, start in (("rank 0: words [answer.raised]", "the run"), ("not answered yet [answer.empty]", "not")):
-        with pytest.raises(CheckError) as caught, check("start", section="1"):
-            Trial(1, error=error).of_ranks()
-        assert str(caught.value).startswith(f"start: {start}")
-        assert str(caught.value).endswith(f"{error} → section 1")
 
 
 def test_an_interrupted_check_says_where_it_was():

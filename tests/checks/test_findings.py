@@ -80,3 +80,5 @@ def test_a_trial_gives_what_there_is():
     for part in ("", "first"):
         with raises("answer.raised", "rank 1"):
             failed.of_ranks(part)
+    with raises("answer.empty", ""):
+        Trial(2, error="not answered yet [answer.empty]").of_ranks()

@@ -159,20 +159,6 @@ def test_steps_that_follow_no_gradient_are_told_whatever_the_inputs(how, factors
         assert {name: code for name, (code, _) in found.items() if name in {"average", "shards", "rate"}} == codes
 
 
-def test_a_history_with_a_row_for_each_epoch_is_told_whatever_the_inputs():
-    """It is not taken for steps that are not averaged, nor for a rate that is wrong."""
-    for seed in range(3):
-        trial = simulate(num_ranks=3, seed=seed)
-        rows = {name: trial.history(name)[:, :: trials.STEPS_PER_EPOCH[name]] for name in trials.NUM_EPOCHS}
-        found = failing(trials.TrainingTrial(3, by_rank(rows), inputs=trial.inputs))
-
-        assert [name for name, (code, _) in found.items() if code == "history.by-epoch"] == [
-            "average",
-            "shards",
-            "rate",
-        ]
-
-
 @pytest.mark.parametrize("num_ranks", [2, 3, 4])
 def test_gradients_of_16_bits_are_right_whatever_the_inputs(num_ranks):
     """Gradients that are rounded to 16 bits, and added in 16 bits, fail no property for any inputs."""
@@ -244,17 +230,6 @@ def test_shards_of_equal_size_are_told_whatever_the_inputs(shares, code, shuffle
 
         assert found.keys() == {"shards", "serial"}
         assert found["shards"][0] == code
-
-
-def test_shards_that_each_rank_draws_for_itself_are_no_shards():
-    """Ranks that shuffle by themselves and then shard use some samples twice; luck does not make them pass."""
-    rng = np.random.default_rng(7)
-
-    def own_shuffle(rank, num_ranks, num_samples):
-        return rng.permutation(num_samples)[rank::num_ranks]
-
-    for seed in range(8):
-        assert set(failing(simulate(num_ranks=4, seed=seed, shares=own_shuffle))) == {"shards"}
 
 
 def test_a_permutation_seeded_by_the_rank_is_no_shard():

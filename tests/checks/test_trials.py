@@ -85,8 +85,8 @@ def test_a_trial_on_another_number_of_ranks_is_made_once(try_answer, answer):
     on_two = try_answer(answer, num_ranks=2)
     on_three = on_two.on(3)
 
-    assert "raised ValueError: one of 2 (test_trials.py, line " in on_two.error
-    assert "raised ValueError: one of 3 (test_trials.py, line " in on_three.error
+    assert "ValueError: one of 2" in on_two.error
+    assert "ValueError: one of 3" in on_three.error
     assert on_two.on(3) is on_three
 
 
@@ -172,4 +172,5 @@ def test_a_check_of_a_trial_says_that_the_function_is_another_one_now():
     with pytest.raises(CheckError) as caught, check("same start", section="4"):
         tried.of_ranks("real")
 
-    assert str(caught.value).startswith("same start: train_horovod has changed")
+    assert caught.value.code == "trial.outdated"
+    assert "train_horovod" in str(caught.value)
