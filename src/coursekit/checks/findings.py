@@ -167,5 +167,4 @@ def check_writers(left: Sequence[Collection[str]], hint: str = "") -> None:
     """Rank 0 writes files, and no other rank writes any; `left` holds what each rank left in a folder of its own."""
     writers = [rank for rank, files in enumerate(left) if files]
     require(writers, f"no rank wrote a file{hint}", "writers.none")
-    message = f"expected files of rank 0 alone, got files of the ranks {writers}"
-    require(writers == [0], message, "writers.not-rank-0")
+    require(writers == [0], f"expected files of rank 0 alone, got files of the ranks {writers}", "writers.not-rank-0")

@@ -206,8 +206,7 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
     require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), and this is (y, x)", "batch.swapped")
     counts = {sample: used.count(sample) for sample in [*range(num_samples), *used]}
     odd = [f"{n} of sample {sample:g}" for sample, n in counts.items() if n != 1 or sample not in range(num_samples)]
-    message = f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}"
-    require(not odd, message, "samples.not-once")
+    require(not odd, f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}", "samples.not-once")
     sizes = [len(a) for a, _ in found]
     num_full, num_left = divmod(num_samples, batch_size)
     expected = [batch_size] * num_full + [num_left] * (num_left > 0)

@@ -50,8 +50,7 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
         require(visible is not None, message, "gpu.all-visible")
         require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank", "gpu.not-one")
         where = f"rank {rank}, local rank {local_rank} of its node"
-        message = f"{where}: expected GPU {local_rank}, got GPU {visible[0]}"
-        require(visible == [local_rank], message, "gpu.wrong")
+        require(visible == [local_rank], f"{where}: expected GPU {local_rank}, got GPU {visible[0]}", "gpu.wrong")
 
 
 def check_shard(shard: Answer, num_ranks: int) -> None:
@@ -132,8 +131,7 @@ def check_average(average: Answer, num_ranks: int) -> None:
 def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
     """Check what rank `rank` got for gradient `number`, of which every rank has one."""
     num_ranks, expected = len(of_ranks), np.mean(of_ranks, axis=0, dtype=float)
-    message = f"gradient {number} changed its shape on rank {rank}"
-    require(got.shape == expected.shape, message, "gradients.wrong-shape")
+    require(got.shape == expected.shape, f"gradient {number} changed its shape on rank {rank}", "gradients.wrong-shape")
     is_own = np.array_equal(got, of_ranks[rank]) and num_ranks > 1
     require(not is_own, f"rank {rank} still has its own gradient {number}", "gradients.not-averaged")
     # fp16 compression rounds each gradient and each partial sum to 11 bits; of each twice as much is tolerated.

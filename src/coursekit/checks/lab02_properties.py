@@ -109,8 +109,7 @@ def check_shards(trial: TrainingTrial) -> None:
     num_epochs, num_ranks, num_samples = NUM_EPOCHS["coded"], trial.num_ranks, len(trial.inputs.codes)
     expected = f"expected {STEPS_PER_EPOCH['coded']} steps of {BATCH_SIZE} samples per rank in each of"
     got = f"got {counted(num_steps, 'step')} in all, too few or too many for shares of all samples"
-    message = f"{expected} {counted(num_epochs, 'epoch')}, {got}"
-    require(num_steps % num_epochs == 0, message, "steps.wrong-number")
+    require(num_steps % num_epochs == 0, f"{expected} {counted(num_epochs, 'epoch')}, {got}", "steps.wrong-number")
     num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * num_ranks
     for num_users in uses_of_samples(trial):
         if num_users is None:

@@ -54,8 +54,7 @@ def check_long(trial: TrainingTrial, shares: Array) -> None:
         for rank in np.flatnonzero(~is_right.all(axis=1))[:1]:
             values = expected_and_got(after[rank], places[rank] - rate * downhill[rank], shown)
             which = f"step {step + 1} of {history.shape[1] - 1} on rank {rank} in a training with a larger rate"
-            message = f"{which} differs from plain SGD on the mean squared error: {values}"
-            raise CheckError(message, "updates.not-plain")
+            raise CheckError(f"{which} differs from plain SGD on the mean squared error: {values}", "updates.not-plain")
 
 
 def _rounding(places: Array, points: Array, rate: float) -> Array:
@@ -80,8 +79,7 @@ def check_real(trial: TrainingTrial) -> None:
         for rank in np.flatnonzero((np.abs(got - step.downhill) > tolerance).any(axis=1))[:1]:
             values = expected_and_got(step.after[rank], step.places[rank] - rate * step.downhill, shown)
             which = f"rank {rank} after step {step.number}"
-            message = f"{which}, as one process with the batches of all ranks: {values}"
-            raise CheckError(message, "updates.not-serial")
+            raise CheckError(f"{which}, as one process with the batches of all ranks: {values}", "updates.not-serial")
 
 
 def check_rest(trial: TrainingTrial) -> None:

@@ -186,8 +186,7 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
             require(name in result, f"the result of rank {rank} has no entry {name!r}", "answer.no-entry")
         require_equal(result["num_steps"], num_steps, "num_steps", "steps.wrong-number")
         for part, name in itertools.product(("history", "validation"), ("accuracy", "loss")):
-            message = f"the {part} of rank {rank} has no entry {name}"
-            require(name in result[part], message, "answer.no-entry")
+            require(name in result[part], f"the {part} of rank {rank} has no entry {name}", "answer.no-entry")
         losses, first = (one["history"]["loss"] for one in (result, results[0]))
         what = f"the number of losses in the history of rank {rank}"
         require_equal(len(losses), num_epochs, what, "epochs.wrong-number")
@@ -208,8 +207,7 @@ def _check_validation(
     samples = [np.concatenate([record.samples for record in of_rank] or [np.zeros(0, dtype=int)]) for of_rank in seen]
     used = [places_in_files(*pair, "validation") for pair in zip(samples, private)]
     num_uses = Counter(np.concatenate(used).tolist())
-    message = f"{num_uses[-1]} validation pictures are not from validation_files"
-    require(num_uses[-1] == 0, message, "images.foreign")
+    require(num_uses[-1] == 0, f"{num_uses[-1]} validation pictures are not from validation_files", "images.foreign")
     check_owners(owners(used, sum(VALIDATION_PER_FILE)), len(used), what="validation pictures")
     # An answer that also validates in fit uses each several times.
     counts = sorted(set(num_uses.values()))
@@ -235,8 +233,7 @@ def check_continued(trial: Trial) -> None:
     _, _, steps = _training(trial, 1)
     limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
     advice = "start at the first epoch not completed" if limited else "max_num_steps limits the steps of an epoch"
-    message = f"{expected}, got {steps.num_steps}: {advice}"
-    require(steps.num_steps == MAX_NUM_STEPS, message, "steps.wrong-number")
+    require(steps.num_steps == MAX_NUM_STEPS, f"{expected}, got {steps.num_steps}: {advice}", "steps.wrong-number")
     ends = [of_rank[-1].bias for of_rank in before]
     _check_goes_on(steps, ends)
     found = rates(steps, first=1)

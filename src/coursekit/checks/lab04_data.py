@@ -44,8 +44,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         where = f"of {num_files} files, {num_held_out} held out,"
         message = f"{where} {counted(len(neither), 'file')}, such as {neither[:1]}, in neither part"
         require(not neither, message, "split.incomplete")
-        message = f"{where} {counted(len(both), 'file')}, such as {both[:1]}, in both parts"
-        require(not both, message, "split.overlap")
+        require(not both, f"{where} {counted(len(both), 'file')}, such as {both[:1]}, in both parts", "split.overlap")
         sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
         require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}", "split.wrong-size")
         is_last = set(held_out) == set(files[num_files - num_held_out :])

@@ -61,8 +61,7 @@ def check_modes(trial: Trial) -> None:
         samples = np.concatenate([record.samples for record in result["eval"]])
         expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
         names = sorted(result["metrics"])
-        message = f"the metrics of an evaluation are {names}, without 'accuracy'"
-        require("accuracy" in names, message, "answer.no-entry")
+        require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'", "answer.no-entry")
         require_close(result["metrics"]["accuracy"], expected, "the accuracy", "metrics.wrong", tolerance=1e-4)
         for prediction in result["predictions"]:
             message = f"a prediction holds {sorted(prediction)}, no 'classes': return a dictionary"

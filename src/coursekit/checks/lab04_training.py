@@ -138,8 +138,7 @@ def check_continued(trial: Trial) -> None:
     require(found[0] == NUM_STEPS_LATER - before[0], message, "steps.wrong-number")
     last = [record.bias for record in first[0] if record.training]
     gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
-    message = f"continuing, the ranks start up to {gap:.3g} apart"
-    require(np.allclose(starts, starts[0]), message, "broadcast.missing")
+    require(np.allclose(starts, starts[0]), f"continuing, the ranks start up to {gap:.3g} apart", "broadcast.missing")
     step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
     message = "the continued training does not start from the weights of the checkpoint"
     require(moved < 5 * step, message, "weights.not-restored")
