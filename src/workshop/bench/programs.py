@@ -44,7 +44,7 @@ def run(
     environ: Mapping[str, str] | None = None,
     good: Sequence[int] = (0,),  # how it may end
 ) -> Used:
-    """Run a program of Python, `python -m` in front of it if its first word is none.
+    """Run a program: `argv` begins with its path, or with the name of a Python module that is one.
 
     Raises:
         CourseKitError: it failed, or took longer than its limit.

@@ -68,9 +68,9 @@ def through_horovodrun() -> list[float]:
 
 
 def _results(said: str) -> list[float]:
-    """Return what the ranks of a launcher printed; lines read `[1]<stdout>: 3.0` or `[1,1]<stdout>:3.0`, in any order.
+    """Return what the ranks of a launcher printed, in the order of the ranks.
 
-    The last number before the bracket is the rank.
+    Lines read `[1]<stdout>: 3.0`, or `[1,1]<stdout>:3.0` with the job before the rank, and come in any order.
     """
     lines = re.findall(r"^\[(?:\d+,)?(\d+)\]<stdout>: *(\S+)$", said, flags=re.MULTILINE)
     return [float(result) for _, result in sorted(lines)]
