@@ -228,7 +228,7 @@ class _Submission:
         if outcome.not_started or outcome.server_died:
             raise IsolationError(outcome.not_started or "the server that starts ranks has died")
         if outcome.stopped == TOO_SLOW:
-            raise TooSlowError("the machine was too slow to tell whether the ranks would end")
+            raise TooSlowError("the machine was too slow to tell whether the ranks would end", "machine.too-slow")
         reports = [[rank, *astuple(report)] for rank, report in outcome.reports.items()]
         kept = {"exit_codes": outcome.exit_codes, "stopped": outcome.stopped, "stacks": outcome.stacks}
         return {"reports": reports, **kept}
