@@ -122,7 +122,8 @@ def test_a_cell_between_an_answer_and_its_test_decides(program, work, slot):
 
 def test_what_is_added_to_a_given_cell_is_there(program, work, slot):
     """A student's import in our cell of imports counts, and nothing that would change what the cell gives."""
-    verdict = grade(program, replace(work(loss=USES_MATH), changed=CHANGED), slot)
+    one = work(loss=USES_MATH)
+    verdict = grade(program, replace(one, cells=replace(one.cells, changed=CHANGED)), slot)
 
     assert points(verdict) == ALL
 
