@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import traceback
 
@@ -31,6 +32,7 @@ def preload(*more: str) -> str:
             "framework.not-imported",
         )
         return str(failure)
+    gc.freeze()  # else the first collection in a child copies every page that it shares with us
     return ""
 
 
