@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 
 from click.testing import CliRunner
 
@@ -73,7 +74,7 @@ def test_from_the_gradebook_to_a_file(course, graded, call):
     ]
     _, (counts, waiting) = call("course", "export", "--format", "moodle")
     assert counts == f"2 students, 2 labs: {course.folder}/grades-moodle.csv"
-    assert waiting.startswith("waiting for manual points: 2 hand-ins; ")
+    assert re.findall(r"\d+", waiting) == ["2"]
     assert (course.folder / "grades-moodle.csv").read_text().splitlines()[1] == "Bob,Builder,bob,1002,,1.5,"
     call("course", "export")
     # By this mark a spreadsheet knows UTF-8; platforms get none.
@@ -90,7 +91,7 @@ def test_who_is_not_on_the_roster_is_named_and_left_out(course, graded, call):
     found, table = read_class(course, ()), read_grades(course)
     assert [one.id for one in table.students] == ["cyd", "ada"] == [*found.roster][::-1]
     assert table.left_out == found.others == ("bob", "eve")
-    assert call("course", "export")[1][1] == "! not on the roster, and left out: bob, eve"
+    assert re.search(r"bob, eve \[export\.left-out\]$", call("course", "export")[1][1])
     (course.folder / "roster.csv").unlink()
     found, table = read_class(course, ()), read_grades(course)
     assert sorted(one.id for one in table.students) == [*found.roster] == ["ada", "bob", "eve"]

@@ -47,7 +47,7 @@ def test_nothing_of_a_student_runs_in_a_browser(course, hand_in):
     assert 'href="javascript:' not in text
     assert "AssertionError: &lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "raw output" not in text
-    assert "asked for an address" not in text
+    assert flags[0].text not in text
 
 
 def test_only_what_changed_is_made_again(course, graded):
@@ -162,7 +162,7 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call
     record(course, verdict(), read_submission(course, NAME, "ada"))
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
     line, where = call("course", "feedback", "01")[1]
-    assert line == f"{NAME}: 1 page, 1 of them new or changed"
+    assert re.findall(r"\d+", line.removeprefix(NAME)) == ["1", "1"]
     assert ": ada; pages: " in where
     assert str(course.folder / "feedback") in where
     assert "(Score: 3.0 / 7.0)" in page.read_text()

@@ -130,6 +130,6 @@ def test_a_forced_release_after_grading_says_what_is_left_to_do(graded_checkout)
     other_points(graded_checkout)
     result = CliRunner().invoke(cli, ["course", "release", "01", "--force"], catch_exceptions=False)
     first, second = result.output.splitlines()
-    assert (first, second.split("; ")[0]) == (f"released again: {NAME}", "  graded by the version before: 1 hand-in")
+    assert (first, "`coursekit grade 01`" in second) == (f"released again: {NAME}", True)
     (small, other) = read_class(find_course(graded_checkout), find_labs(graded_checkout)).labs
     assert (small.max_points, other.max_points) == (7, 1)

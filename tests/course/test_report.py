@@ -11,7 +11,7 @@ from rich.console import Console
 
 from coursekit.course.grade import Graded
 from coursekit.course.status.class_status import State, StudentStatus, read_class
-from coursekit.course.status.report import print_call, print_class, write_page
+from coursekit.course.status.report import headline, print_call, print_class, write_page
 from coursekit.grading.submission.job_records import JobRecord
 from coursekit.grading.submission.student_folder import Submission
 from coursekit.grading.verdict import Flag, Verdict
@@ -85,7 +85,7 @@ def test_the_page_says_everything_and_obeys_nothing(found, hand_ins, page):
     assert seen.find_all(["script", "iframe", "link", "object", "img", "a"]) == []
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", seen.get_text())
     for words in (
-        "5 hand-ins of 5 students: 3 graded, 1 needs another run, 1 with nothing to grade",
+        headline(hand_ins),
         "dan, 01-small : needs another run",
         "the sandbox broke down (EOFError)",
         "no notebook was handed in",
@@ -109,8 +109,9 @@ def test_what_came_of_a_call_is_printed(hand_ins):
     """How many, and which have no points; nothing acts as markup."""
     fault = replace(hand_ins[3].verdict, student=NASTY)
     hand_ins[3] = replace(hand_ins[3], verdict=fault, submission=Submission(NASTY, NAME))
+    assert re.findall(r"\d+", headline(hand_ins)) == ["5", "5", "3", "1", "1"]
     assert terminal(print_call, hand_ins) == [
-        "5 hand-ins of 5 students: 3 graded, 1 needs another run, 1 with nothing to grade",
+        headline(hand_ins),
         f"needs another run: {SHOWN} 01-small",
         "nothing to grade: eve 01-small",
     ]

@@ -160,7 +160,7 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
         write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
     if table.left_out:
-        print_notes([f"not on the roster, and left out: {first_few(table.left_out)}"])
+        print_notes([f"not on the roster, and left out: {first_few(table.left_out)} [export.left-out]"])
     if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
         print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")

@@ -23,7 +23,7 @@ class Difference(NamedTuple):
         value = f"is {self.counts}" if self.counts else "is none"
         return (
             f"{self.whose}: the {self.what} {value} in {self.file}, which counts, and was {self.other} "
-            f"in nbgrader's gradebook: to keep that, write it into {self.file}"
+            f"in nbgrader's gradebook: to keep that, write it into {self.file} [gradebook.differs]"
         )
 
 

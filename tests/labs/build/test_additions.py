@@ -71,7 +71,7 @@ def test_the_solution_has_chosen_well(lab):
         "- **C.** three",
     ]
     assert (text.metadata.nbgrader.locked, "nbgrader" in choice.metadata) == (True, False)
-    assert last_line(notebook) == "✓ B is right. Half of it is one."
+    assert re.fullmatch("✓ B.*Half of it is one.", last_line(notebook))
 
 
 def test_students_choose_and_lose_nothing(release):
@@ -84,7 +84,7 @@ def test_students_choose_and_lose_nothing(release):
     notebook.cells[1].source = notebook.cells[1].source.replace('""', '"a"')
     NotebookClient(notebook, timeout=900, startup_timeout=900, iopub_timeout=900).execute()
 
-    assert last_line(notebook) == "✗ A is wrong. It has a remainder when you halve it."
+    assert re.fullmatch("✗ A.*It has a remainder when you halve it.", last_line(notebook))
     assert [(one.grade_id, one.points) for one in score(notebook)] == [("double-tests", 0)]
 
 
@@ -100,7 +100,7 @@ def test_no_grader_minds_a_choice(release, lab, monkeypatch):
     program = read_program("01-a", source_notebook(lab))
 
     assert Validator(config=nbgrader_settings()).validate(release.name) == {}
-    assert (found.extra, found.notes, found.flags) == ([], (), ())
+    assert (found.extra, found.notes, found.flags) == ((), (), ())
     assert [part.source for part in program.run if part.name == "even-choice"] == ["from coursekit.quiz import explain"]
     assert "even-choice" not in [part.name for part in program.judged]
 

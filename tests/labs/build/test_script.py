@@ -260,7 +260,7 @@ def test_missing_answers_are_named(folder):
     """One sentence, and the script that is there stays."""
     answer(folder / "05-sums.ipynb", {"own-sum": ANSWERS["own-sum"]})
     before = (folder / "train.py").read_bytes()
-    with pytest.raises(CourseKitError, match=r"05-sums\.ipynb .* all-sums.*\[script\.no-answer\]$"):
+    with pytest.raises(CourseKitError, match=r"05-sums\.ipynb .* all-sums.*\[answer\.missing\]$"):
         script("05")
     assert (folder / "train.py").read_bytes() == before
 

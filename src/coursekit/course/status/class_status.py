@@ -197,18 +197,18 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
     if not (course.folder / ROSTER).is_file():
         yield (
             "The course has no roster, so who never handed in is missing here: "
-            "`coursekit course init --roster FILE` puts students onto it."
+            "`coursekit course init --roster FILE` puts students onto it. [roster.none]"
         )
     if not course.settings.timezone and (course.settings.due or course.settings.extensions):
         zone = machine_zone() or "Europe/Prague"
         yield (
             f"{SETTINGS} names no time zone, so due dates without an offset and late days are those of this machine: "
-            f'a line `timezone = "{zone}"` above [due] makes them the same everywhere.'
+            f'a line `timezone = "{zone}"` above [due] makes them the same everywhere. [settings.no-timezone]'
         )
     with course.gradebook() as gradebook:
-        yield from (f"{difference}." for difference in differences(course, gradebook))
+        yield from map(str, differences(course, gradebook))
     if others:
-        yield f"Not on the roster, shown at the end and not counted: {first_few(others)}."
+        yield f"Not on the roster, shown at the end and not counted: {first_few(others)}. [roster.strangers]"
     for fault in course.faults_of_exchange():
         remedy = "a sticky bit is set by `coursekit course init`; a folder of another account is not yours"
         yield f"{fault.words}: {remedy}. [{fault.code}]"
@@ -216,4 +216,4 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
     for lab, dates in course.settings.extensions.items():
         for student in dates:
             if username_key(student) not in known:
-                yield f"{student} has an extension of {lab} and is not on the roster."
+                yield f"{student} has an extension of {lab} and is not on the roster. [extension.stranger]"

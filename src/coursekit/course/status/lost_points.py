@@ -20,4 +20,4 @@ def lost_points(before: Points, now: Points) -> tuple[str, ...]:
                     "“Which version counts” how to exclude a version"
                 )
             those[lab, f"points fell from {former.total:g} to {one.total:g}{why}"].append(student)
-    return tuple(f"{', '.join(students)}, {lab}: {what}." for (lab, what), students in those.items())
+    return tuple(f"{', '.join(students)}, {lab}: {what}. [points.lost]" for (lab, what), students in those.items())

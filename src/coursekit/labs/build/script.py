@@ -107,7 +107,7 @@ def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
         )
     missing = missing_answers(filter(is_script, notebook["cells"]))
     if missing:
-        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write them first.", "script.no-answer")
+        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write them first.", "answer.missing")
     try:
         check_script(notebook)
         return script_text(notebook, made, "answers")
