@@ -13,8 +13,8 @@ from coursekit.course import arrivals
 from coursekit.course.arrivals import find_arrivals, take_arrivals
 from coursekit.course.collect import collect
 from coursekit.course.versions import read_submission, read_versions
-from coursekit.grading.submission import students_files
-from coursekit.grading.submission.students_files import read_contents
+from coursekit.grading.submission import student_folder, students_files
+from coursekit.grading.submission.students_files import parse_notebook, read_contents
 
 from .conftest import MONDAY, NAME, answer, edit, filled, later, to_be_graded, tree
 
@@ -181,15 +181,16 @@ def test_a_change_after_the_due_date_is_late(course, hand_in, came_whole):
 
 
 def test_what_was_kept_is_read_again_only_when_it_changes(course, hand_in, monkeypatch):
-    """Watching a class does not read all its hand-ins at each look; a change counts, whatever time its file claims."""
+    """Watching a class reads and parses a version once, not at each look; a change counts, whatever time it claims."""
     folder = hand_in(answers=answer(1))
     collect(course, NAME)
-    read = []
+    read, parsed = [], []
     monkeypatch.setattr(students_files, "COARSE_S", 0.0)
+    monkeypatch.setattr(student_folder, "parse_notebook", lambda data: parsed.append(1) or parse_notebook(data))
     monkeypatch.setattr(arrivals, "read_contents", lambda path: read.append(path) or read_contents(path))
     for _ in range(3):
         collect(course, NAME)
-    assert read == [folder]
+    assert (read, len(parsed)) == ([folder], 1)
 
     before = (folder / NOTEBOOK).stat()
     (folder / NOTEBOOK).write_text(nbformat.writes(filled(course, NAME, answer(2))))

@@ -185,7 +185,7 @@ def look_at(course: Course, lab: str, student: str, folder: Path, version: Versi
         return replace(found, mark=mark)
 
     try:
-        return _submissions.get(folder, read, version and version.refused, copies, released, public)
+        return _submissions.get(folder, read, version, copies, released, public)
     except RefusedFileError as error:
         return Submission(student, lab, flags=(Flag("files", f"The folder {folder.name} is ignored: {error}."),))
 
