@@ -22,7 +22,9 @@ class DamagedNotebookError(Exception):
 
 
 def parse(content: bytes) -> dict[str, Any]:
-    """Return a notebook of format 4 from what is in its file; of a cell, `source` is text and `metadata` a table.
+    """Return a notebook of format 4 from what is in its file.
+
+    Of a cell, `cell_type` and `source` are text, `metadata` is a table with a list of tags, and so is nbgrader's in it.
 
     Raises:
         DamagedNotebookError: it is none, or out of all bounds.
@@ -78,8 +80,13 @@ def _cell(cell: object) -> dict[str, Any]:
     if source is None:
         raise DamagedNotebookError("the source of a cell is not text")
     metadata = {name: value for name, value in table(cell, "metadata").items() if value is not None}
+    tags = metadata.get("tags")
+    metadata["tags"] = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    if "nbgrader" in metadata:
+        metadata["nbgrader"] = table(metadata, "nbgrader")
     # Half of a surrogate pair cannot be written to any file.
-    return {**cell, "source": source.encode("utf-8", "replace").decode(), "metadata": metadata}
+    source = source.encode("utf-8", "replace").decode()
+    return {**cell, "cell_type": str(cell.get("cell_type")), "source": source, "metadata": metadata}
 
 
 def joined(text: object) -> str | None:

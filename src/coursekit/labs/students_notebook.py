@@ -37,7 +37,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
     Raises:
         CourseKitError: no such file, it is not a notebook, it is that of another lab, or cells are missing.
     """
-    notebook = parse_own(path, read_own(path))
+    notebook, _ = load(path)
     name = lab_of(notebook) or lab.zfill(2)
     if not name.startswith(lab.zfill(2)):
         raise CourseKitError(
@@ -56,38 +56,27 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
     return notebook
 
 
-def read_own(path: Path) -> bytes:
-    """Read the file of a student's own notebook; refuse what is not there, or too big."""
+def load(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Return a student's own notebook as it is, and what is in its file; refuse what is missing, too big or damaged."""
     try:
-        if (num_bytes := path.stat().st_size) <= MAX_NOTEBOOK_BYTES:
-            return path.read_bytes()
+        num_bytes = path.stat().st_size
+        if num_bytes <= MAX_NOTEBOOK_BYTES:
+            content = path.read_bytes()
+            return parse(content), content
     except OSError as error:
         raise CourseKitError(
             f"{path} cannot be read ({error.strerror}): give it the name of its lab.", "notebook.unreadable"
+        ) from None
+    except DamagedNotebookError as error:
+        raise CourseKitError(
+            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again.",
+            "notebook.damaged",
         ) from None
     raise CourseKitError(
         f"{path} is too big: {num_bytes / 1e6:.0f} MB, at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
         "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and call again.",
         "notebook.too-big",
     )
-
-
-def parse_own(path: Path, content: bytes) -> dict[str, Any]:
-    """Parse what `read_own` read."""
-    try:
-        notebook = parse(content)
-    except DamagedNotebookError as error:
-        raise CourseKitError(
-            f"{path} is damaged: {error}. Open it in JupyterLab and save it, or fetch the lab again.",
-            "notebook.damaged",
-        ) from None
-    for cell in notebook["cells"]:
-        tags = cell["metadata"].get("tags")
-        cell["metadata"]["tags"] = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
-        if "nbgrader" in cell["metadata"]:
-            cell["metadata"]["nbgrader"] = table(cell["metadata"], "nbgrader")
-        cell["cell_type"] = str(cell.get("cell_type"))
-    return notebook
 
 
 def lab_of(notebook: Mapping[str, Any]) -> str:
@@ -101,8 +90,23 @@ def restore(notebook: dict[str, Any], path: Path, lab: str) -> list[str]:
 
     The parameters must be; a cell of the script is missed only where all cells have lost their metadata.
     """
-    released = _released(path, lab)
-    return _restore(notebook, released) if released else []
+    if not (released := _released(path, lab)):
+        return []
+    cells = notebook["cells"]
+    is_lost = not any("nbgrader" in cell["metadata"] for cell in cells)
+    known = {cell["id"]: cell for cell in released["cells"]}
+    named = _name(cells, known)
+    for name, cell in named:
+        ours = deepcopy(known[name]["metadata"])
+        tags = cell["metadata"]["tags"]
+        cell["metadata"] = {**ours, **cell["metadata"]}
+        cell["metadata"]["tags"] = [*tags, *(tag for tag in ours.get("tags", []) if tag not in tags)]
+    notebook["metadata"] = {**deepcopy(released["metadata"]), **notebook["metadata"]}
+    found = {name for name, _ in named}
+    has_parameters = any(map(is_parameters, cells))
+    needed = {name for name, cell in known.items() if is_lost and is_script(cell)}
+    needed |= {name for name, cell in known.items() if is_parameters(cell) and not has_parameters}
+    return [name for name in known if name in needed - found]
 
 
 def _released(path: Path, name: str) -> Mapping[str, Any] | None:
@@ -130,24 +134,6 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
         if HIDDEN_TESTS in source:
             cell["source"] = "\n".join(outside_regions(source))
     return notebook  # type: ignore[no-any-return]
-
-
-def _restore(notebook: dict[str, Any], released: Mapping[str, Any]) -> list[str]:
-    cells = notebook["cells"]
-    is_lost = not any("nbgrader" in cell["metadata"] for cell in cells)
-    known = {cell["id"]: cell for cell in released["cells"]}
-    named = _name(cells, known)
-    for name, cell in named:
-        ours = deepcopy(known[name]["metadata"])
-        tags = cell["metadata"]["tags"]
-        cell["metadata"] = {**ours, **cell["metadata"]}
-        cell["metadata"]["tags"] = [*tags, *(tag for tag in ours.get("tags", []) if tag not in tags)]
-    notebook["metadata"] = {**deepcopy(released["metadata"]), **notebook["metadata"]}
-    found = {name for name, _ in named}
-    has_parameters = any(map(is_parameters, cells))
-    needed = {name for name, cell in known.items() if is_lost and is_script(cell)}
-    needed |= {name for name, cell in known.items() if is_parameters(cell) and not has_parameters}
-    return [name for name in known if name in needed - found]
 
 
 def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

@@ -22,7 +22,7 @@ from coursekit.labs.build.regions import CODE_STUB, TEXT_STUB
 from coursekit.labs.cells import cell_name
 from coursekit.labs.lab import NAME, matching
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT
-from coursekit.labs.students_notebook import lab_of, parse_own, read_own, restore
+from coursekit.labs.students_notebook import lab_of, load, restore
 from coursekit.paths import ROOT_VARIABLE
 from coursekit.way_out import checks_of_pieces
 
@@ -132,8 +132,7 @@ def _read(path: Path) -> tuple[str, list[Mapping[str, Any]], bytes]:
         raise CourseKitError(
             f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.", "notebook.no-file"
         )
-    content = read_own(path)
-    notebook = parse_own(path, content)
+    notebook, content = load(path)
     by_name = path.stem if NAME.fullmatch(path.stem) else ""
     lab = made_from if NAME.fullmatch(made_from := lab_of(notebook)) else by_name
     if lab and not any(map(_is_answer, notebook["cells"])):
