@@ -41,7 +41,7 @@ def hand_ins():
         one("bob", wrong, (JOB,), notes=("2 versions were handed in",)),
         one("cyd", verdict("cyd", (0, 0), (DISJOINT.format(3), NASTY), seconds=2.5, flags=flags)),
         one("dan", Verdict(NAME, "dan", (), fault="the sandbox broke down (EOFError)")),
-        one("eve", Verdict(NAME, "eve", ()), notes=("no notebook was handed in",)),
+        one("eve", Verdict(NAME, "eve", ()), notes=("the folder is empty",)),
     ]
 
 
@@ -88,7 +88,7 @@ def test_the_page_says_everything_and_obeys_nothing(found, hand_ins, page):
         headline(hand_ins),
         "dan, 01-small : needs another run",
         "the sandbox broke down (EOFError)",
-        "no notebook was handed in",
+        "the folder is empty",
         "missing 2 4",
         f"shard-tests A small lab 1 of 2 1.0 / 2 {SHOWN_MESSAGE}",
         "explain A small lab 0 of 1 1 wait 4.0 / 4",

@@ -9,6 +9,7 @@ import pytest
 
 from coursekit import corrected_time
 from coursekit.corrected_time import threads_of
+from coursekit.errors import codes_in
 from coursekit.grading.judge.grade_one import grade
 
 CELL_S = 2.0
@@ -33,7 +34,7 @@ def test_a_machine_without_time_gives_no_verdict(program, work, slot, monkeypatc
     verdict = grade(program, work(("loss", "import time\ntime.sleep(60)")), slot)
 
     assert verdict.scores == ()
-    assert "the machine was too slow or too busy: in 3 s its processes could run for less than " in verdict.fault
+    assert ("machine.too-slow" in codes_in(verdict.fault), " 3 s " in verdict.fault) == (True, True)
 
 
 def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):
@@ -50,9 +51,9 @@ def test_deadlines_mean_the_same_on_a_busy_machine(program, work, near):
             loop.wait()
 
     assert (verdict.fault, verdict.points) == ("", 2)
-    assert [flag.text for flag in verdict.flags if flag.text.startswith("cell")] == [
-        "cell loss + 1: it ran for longer than 2 s",
-        "cell loss + 2: it ran for longer than 2 s",
+    assert [flag.text.partition(":")[0] for flag in verdict.flags if " 2 s" in flag.text] == [
+        "cell loss + 1",
+        "cell loss + 2",
     ]
     assert verdict.outputs["loss + 1"].startswith("before\n")  # then, as in a notebook, where it was interrupted
     assert verdict.outputs["loss + 3"] == "done\n"

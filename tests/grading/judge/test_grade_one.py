@@ -99,7 +99,7 @@ def test_many_cells_that_each_end_in_time_have_a_limit_together(program, work, s
         verdict = grade(program, work(*slow), slot)
 
     assert points(verdict) == {"loss-tests": 0, "facts-tests": 0}
-    assert "it ran for longer than 7 s" in next(flag.text for flag in verdict.flags if flag.kind == "limit")
+    assert " 7 s" in next(flag.text for flag in verdict.flags if flag.kind == "limit")
     assert verdict.seconds < 60
     assert grade(program, work(), slot).points == 3
 

@@ -32,7 +32,7 @@ def test_a_verdict_in_words():
     """Points and time are told; a lab that stopped shows why and the end of the traceback."""
     scores = (CellScore("loss-tests", 2.0, 2.0, ""), CellScore("step-tests", 0.0, 3.0, "x"))
     cell = FailedCell(7, "gradient", "1 / 0", "ZeroDivisionError: division by zero")
-    failed = replace(RESULT, verdict="failed", reason="stopped by an error", scores=scores, failed_cell=cell)
+    failed = replace(RESULT, verdict="failed", reason="division by zero", scores=scores, failed_cell=cell)
 
     assert [one for one in ("01-sgd", "passed", "16.8 s", "1 rank") if one not in describe_result(RESULT)] == []
     head, why, error = describe_result(failed).splitlines()

@@ -7,6 +7,7 @@ from pathlib import Path
 from workshop.pages.messages import CODE, PAGE, SOURCES, messages, page
 
 ROOT = Path(__file__).parents[3]
+BETWEEN = re.compile(r"\{[^}]*\}|`[^`]*`|\"[^\"]*\"")  # what is filled in, code and quotations
 NUM_WORDS = 4  # of a text that is a sentence, and no command, name or fact
 HAS_CODE = re.compile(r"\b(code|unit|cause\.code)\b|\[[a-z0-9-]+\.[a-z0-9-]+\]")
 QUOTES = re.compile(
@@ -50,7 +51,7 @@ def test_each_refusal_has_a_code():
 
 def test_no_test_holds_a_sentence():
     """Whoever rewords a message changes no test: none has four words of it that follow each other."""
-    parts = {part.strip() for one in messages(ROOT) for part in re.split(r"\{[^}]*\}", one.words)}
+    parts = {part.strip() for one in messages(ROOT) for part in BETWEEN.split(one.words)}
     sentences = {part for part in parts if len(part.split()) >= NUM_WORDS}
     held = []
     for path, tree in trees_of("tests").items():
