@@ -43,7 +43,7 @@ def test_a_wrong_answer_is_named_and_costs_only_its_own_points(program, work, sl
 
     assert points(verdict) == {"loss-tests": 2, "facts-tests": 0}
     expected = "'local_rank' on rank 2: expected 0, got 2 (with two nodes, rank and local rank differ)"
-    assert messages(verdict) == {"facts-tests": f"CheckError: rank facts: {expected} → section 1"}
+    assert messages(verdict) == {"facts-tests": f"CheckError: rank facts: {expected} [facts.wrong] → section 1"}
 
 
 @pytest.mark.parametrize(
