@@ -142,31 +142,3 @@ def test_bugs_keep_their_traceback(error, monkeypatch):
     with pytest.raises(type(error)) as caught:
         main()
     assert caught.value is error
-
-
-def every_command():
-    """Yield every command of both programs with its name."""
-    for program, verb in VERBS:
-        command = PROGRAMS[program].cli.get_command(click.Context(PROGRAMS[program].cli), verb)
-        yield f"{program} {verb}", command
-        for inner in getattr(command, "commands", {}).values():
-            yield f"{program} {verb} {inner.name}", inner
-
-
-def test_an_option_has_one_form_in_all_commands():
-    """Of one name it takes the same kind of value everywhere, or is a flag everywhere; a short name is always its own.
-
-    A result goes to a file or to a folder of files, and a prediction is for several numbers of nodes.
-    """
-    forms = {}
-    for name, command in every_command():
-        for one in command.params:
-            if isinstance(one, click.Option):
-                assert one.is_flag or one.metavar or isinstance(one.type, click.Choice), (name, one.opts)
-                for option in one.opts:
-                    forms.setdefault(option, {}).setdefault((one.is_flag, one.metavar, *one.opts), []).append(name)
-    assert {option: [*found] for option, found in forms.items() if len(found) > 1} == {
-        "--nodes": [(False, "N", "--nodes"), (False, "N,N", "--nodes")],
-        **{name: [(False, kind, "-o", "--output") for kind in ("FILE", "DIR")] for name in ("-o", "--output")},
-    }
-    assert [option for option in forms if re.search("timeout|limit", option)] == ["--timeout-s"]

@@ -18,7 +18,7 @@ from coursekit.course.hand_in.packed import HandInManifest
 from coursekit.course.versions import read_submission, read_versions
 from coursekit.errors import codes_in
 
-from .conftest import MONDAY, NAME, RIGHT, answer, edit, filled, job_record, later, refused, to_be_graded, tree
+from .conftest import MONDAY, NAME, RIGHT, answer, filled, job_record, later, refused, to_be_graded, tree
 
 
 @pytest.fixture
@@ -248,17 +248,6 @@ def test_a_notebook_under_the_name_that_a_browser_gave_it(inbox, name):
     inbox.notebook(name)
     inbox.put(b'{"cells": 1}', "bob.json", MONDAY)
     assert inbox.outcomes() == {name: (IMPORTED, "ada"), "bob.json": (NOT_IMPORTED, "bob")}
-
-
-def test_late_files(course, inbox):
-    """A late one does not replace one in time, unless the instructor says so."""
-    inbox.course = edit(course, f'{NAME} = "{later(1)}+00:00"\n')
-    inbox.packed("ada/1.zip", mean="0")
-    inbox.packed("ada/2.zip", mean="1", at=later(3))
-    inbox.take()
-    assert to_be_graded(course) == "0"
-    inbox.take(late=True)
-    assert to_be_graded(course) == "1"
 
 
 def changed(path, change):

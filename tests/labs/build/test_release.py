@@ -3,17 +3,14 @@
 import copy
 
 import nbformat
-import papermill
 import pytest
 from nbclient import NotebookClient
-from nbgrader.validator import Validator
-from papermill.exceptions import PapermillExecutionError
 
 from coursekit.errors import CourseKitError
 from coursekit.labs.build.build import build_release, source_notebook
 from coursekit.labs.build.release import refuse_leaks, release_notebook, secret_lines, texts
 from coursekit.labs.cells import GOES_ON
-from coursekit.labs.points import nbgrader_settings, score
+from coursekit.labs.points import score
 
 
 def test_answers_become_stubs_and_hidden_tests_go(course, example):
@@ -31,23 +28,6 @@ def test_answers_become_stubs_and_hidden_tests_go(course, example):
         "Why is it right?\n\n*Your answer goes here.*",
     ]
     assert source == before
-
-
-def test_cells_are_locked_as_their_roles_say(course, example):
-    """Students edit answers and free cells only; no role cell can be deleted; ids survive."""
-    release = release_notebook("01-a", source_notebook(course.add_lab("01-a", example)))
-    locks = {
-        cell.id: (cell.metadata.get("editable", True), cell.metadata.get("deletable", True)) for cell in release.cells
-    }
-
-    assert locks == {
-        "intro": (False, False),
-        "01-a-2": (True, True),
-        "double": (True, False),
-        "double-tests": (False, False),
-        "01-a-5": (True, True),
-        "explain": (True, False),
-    }
 
 
 def test_a_manual_cell_without_a_region_is_all_answer(course):
@@ -218,19 +198,3 @@ def test_run_all_goes_on_to_the_report(half_done):
         ("half-tests", 0.5),
         ("third-tests", 0),
     ]
-
-
-def test_validate_and_papermill_see_the_failures(half_done, tmp_path, monkeypatch):
-    """Validate names the failed cell, and papermill ends with an error after it has run all."""
-    monkeypatch.chdir(half_done.parent)
-    found = Validator(config=nbgrader_settings()).validate(half_done.name)
-
-    assert [failed["error"].splitlines()[-1] for failed in found["failed"]] == [
-        "CheckError: double: not answered yet (double) [answer.empty] → section 1"
-    ]
-
-    with pytest.raises(PapermillExecutionError):
-        papermill.execute_notebook(half_done, tmp_path / "out.ipynb", progress_bar=False)
-    executed = nbformat.read(tmp_path / "out.ipynb", as_version=4)
-
-    assert "2 of 3 checks passed." in executed.cells[-1].outputs[0].text

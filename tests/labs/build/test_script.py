@@ -274,15 +274,6 @@ def test_the_notebook_of_labs_is_taken_when_the_current_folder_has_none(folder, 
     assert kind_of(folder / "train.py") == "answers"
 
 
-def test_a_notebook_can_be_named(folder, tmp_path):
-    """A copy elsewhere, such as one that was fetched to be handed in."""
-    notebook = tmp_path / "copy.ipynb"
-    notebook.write_bytes((folder / "05-sums.ipynb").read_bytes())
-    answer(notebook)
-    assert script("05", str(notebook)) == f"written {tmp_path / 'train.py'}\n"
-    assert kind_of(folder / "train.py") == "release"
-
-
 def test_a_script_that_was_edited_is_not_replaced(folder):
     """The file stays."""
     answer(folder / "05-sums.ipynb")
