@@ -43,7 +43,14 @@ NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thre
 @click.command(epilog="Example: workshop rehearse --site karolina 02-horovod-sgd")
 @click.argument("scripts", nargs=-1, metavar="[SCRIPT]...")
 @SITE
-@click.option("--nodes", "num_nodes", metavar="N", default=2, show_default=True, help="Number of nodes of each kind.")
+@click.option(
+    *("--nodes", "num_nodes"),
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Number of nodes of each kind.",
+)
 @click.option("--quick", is_flag=True, help=QUICK)
 @click.option(
     "--timeout-s",

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coursekit.errors import CourseKitError
 from coursekit.slurm.sites.profile import Partition, Site, account
 
 # The QOS that Slurm's accounting always has; it is that of partitions for which the profile names none.
@@ -39,19 +38,8 @@ class ClusterShape:
 
 
 def shape_of(site: Site, num_nodes: int) -> ClusterShape:
-    """Return a site's shape with that many nodes of each kind.
-
-    Raises:
-        CourseKitError: the number of nodes is zero, or a partition shares nodes with one that has no nodes itself.
-    """
-    if num_nodes < 1:
-        raise CourseKitError(f"a rehearsal needs at least 1 node of each kind, not {num_nodes}.")
-    nodes = {key: node_names(key, num_nodes) for key, part in site.partitions.items() if not part.shares_nodes_with}
-    for key, partition in site.partitions.items():
-        other = partition.shares_nodes_with
-        if other and other not in nodes:
-            raise CourseKitError(f"site {site.name}: {key} shares the nodes of {other}, which has no nodes itself.")
-        nodes[key] = nodes.get(key) or nodes[other]
+    """Return a site's shape with that many nodes of each kind."""
+    nodes = {key: node_names(one.shares_nodes_with or key, num_nodes) for key, one in site.partitions.items()}
     accounts: dict[str, tuple[str, ...]] = {}
     for key, partition in site.partitions.items():
         name = account(site, partition)

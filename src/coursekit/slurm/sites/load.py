@@ -80,7 +80,8 @@ def _faults_of_partition(site: Site, key: str) -> Iterator[Cause]:
         need = f"{num_ranks} ranks with {num_cpus} CPUs each need {num_ranks * num_cpus}"
         yield Cause(f"{here} {need}, but num_cpus_per_node is {partition.num_cpus_per_node}", "site.cpus")
     if partition.shares_nodes_with:
-        yield from _unknown(f"{here} shares_nodes_with", partition.shares_nodes_with, set(site.partitions) - {key})
+        own = [other for other, one in site.partitions.items() if not one.shares_nodes_with]
+        yield from _unknown(f"{here} shares_nodes_with", partition.shares_nodes_with, own)
 
 
 def _wrong_options(place: str, options: Iterable[str]) -> Iterator[Cause]:
