@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 
 from coursekit.errors import CourseKitError
 from coursekit.paths import socket_folder
@@ -63,43 +62,36 @@ class Cluster:
         self.nodes: Mapping[str, tuple[str, ...]] = self._shape.nodes
         self.environ: dict[str, str] = {}
         self.folder = Path()
-        self._namespaces: Namespaces | None = None
         self._daemons: Daemons | None = None
-        self._block: socket.socket | None = None  # of ports
+        self._opened = ExitStack()
 
     def __enter__(self) -> Cluster:  # noqa: PYI034  # typing has Self from Python 3.11 on
         check_needs(self.site)
-        self.folder = _make_folder()
-        try:
-            ports, self._block = hold_ports(self._shape)
+        with ExitStack() as stack:
+            self.folder = _make_folder()
+            stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            ports, block = hold_ports(self._shape)
+            stack.enter_context(block)
             self.environ = write_files(self._shape, self.folder, ports)
-            self._namespaces = Namespaces(self.folder, CLUSTER_NAME, self.folder / HOSTS)
-            self._daemons = Daemons(self._shape, self.folder, ports, self.environ, self._namespaces)
-            self._daemons.start()
-        except BaseException:
-            self.close()
-            raise
+            namespaces = Namespaces(self.folder, CLUSTER_NAME, self.folder / HOSTS)
+            stack.callback(namespaces.close)
+            daemons = Daemons(self._shape, self.folder, ports, self.environ, namespaces)
+            daemons.start()
+            self._daemons, self._opened = daemons, stack.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Stop every daemon and job and remove the folder; safe to call twice."""
-        if self._namespaces is not None:
-            self._namespaces.close()
-            self._namespaces = self._daemons = None
-        if self._block is not None:
-            self._block.close()
-        if self.folder.name.startswith(PREFIX):
-            shutil.rmtree(self.folder, ignore_errors=True)
+        self._daemons = None
+        self._opened.close()
 
     def fail(self, node: str) -> None:
         """Let a node go down as if its power failed: all that runs on it is gone, and Slurm knows it."""
-        if self._namespaces is not None:
-            self._namespaces.kill(node)
+        if self._daemons is not None:
+            self._daemons.namespaces.kill(node)
         self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=rehearsed failure")
 
     def call(self, *command: str) -> str:

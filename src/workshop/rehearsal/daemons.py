@@ -15,6 +15,7 @@ from pathlib import Path
 from coursekit.corrected_time import start_up
 from coursekit.errors import CourseKitError
 from coursekit.processes import plain_environment
+from coursekit.slurm.jobs import slurm_cli
 from workshop.rehearsal.namespaces import Namespaces
 from workshop.rehearsal.shape import ClusterShape
 from workshop.rehearsal.slurm_files import (
@@ -72,22 +73,9 @@ class Daemons:
         """Run one of Slurm's commands and return what it prints.
 
         Raises:
-            CourseKitError: it failed, or gave no answer.
+            SlurmError: it failed, or gave no answer.
         """
-        try:
-            done = subprocess.run(
-                command,
-                env={**plain_environment(), **self.environ},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=COMMAND_TIMEOUT_S,
-            )
-        except subprocess.TimeoutExpired:
-            raise CourseKitError(f"{' '.join(command)} gave no answer in {COMMAND_TIMEOUT_S:g} s.") from None
-        if done.returncode:
-            raise CourseKitError(f"{' '.join(command)} failed: {(done.stderr or done.stdout).strip()}")
-        return done.stdout
+        return slurm_cli.call(*command, environ={**plain_environment(), **self.environ}, timeout_s=COMMAND_TIMEOUT_S)
 
     def _start_munged(self) -> None:
         socket_file = self.folder / MUNGE_SOCKET

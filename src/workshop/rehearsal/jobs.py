@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +19,11 @@ from coursekit.labs.build.script import SCRIPT_NAME
 from coursekit.labs.lab import matching
 from coursekit.labs.run.plan import read_defaults
 from coursekit.processes import plain_environment
-from coursekit.slurm.jobs.slurm_cli import COMPLETED, ENDED, PENDING
+from coursekit.slurm.jobs.slurm_cli import COMPLETED, ENDED, PENDING, SlurmError, call
 from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from workshop.rehearsal.cluster import Cluster
 from workshop.rehearsal.slurm_files import LOOPBACK
 
-COMMAND_TIMEOUT_S = 300.0
 ANSWER_TIMEOUT_S = 5.0
 GRADE = "grade"  # it needs a course with hand-ins
 HTTP_OK = 200
@@ -141,18 +139,12 @@ def small_words(script: Path, course: Path) -> tuple[str, list[str]]:
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
     """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
     options, values = small_words(script, course)
-    done = subprocess.run(
-        ["sbatch", "--parsable", "--hold", str(script.relative_to(course)), *values],
-        cwd=course,
-        env={**environ, TRAIN_OPTIONS: options},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=COMMAND_TIMEOUT_S,
-    )
-    if done.returncode:
-        return RehearsedJob(script.name, "", REFUSED, last_line=done.stderr.strip().splitlines()[-1])
-    return RehearsedJob(script.name, done.stdout.strip().partition(";")[0], PENDING, held=True)
+    words = ("--parsable", "--hold", str(script.relative_to(course)), *values)
+    try:
+        said = call("sbatch", *words, folder=course, environ={**environ, TRAIN_OPTIONS: options})
+    except SlurmError as error:
+        return RehearsedJob(script.name, "", REFUSED, last_line=error.words or str(error))
+    return RehearsedJob(script.name, said.strip().partition(";")[0], PENDING, held=True)
 
 
 def form_of(script: Path) -> str:

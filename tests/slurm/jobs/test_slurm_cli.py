@@ -2,7 +2,6 @@
 
 import pytest
 
-from coursekit.slurm.jobs import slurm_cli
 from coursekit.slurm.jobs.slurm_cli import JobState, SlurmError, call, job_environment, parse_accounting
 
 
@@ -39,9 +38,8 @@ def test_a_command_that_fails(monkeypatch, tmp_path):
 def test_a_command_that_hangs(monkeypatch, tmp_path):
     """Nobody waits for ever for a controller that does not answer."""
     program(tmp_path, monkeypatch, "squeue", "exec sleep 3600")
-    monkeypatch.setattr(slurm_cli, "TIMEOUT_S", 0.5)
     with pytest.raises(SlurmError, match=r"squeue .*0\.5 s.*\[slurm\.busy\]"):
-        call("squeue")
+        call("squeue", timeout_s=0.5)
 
 
 def test_a_job_does_not_inherit_the_job_it_was_submitted_from(monkeypatch):

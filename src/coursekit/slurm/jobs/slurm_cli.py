@@ -55,7 +55,13 @@ class SlurmError(AwayError):
         self.words = words
 
 
-def call(program: str, *words: str, folder: Path | None = None, environ: dict[str, str] | None = None) -> str:
+def call(
+    program: str,
+    *words: str,
+    folder: Path | None = None,
+    environ: dict[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> str:
     """Run one of Slurm's commands, by default without variables that change what it does; return what it printed.
 
     Raises:
@@ -74,12 +80,12 @@ def call(program: str, *words: str, folder: Path | None = None, environ: dict[st
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=TIMEOUT_S,
+            timeout=timeout_s,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise SlurmError(
-            f"{program} gave no answer in {TIMEOUT_S:g} s: Slurm is busy, try again later.", "slurm.busy"
+            f"{program} gave no answer in {timeout_s:g} s: Slurm is busy, try again later.", "slurm.busy"
         ) from None
     LOGGER.info("%s: status %d: %s", shlex.join([program, *words]), ended.returncode, ended.stdout + ended.stderr)
     if ended.returncode:
