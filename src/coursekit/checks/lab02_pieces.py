@@ -8,9 +8,9 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_dict, as_number, brief, explained, require_close, require_equal
-from coursekit.checks.findings import check_owners, check_writers, owners
 from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
+from coursekit.checks.shards import check_owners, check_writers, owners
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause

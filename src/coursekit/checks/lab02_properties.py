@@ -13,7 +13,6 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import require_close
-from coursekit.checks.findings import check_complete, check_owners
 from coursekit.checks.lab02_readings import DIVIDED, NOBODY, OWN, read_updates
 from coursekit.checks.lab02_reference import check_long, check_real, check_rest
 from coursekit.checks.lab02_trial import (
@@ -28,6 +27,7 @@ from coursekit.checks.lab02_trial import (
     TrainingTrial,
 )
 from coursekit.checks.lab02_updates import follows_gradients, is_averaged, require_motion, uses_of_samples
+from coursekit.checks.shards import check_complete, check_owners
 from coursekit.checks.steps import FIRST_STEP
 from coursekit.errors import Cause
 from coursekit.text import counted

@@ -12,11 +12,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from coursekit.checks import findings
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_equal
+from coursekit.checks.epochs import (
+    ASSIGN,
+    check_batches,
+    check_end,
+    check_endless,
+    check_last_batch,
+    check_new_batches,
+    check_new_order,
+    check_pairs,
+)
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import batches_in_files, draw_private
+from coursekit.checks.shards import check_file_shares, check_owners, check_used_in_batches, owners, readers_of
 from coursekit.checks.steps import check_colors
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab03_data as drivers
@@ -112,24 +122,24 @@ def check_shards(trial: Trial) -> None:
     """Every sample belongs to one rank, in training as in validation, and every file is read by one rank."""
     samples, training = _samples(trial, "validation"), _samples(trial, "training")
     for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
-        findings.check_end(result["validation"], MOST_BATCHES, f"for validation of rank {rank}")
+        check_end(result["validation"], MOST_BATCHES, f"for validation of rank {rank}")
         require(len(numbers) > 0, f"rank {rank} gets no sample at all", "samples.none")
-    by_sample, trained_by = findings.owners(samples, NUM_SAMPLES), findings.owners(training, NUM_SAMPLES)
-    readers = findings.readers_of(by_sample, SAMPLES_PER_FILE)
+    by_sample, trained_by = owners(samples, NUM_SAMPLES), owners(training, NUM_SAMPLES)
+    readers = readers_of(by_sample, SAMPLES_PER_FILE)
     # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
     num_rest = trial.num_ranks * (BATCH_SIZE - 1)
     what = "samples" if all(len(by) == trial.num_ranks for by in trained_by.values()) else "samples in validation"
-    findings.check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
-    findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
+    check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
+    check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
     num_shared = sum(len(ranks) > 1 for ranks in trained_by.values())
     shared = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
     message = f"the shards are not disjoint over the epochs: {shared}: shard before anything is shuffled"
     require(num_shared == 0, message, "shards.changing")
     # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
     if any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training):
-        findings.check_owners(trained_by, trial.num_ranks, num_rest)
+        check_owners(trained_by, trial.num_ranks, num_rest)
     else:
-        findings.check_used_in_batches(trained_by, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
+        check_used_in_batches(trained_by, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
     caches = Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
     files = [path for path, count in caches.items() if count > 1]
     message = f"the file {files[:1]} is written by several ranks, expected a name for each rank, or a cache in memory"
@@ -142,11 +152,11 @@ def check_order(trial: Trial) -> None:
         for way in WAYS:
             check_colors([order_in(result[way])])
             for numbers, labels in result[way]:
-                findings.check_pairs(labels, numbers + 1, f"on rank {rank} ({way})")
+                check_pairs(labels, numbers + 1, f"on rank {rank} ({way})")
         batches = {way: [numbers for numbers, _ in result[way]] for way in WAYS}
-        findings.check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
-        findings.check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
-        findings.check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
+        check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
+        check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
+        check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
         used, validated = (set(np.concatenate([*batches[way], []]).tolist()) for way in ("training", "validation"))
         num_lost = len(used - validated)
         message = f"the validation data of rank {rank} leave out the last {num_lost} images, expected all"
@@ -178,9 +188,9 @@ def _check_shuffled(order: Array) -> None:
         # In order, after each record comes the next one that is read, or the first again.
         places = np.searchsorted(np.unique(records), records)
         is_shuffled |= bool(((np.diff(places) != 1) & (places[1:] != 0)).any())
-    message = f"the records of each file come in the order of the file: shuffle the records, too, {findings.ASSIGN}"
+    message = f"the records of each file come in the order of the file: shuffle the records, too, {ASSIGN}"
     require(is_shuffled, message, "order.not-shuffled")
-    findings.check_new_order(order)
+    check_new_order(order)
 
 
 def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Array) -> None:
@@ -198,4 +208,4 @@ def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Arra
     repeats = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
     message = f"{repeats}: the epochs are mixed; expected a shuffle, and then a repeat"
     require(num_apart > num_mine / 2, message, "epochs.mixed")
-    findings.check_new_batches(batches["training"], num_mine, BATCH_SIZE, f"on rank {rank}")
+    check_new_batches(batches["training"], num_mine, BATCH_SIZE, f"on rank {rank}")

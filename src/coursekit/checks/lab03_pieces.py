@@ -13,10 +13,10 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_lists, require_close, require_equal
-from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.rates import check_bits, check_rates, momentum_of, rates
+from coursekit.checks.shards import check_writers
 from coursekit.checks.steps import Steps, check_same_weights
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab02, lab03, probe_model

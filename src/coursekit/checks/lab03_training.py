@@ -15,7 +15,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
-from coursekit.checks.findings import check_batches, check_owners, owners
+from coursekit.checks.epochs import check_batches
 from coursekit.checks.private_data import (
     PrivateInputs,
     check_follows,
@@ -25,6 +25,7 @@ from coursekit.checks.private_data import (
     places_in_files,
 )
 from coursekit.checks.rates import check_bits, check_rates, rates
+from coursekit.checks.shards import check_owners, owners
 from coursekit.checks.steps import SMALLEST_GAP, Steps, check_same_weights, steps_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab03, probe_model

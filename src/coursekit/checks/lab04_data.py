@@ -12,11 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks import findings
 from coursekit.checks.check import require
 from coursekit.checks.compare import as_list, as_lists, brief
+from coursekit.checks.epochs import (
+    ASSIGN,
+    check_batches,
+    check_end,
+    check_endless,
+    check_new_batches,
+    check_new_order,
+    check_pairs,
+)
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import batches_in_files, draw_private
+from coursekit.checks.shards import check_file_shares, check_owners, owners, readers_of
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer
@@ -77,12 +86,12 @@ def check_shards(trial: Trial) -> None:
     """Every file is read by one worker, in training and in evaluation."""
     num_samples, file_of = sum(SAMPLES_PER_FILE), np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
     for way in ("training", "evaluation"):
-        used = findings.owners(samples_read(trial, way), num_samples)
-        readers = findings.readers_of(used, SAMPLES_PER_FILE)
+        used = owners(samples_read(trial, way), num_samples)
+        readers = readers_of(used, SAMPLES_PER_FILE)
         # Only whole files count: whether each of their images comes is another property, see check_modes.
         whole = {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}
-        findings.check_owners(whole, trial.num_ranks, advice=": shard by the arguments `worker` and `num_workers`")
-        findings.check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
+        check_owners(whole, trial.num_ranks, advice=": shard by the arguments `worker` and `num_workers`")
+        check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
 
 
 def check_modes(trial: Trial) -> None:
@@ -91,8 +100,8 @@ def check_modes(trial: Trial) -> None:
     for worker, result in enumerate(results):
         for way in MODES:
             for numbers, labels in result[way]:
-                findings.check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
-        findings.check_end(result["evaluation"], lab04.NUM_BATCHES, f"for evaluation of worker {worker}")
+                check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
+        check_end(result["evaluation"], lab04.NUM_BATCHES, f"for evaluation of worker {worker}")
         most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
         message = f"in an evaluation worker {worker} sees an image {most} times, expected once"
         require(most <= 1, message, "samples.repeated")
@@ -121,15 +130,15 @@ def check_modes(trial: Trial) -> None:
 
 
 def _check_training(worker: int, result: dict[str, Any]) -> None:
-    findings.check_endless(result["training"], lab04.NUM_BATCHES, f"for training of worker {worker}")
+    check_endless(result["training"], lab04.NUM_BATCHES, f"for training of worker {worker}")
     batches = [numbers for numbers, _ in result["training"]]
-    findings.check_batches(batches, lab04.BATCH_SIZE, "the images in the batches for training")
+    check_batches(batches, lab04.BATCH_SIZE, "the images in the batches for training")
     order = order_in(result["training"])
     first = order[: len(set(order.tolist()))]
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
-    message = f"the data for training come in the order of the files: shuffle the records, {findings.ASSIGN}"
+    message = f"the data for training come in the order of the files: shuffle the records, {ASSIGN}"
     require(in_order < len(order) / 2, message, "order.not-shuffled")
     is_epoch = len(set(first.tolist())) == len(first)
     require(is_epoch, "some images come twice before others come once: shuffle, and then repeat", "epochs.mixed")
-    findings.check_new_order(order)
-    findings.check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"for worker {worker}")
+    check_new_order(order)
+    check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"for worker {worker}")

@@ -21,10 +21,10 @@ import numpy as np
 from coursekit import imagenet
 from coursekit.checks.check import require
 from coursekit.checks.compare import as_dict, brief, require_close, require_equal
-from coursekit.checks.findings import check_writers
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import check_follows, check_sent, draw_private
 from coursekit.checks.rates import check_rates, rates, rates_alone
+from coursekit.checks.shards import check_writers
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
 from coursekit.drivers.calls import Answer, call, hvd, tf

@@ -16,7 +16,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_close, require_equal
-from coursekit.checks.findings import check_batches, check_owners
+from coursekit.checks.epochs import check_batches
 from coursekit.checks.lab04_pieces import FUNCTIONS, INPUT_FN, or_own
 from coursekit.checks.private_data import (
     PrivateInputs,
@@ -27,6 +27,7 @@ from coursekit.checks.private_data import (
     owners_in_files,
 )
 from coursekit.checks.rates import check_rates, rates, rates_alone
+from coursekit.checks.shards import check_owners
 from coursekit.checks.steps import Steps, check_same_number, check_same_weights, gradient, steps_of
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04, lab04_strategy

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks import findings
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import require_equal
+from coursekit.checks.epochs import check_end, check_last_batch, check_once, check_pairs
 from coursekit.checks.lab05_records import draw_images
 from coursekit.checks.private_data import PrivateInputs
+from coursekit.checks.shards import Owners, check_owners, check_readers, owners, readers_of
 from coursekit.checks.trials import SAMPLES_PER_FILE, Trial, try_on_ranks
 from coursekit.drivers import lab05
 from coursekit.drivers.calls import Answer
@@ -75,22 +76,22 @@ def _read(trial: Trial) -> list[list[Array]]:
             require_equal(
                 np.shape(labels), mine.shape, f"the shape of the labels of a batch of rank {rank}", "labels.wrong-shape"
             )
-            findings.check_pairs(labels, given["labels"][mine], f"on rank {rank}")
+            check_pairs(labels, given["labels"][mine], f"on rank {rank}")
     return found
 
 
 def check_files(trial: Trial) -> None:
     """Every record reaches one rank, and every file is read by one rank."""
-    findings.check_readers(findings.readers_of(_check_shares(_read(trial), NUM_SAMPLES), SAMPLES_PER_FILE))
+    check_readers(readers_of(_check_shares(_read(trial), NUM_SAMPLES), SAMPLES_PER_FILE))
 
 
-def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> findings.Owners:
+def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> Owners:
     """Return by sample the rank that gets it, in one epoch, once."""
     samples = [np.concatenate([*of_rank, np.zeros(0, dtype=int)]) for of_rank in batches]
     for rank, numbers in enumerate(samples):
-        findings.check_once(numbers.tolist(), rank)
-    by_sample = findings.owners(samples, num_samples)
-    findings.check_owners(by_sample, len(samples), advice=advice)
+        check_once(numbers.tolist(), rank)
+    by_sample = owners(samples, num_samples)
+    check_owners(by_sample, len(samples), advice=advice)
     return by_sample
 
 
@@ -103,7 +104,7 @@ def check_interleaved(trial: Trial) -> None:
     file_of = np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
     in_turns = {}  # by rank with several files
     for rank, batches in enumerate(_read(trial)):
-        findings.check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
+        check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         files = file_of[np.concatenate([*batches, np.zeros(0, dtype=int)])]
         num_mine, num_changes = len(set(files.tolist())), int(np.sum(np.diff(files) != 0))
         if num_mine > 1:
@@ -142,7 +143,7 @@ def check_generated(trial: Trial) -> None:
         for epoch in result["epochs"]:
             images, labels = zip(*epoch)
             mine = _own_numbers(np.array(images), given, rank)
-            findings.check_pairs(labels, given["labels"][mine], f"on rank {rank}")
+            check_pairs(labels, given["labels"][mine], f"on rank {rank}")
 
 
 def check_drawn(trial: Trial) -> None:
@@ -154,7 +155,7 @@ def check_drawn(trial: Trial) -> None:
     results = list(zip(trial.of_ranks(), trial.private))
     first = [[image for image, _ in one["epochs"][0]] for one, _ in results]
     samples = [_own_numbers(mine, given, rank) for rank, (mine, (_, given)) in enumerate(zip(first, results))]
-    findings.check_owners(findings.owners(samples, NUM_DRAWN), trial.num_ranks)
+    check_owners(owners(samples, NUM_DRAWN), trial.num_ranks)
     for rank, ((result, _), mine) in enumerate(zip(results, samples)):
         num_drawn, num_epochs = len(result["drawn"]), len(result["epochs"])
         message = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
@@ -184,7 +185,7 @@ def _fed(trial: Trial) -> list[list[list[Array]]]:
     found = []
     for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         for epoch in result["epochs"]:
-            findings.check_end(epoch, lab05.MOST_BATCHES, f"of an epoch on rank {rank}")
+            check_end(epoch, lab05.MOST_BATCHES, f"of an epoch on rank {rank}")
             require(len(epoch) > 0, f"rank {rank} gets no sample at all", "samples.none")
         found.append([[_own_numbers(batch, given, rank, 1.0) for batch in epoch] for epoch in result["epochs"]])
     return found
@@ -204,7 +205,7 @@ def check_loaded_once(trial: Trial) -> None:
         most = max(Counter(numbers).values(), default=0)
         message = f"rank {rank} loads a sample {most} times in {NUM_EPOCHS} epochs, expected once"
         require(most == 1, f"{message}: cache the loaded samples", "cache.none")
-    most = max(len(ranks) for ranks in findings.owners(loaded, NUM_FED).values())
+    most = max(len(ranks) for ranks in owners(loaded, NUM_FED).values())
     require(
         most == 1,
         f"a sample is loaded by {most} ranks, expected one{SHARD_FIRST} or loaded",
@@ -229,7 +230,7 @@ def check_fed_order(trial: Trial) -> None:
         for cause, is_so in causes.items():
             require(not is_so, *cause)
         for batches in epochs:
-            findings.check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
+            check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         mine = sorted(set().union(*orders))
         reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
     # Of all samples, that has by chance one in ten million millions: C(7, 4) of C(12, 4) for each epoch and rank.

@@ -13,10 +13,11 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_list, as_number, close, require_close, require_equal
-from coursekit.checks.findings import check_batches, check_writers
+from coursekit.checks.epochs import check_batches
 from coursekit.checks.on_ranks import call_here, run_here
 from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.rates import check_rates, rates
+from coursekit.checks.shards import check_writers
 from coursekit.checks.steps import KERAS_EPSILON, Steps, check_same_weights, loss
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05

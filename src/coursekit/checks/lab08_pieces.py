@@ -6,9 +6,10 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, brief, explained, require_close, require_equal
-from coursekit.checks.findings import check_last_batch, check_owners, check_writers, owners
+from coursekit.checks.epochs import check_last_batch
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.private_data import draw_private
+from coursekit.checks.shards import check_owners, check_writers, owners
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
 from coursekit.drivers.calls import Answer, call

@@ -6,7 +6,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_number, require_close
-from coursekit.checks.findings import check_owners, owners
+from coursekit.checks.shards import check_owners, owners
 from coursekit.checks.trials import RANKS_PER_NODE, Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
 from coursekit.drivers.calls import Answer

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.findings import Owners, check_used_in_batches, owners
+from coursekit.checks.shards import Owners, check_used_in_batches, owners
 from coursekit.checks.steps import Steps, loss
 from coursekit.drivers.probe_model import MOMENTUM, Array
 

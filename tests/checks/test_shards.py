@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, findings
+from coursekit.checks import CheckError, epochs, shards
 from coursekit.checks.trials import Trial
 
 
@@ -30,9 +30,9 @@ def raises(code, fact):
 )
 def test_every_sample_is_used_by_one_rank(of_ranks, tolerated, code, fact):
     """But for those whose absence is tolerated."""
-    by_sample = findings.owners([np.array(samples) for samples in of_ranks], 6)
+    by_sample = shards.owners([np.array(samples) for samples in of_ranks], 6)
     with nullcontext() if code is None else raises(code, fact):
-        findings.check_owners(by_sample, 2, tolerated)
+        shards.check_owners(by_sample, 2, tolerated)
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,20 @@ def test_every_sample_is_used_by_one_rank(of_ranks, tolerated, code, fact):
 )
 def test_full_batches_leave_less_than_a_batch_on_each_rank(of_ranks, batch_size, code, fact):
     """Of files with 5, 3, 2 and 2 samples: what a rank may drop in all its epochs is tolerated, whole files are not."""
-    by_sample = findings.owners([np.array(samples) for samples in of_ranks], 12)
+    by_sample = shards.owners([np.array(samples) for samples in of_ranks], 12)
     with nullcontext() if code is None else raises(code, fact):
-        findings.check_used_in_batches(by_sample, (5, 3, 2, 2), 2, batch_size)
+        shards.check_used_in_batches(by_sample, (5, 3, 2, 2), 2, batch_size)
 
 
 def test_batches_are_full_but_for_the_last():
     """Five samples in batches of two are 2, 2 and 1; where all have to be full, the last may not come."""
     batches = [range(2), range(2), range(1)]
-    findings.check_last_batch(batches, 2, "of rank 0")
-    findings.check_batches(batches[:2], 2, "batches")
+    epochs.check_last_batch(batches, 2, "of rank 0")
+    epochs.check_batches(batches[:2], 2, "batches")
     with raises("batches.wrong-size", "[1, 2]"):
-        findings.check_batches(batches, 2, "batches")
+        epochs.check_batches(batches, 2, "batches")
     with raises("batches.wrong-size", "rank 0"):
-        findings.check_last_batch(batches[::-1], 2, "of rank 0")
+        epochs.check_last_batch(batches[::-1], 2, "of rank 0")
 
 
 def test_a_trial_gives_what_there_is():
