@@ -101,11 +101,11 @@ def test_a_folder_without_a_time_counts_when_it_is_quiet(course, coming, monkeyp
     assert said(course) == ([], ["still arriving"])
     assert said(course, "bob")[0] == [lines]
 
-    monkeypatch.setattr(arrivals, "QUIET_S", 0.01)
+    monkeypatch.setattr(arrivals, "QUIET_S", 1.0)
     (write.folder / "data.csv").write_text("1")
     monkeypatch.setattr(arrivals, "PAUSE_S", 0)
     assert said(course)[1] == ["still arriving"]
-    monkeypatch.setattr(arrivals, "PAUSE_S", 0.02)
+    monkeypatch.setattr(arrivals, "PAUSE_S", 1.1)
     assert said(course)[0][0][:1] == lines
     assert read_submission(course, NAME, "ada").notes[:1] == lines
 

@@ -25,7 +25,7 @@ def messages():
             if isinstance(node, ast.JoinedStr):
                 yield "".join(str(one.value) if isinstance(one, ast.Constant) else FILLED_IN for one in node.values)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
+                yield re.sub(r"\{[^{}]*\}", FILLED_IN, node.value)  # a text of a table, filled in by `format`
     yield re.sub(r"\$\{?\w+\}?", FILLED_IN, (ROOT / "tools/make-env").read_text(encoding="utf-8"))
 
 
