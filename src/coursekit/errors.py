@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from coursekit.text import wrapped
 
-CODE = re.compile(r"\[([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*)\]")  # no list of one number, as [0.5]
+A_CODE = r"[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*"  # no number, as 0.5
+CODE = re.compile(rf"\[({A_CODE})\]")
 STUB = "your answer goes here"  # what NotImplementedError says where a student has not written an answer yet
 
 
@@ -37,6 +38,11 @@ class ShownAsMessage(Exception):  # noqa: N818  # no error by itself
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""
         return [wrapped(f"{type(self).__name__}: {self}")]
+
+
+def without_codes(message: str) -> str:
+    """Return a message to be quoted in one that has a code of its own: "It hangs [ranks.hang]" is "It hangs"."""
+    return re.sub(rf" *{CODE.pattern}", "", message)
 
 
 def codes_in(message: str) -> list[str]:

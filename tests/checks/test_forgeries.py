@@ -234,7 +234,7 @@ class Forged:
 @pytest.mark.parametrize("surplus", [-1000, -1, 1])
 def test_replies_that_leave_questions_out_do_not_pass(check, surplus):
     """A forged reply that is empty, too short or too long is told."""
-    with pytest.raises(CheckError, match=r"\[answer.too-few\]"):
+    with pytest.raises(CheckError, match=r"\[answer.wrong-number\]"):
         check(RemoteAnswer("answer", Forged(surplus)), NUM_RANKS)
 
 

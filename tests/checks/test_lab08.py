@@ -92,7 +92,7 @@ def test_orders_that_are_filled_up_are_shards(num_ranks):
     ("order_of", "code"),
     [
         (lambda seed, _: shuffled(seed, 0), "order.repeated"),
-        (lambda _, epoch: shuffled(0, epoch), "order.not-seeded"),
+        (lambda _, epoch: shuffled(0, epoch), "order.fixed-seed"),
         (lambda *_: np.arange(lab08_pieces.NUM_SAMPLES), "order.not-shuffled"),
     ],
 )
@@ -121,7 +121,7 @@ def test_an_evaluation_weighs_samples_and_not_ranks():
     right = evaluation(shares, lambda own: np.concatenate(own).mean())
     lab08_validation.check_once_each(right)
     lab08_validation.check_evaluate(right)
-    with pytest.raises(CheckError, match=r"evaluation.mean-of-means"):
+    with pytest.raises(CheckError, match=r"metrics.unweighted"):
         lab08_validation.check_evaluate(evaluation(shares, lambda own: np.mean([one.mean() for one in own])))
 
 

@@ -188,7 +188,7 @@ def test_steps_are_the_training_among_the_records():
         (lambda seen: [seen[0], [replace(one, training=False) for one in seen[1]]], "training-mode.off"),
         (lambda seen: [seen[0], [replace(one, bias=one.bias / 0) for one in seen[1]]], "weights.not-finite"),
         (lambda seen: [seen[0], [replace(one, samples=one.samples[:0]) for one in seen[1]]], "batches.empty"),
-        (lambda seen: [seen[0], [replace(one, samples=one.samples * 0 - 1) for one in seen[1]]], "images.wrong-colour"),
+        (lambda seen: [seen[0], [replace(one, samples=one.samples * 0 - 1) for one in seen[1]]], "images.foreign"),
         (lambda seen: [seen[0], [replace(one, samples=one.samples + 50) for one in seen[1]]], "images.foreign"),
     ],
 )

@@ -26,8 +26,9 @@ def test_pictures_in_an_answer_reach_who_grades_it_and_who_gave_it(course, hand_
     notebook = filled(course, NAME, RIGHT)
     cell = next(cell for cell in notebook.cells if cell.id == "explain")
     cell.source = f"![a](attachment:7%20a.png) ![b](data:image/png;base64,{PIXEL}) ![c](attachment:c.svg)"
-    cell.attachments = {"7 a.png": {"image/png": PIXEL}, "c.svg": {"image/svg+xml": DRAWING}}
-    hand_in(notebook=nbformat.writes(notebook))
+    cell.attachments = {name: {"image/png": PIXEL} for name in ("7 a.png", "odd.png")}
+    cell.attachments["c.svg"] = {"image/svg+xml": DRAWING}
+    hand_in(notebook=nbformat.writes(notebook).replace("odd.png", r"\ud800.png"))  # half of a pair
     collect(course, NAME)
     record(course, verdict(), read_submission(course, NAME, "ada"))
 

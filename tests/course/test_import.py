@@ -133,6 +133,18 @@ def test_a_time_in_the_future_counts_for_nothing(course, inbox):
     assert (taken["ada/1.zip"].outcome, taken["ada/1.zip"].lines) == (IMPORTED, (flag.text,))
 
 
+def test_what_a_zip_holds_beyond_a_folder_takes_no_flag_away(course, inbox):
+    """A record in a folder that no listing shows is not kept: the version that is graded keeps its flags."""
+    path = inbox.packed("ada/1.zip", at=MONDAY.replace(year=2999), written=later(-1))
+    with zipfile.ZipFile(path, "a") as packed:
+        packed.writestr("jobs/__pycache__/result.json", job_record())
+    os.utime(path, (later(-1).replace(tzinfo=timezone.utc).timestamp(),) * 2)
+    for _ in range(2):
+        inbox.take()
+        assert [flag.kind for flag in read_submission(course, NAME, "ada").flags] == ["time"]
+        assert len(read_versions(course.hand_ins(NAME, "ada"))) == 1
+
+
 NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # of a file in a zip without times
 
 

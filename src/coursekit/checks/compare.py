@@ -180,7 +180,9 @@ def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:
-            raise CheckError(f"{what} on rank {rank}: expected {length} replies, got {len(of_rank)}", "answer.too-few")
+            raise CheckError(
+                f"{what} on rank {rank}: expected {length} replies, got {len(of_rank)}", "answer.wrong-number"
+            )
     return lists
 
 

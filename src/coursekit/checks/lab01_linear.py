@@ -257,7 +257,7 @@ def check_tape_step(tape_step: Answer, seed: int | None = None) -> None:
     cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]
     with explained(TAPE_CAUSES):
         steps = call_here(drivers.tape_steps, tape_step, cases)
-    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}", "answer.too-few")
+    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}", "answer.wrong-number")
     for case, step in zip(cases, steps):
         slope, offset, x, y, learning_rate = case
         expected, mistakes = _step_of((slope, offset, x, y), learning_rate)

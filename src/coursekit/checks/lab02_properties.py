@@ -29,7 +29,7 @@ from coursekit.checks.lab02_trial import (
 from coursekit.checks.lab02_updates import follows_gradients, is_averaged, require_motion, uses_of_samples
 from coursekit.checks.shards import check_complete, check_owners
 from coursekit.checks.steps import FIRST_STEP
-from coursekit.errors import Cause
+from coursekit.errors import Cause, without_codes
 from coursekit.text import counted
 
 SAME_FACTOR = 1e-2  # of a rate that is right
@@ -151,7 +151,7 @@ def check_epochs(trial: TrainingTrial) -> None:
     Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
     smaller batch, or takes the share as a whole.
     """
-    message = f"expected as many steps on every rank, got ranks that hang: {trial.stuck}"
+    message = f"expected as many steps on every rank, got ranks that hang: {without_codes(trial.stuck)}"
     require(not trial.stuck, message, "steps.uneven")
     num_samples = {"constant": trial.inputs.num_constant_samples(), "coded": len(trial.inputs.codes)}
     num_samples |= {"real": len(trial.inputs.kinds), "apart": num_samples["constant"]}

@@ -21,7 +21,7 @@ from coursekit.checks.steps import Steps, check_same_weights
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
-from coursekit.errors import Cause
+from coursekit.errors import Cause, without_codes
 from coursekit.text import counted
 
 COMPRESSIONS = ("none", "fp16")  # in the order of the trial
@@ -96,7 +96,11 @@ def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
     trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, private=private)
     # Horovod's wrapper takes the outer class for the inner one, and calls itself.
     wrapped_twice = Cause("Is the optimiser wrapped twice?", "optimizer.wrapped-twice")
-    return replace(trial, error=f"{trial.error} {wrapped_twice}") if RecursionError.__name__ in trial.error else trial
+    return (
+        replace(trial, error=f"{without_codes(trial.error)} {wrapped_twice}")
+        if RecursionError.__name__ in trial.error
+        else trial
+    )
 
 
 def check_averaged(trial: Trial) -> None:

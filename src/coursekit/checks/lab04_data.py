@@ -117,7 +117,7 @@ def check_modes(trial: Trial) -> None:
         first = seen[: len(set(seen))]
         lead = max([lead, *(read.index(one) - place for place, one in enumerate(first) if one in read)])
     message = f"no record comes more than {lead} places early: shuffle in a buffer of 1000"
-    require(lead >= LEAST_LEAD, message, "shuffle.small-buffer")
+    require(lead >= LEAST_LEAD, message, "order.small-buffer")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
     lost = used - evaluated
     message = f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count"

@@ -33,7 +33,7 @@ from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04, lab04_strategy
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES, RATE, Array, Record
-from coursekit.errors import Cause
+from coursekit.errors import Cause, without_codes
 
 SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard has whole batches
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
@@ -249,7 +249,9 @@ def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     args = lab04_strategy.use_strategy, train_with_strategy, num_ranks
     trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
     horovod = Cause("no Horovod in this section, ask strategy and context", "strategy.horovod")
-    return replace(trial, error=f"{trial.error}: {horovod}") if "use hvd.init()" in trial.error else trial
+    return (
+        replace(trial, error=f"{without_codes(trial.error)}: {horovod}") if "use hvd.init()" in trial.error else trial
+    )
 
 
 def check_together(trial: Trial) -> None:

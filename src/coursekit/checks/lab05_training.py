@@ -53,12 +53,12 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
     require(
         len(set().union(*first)) == sum(map(len, first)),
         "a sample is used twice in one epoch, expected once",
-        "global-batch.sample-twice",
+        "samples.repeated",
     )
     for (num_samples, in_each, _), epochs in zip(cases, first_sets):
         for epoch in epochs:
             message = f"the steps of an epoch with {num_samples} samples, {in_each} in each,"
-            require_equal(len(epoch), num_samples // in_each, message, "global-batch.num-steps")
+            require_equal(len(epoch), num_samples // in_each, message, "steps.wrong-number")
     in_order = [set(range(step * size, (step + 1) * size)) for step in range(len(first))]
     neighbours = "neighbours stay together in every batch: shuffle the numbers, and then batch them"
     repeated = "the second epoch has the same batches as the first: draw a new order for each epoch"
@@ -68,7 +68,7 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
         ),
         Cause(neighbours, "order.neighbours"): all(max(step) - min(step) == size - 1 for step in (*first, *second)),
         Cause(repeated, "order.repeated"): first == second,
-        Cause("another seed gives the same batches: shuffle with the seed given", "order.not-seeded"): first == other,
+        Cause("another seed gives the same batches: shuffle with the seed given", "order.fixed-seed"): first == other,
     }
     for cause, is_so in causes.items():
         require(not is_so, *cause)
@@ -182,10 +182,10 @@ def check_logs(trial: Trial) -> None:
     results = trial.of_ranks()
     check_writers(trial.left)
     is_there = any(name.startswith("logs/") for name in trial.left[0])
-    require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}", "logs.none")
+    require(is_there, f"there are no logs in the folder logs, but {sorted(trial.left[0])[:2]}", "logs.missing")
     found, expected = results[0], NUM_EPOCHS * STEPS_PER_EPOCH
     hint = ": update_freq=1 writes each down, on ranks that train as above"
-    require_equal(found["num_steps"], expected, "the steps in the logs", "logs.num-steps", hint)
+    require_equal(found["num_steps"], expected, "the steps in the logs", "logs.wrong-number", hint)
     require_equal(
         found["num_histograms"],
         NUM_EPOCHS,
@@ -197,7 +197,7 @@ def check_logs(trial: Trial) -> None:
     readings = [steps.epoch_losses(NUM_EPOCHS, of) for of in (loss, _loss_of_probabilities)]
     by_epoch = next((one for one in readings if close(found["losses"], one.mean(axis=0), 1e-3)), readings[0])
     alone = "these are rank 0's alone: the callback that averages comes before the one that writes"
-    mistakes = {Cause(alone, "logs.of-rank-0"): by_epoch[0]}
+    mistakes = {Cause(alone, "callbacks.wrong-order"): by_epoch[0]}
     require_close(
         found["losses"],
         by_epoch.mean(axis=0),
@@ -227,7 +227,7 @@ def check_read_run(read_run: Answer) -> None:
     got = call_here(lab05.read_run, read_run, [training.tolist(), validation.tolist()], num_steps, weights)
 
     def check_entry(name: str, what: str, expected: float, mistakes: dict[Cause, float]) -> None:
-        require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}", "run.no-entry")
+        require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}", "answer.no-entry")
         require_close(as_number(got[name], what), expected, what, "run.wrong-entry", mistakes, tolerance=FEW)
 
     mistakes = {

@@ -134,7 +134,7 @@ def _require_sum(talk: Talk) -> None:
     for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
         kept = np.array_equal(as_array(left, f"the array of rank {rank}"), own)
         advice = "is what it adds to a copy, or the array itself?"
-        require(kept, f"rank {rank} has its own array changed: {advice}", "array.changed")
+        require(kept, f"rank {rank} has its own array changed: {advice}", "data.changed")
 
 
 def _require_type(numbers: Array, talk: Talk, what: str) -> None:
@@ -234,7 +234,7 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
         sent = [numbers for _, numbers in talk.sent[rank]]
         what = f"number of messages that rank {rank} sends"
         expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
-        require_equal(len(sent), len(allowed), f"{what}, {expected}", "ring.num-messages")
+        require_equal(len(sent), len(allowed), f"{what}, {expected}", "ring.wrong-number")
         for step, (numbers, right) in enumerate(zip(sent, allowed)):  # the steps of the exercise begin with 0
             _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
             message = Message(rank, step, numbers, right[rank], longest, flat)

@@ -57,7 +57,7 @@ def require_fit(  # noqa: PLR0913  # the case, by keyword
     noise, order = rng.normal(1, NOISE, num_bytes.shape), rng.permutation(len(num_bytes))
     seconds = (num_steps * truth["alpha"] + num_bytes * truth["beta"]) * noise
     found = as_list(fit(*(column[order] for column in (*given, seconds))), "what a fit returns")
-    require_equal(len(found), len(truth), "number of values that a fit returns", "fit.num-values")
+    require_equal(len(found), len(truth), "number of values that a fit returns", "fit.wrong-number")
     for (name, expected), value in zip(truth.items(), found):
         other = "beta" if name == "alpha" else "alpha"
         mistakes = {
@@ -178,7 +178,7 @@ def _wrong_sums(total: Array, parts: Array) -> Iterator[tuple[str, Array]]:
 
 def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
     is_verdict = as_number(got, "what same_sum returns") in {0.0, 1.0}
-    require(is_verdict, f"what same_sum returns: expected True or False, got {brief(got)}", "same-sum.no-verdict")
+    require(is_verdict, f"what same_sum returns: expected True or False, got {brief(got)}", "answer.wrong-type")
     require(got or not expected, f"{what}: expected “the same”, got “not the same”", "same-sum.too-strict")
     require(expected or not got, f"{what}: expected “not the same”, got “the same”", "same-sum.too-lax")
 

@@ -87,7 +87,10 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
         travel_s = 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
         found = as_list(predict_step(alone_s, num_ranks, num_bytes, alpha, beta), "what predict_step returns")
         require_equal(
-            len(found), 2, "number of values that predict_step returns, seconds and efficiency", "step-time.num-values"
+            len(found),
+            2,
+            "number of values that predict_step returns, seconds and efficiency",
+            "step-time.wrong-number",
         )
         step_s, efficiency = (as_number(one, "what predict_step returns") for one in found)
         case = f"{alone_s:.3g} s alone, {counted(num_ranks, 'rank')}"
@@ -128,7 +131,7 @@ def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
         together_s = alone_s + sharing_s
         averaging_s = together_s + predicted_s + unexplained_s
         found = as_list(explain_gap(alone_s, together_s, averaging_s, predicted_s), "what explain_gap returns")
-        require_equal(len(found), len(PARTS), "number of parts that explain_gap returns", "gap.num-parts")
+        require_equal(len(found), len(PARTS), "number of parts that explain_gap returns", "gap.wrong-number")
         for name, value, right in zip(PARTS, found, expected):
             got = as_number(value, name)
             mistakes = {
@@ -236,7 +239,7 @@ def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | Non
         require_equal(got, expected, case, "request.wrong")
         return
     pair = [as_number(one, "what request returns") for one in as_list(got, "what request returns")]
-    require_equal(len(pair), 2, "number of values that request returns, nodes and hours", "request.num-values")
+    require_equal(len(pair), 2, "number of values that request returns, nodes and hours", "request.wrong-number")
     num_nodes, hours = expected
     swapped = {Cause("the nodes come first", "request.swapped"): pair[0]} if pair == [hours, num_nodes] else None
     case += f", of which {num_nodes} take {hours} h"

@@ -31,7 +31,7 @@ def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
     for rank, found in enumerate(run_here(drivers.place, join, by=call, **launch)):
         expected = {"rank": rank, "world size": num_ranks, "local rank": rank % ranks_per_node}
         for (name, value), got in zip(expected.items(), found["place"]):
-            require_equal(got, float(value), f"the {name} on rank {rank}", "place.wrong")
+            require_equal(got, float(value), f"the {name} on rank {rank}", "facts.wrong")
         require(
             found["sum"] == sum(own),
             f"rank {rank} is not joined with the others: init_process_group does that",
@@ -83,7 +83,7 @@ def check_shards(trial: Trial) -> None:
             found = {sample: by[:1] for sample, by in found.items()}
         check_owners(found, trial.num_ranks, advice=": every rank needs the same seed, and a sampler that shards")
         sizes = [len(samples) for samples in used]
-        require(np.ptp(sizes) <= 1, f"expected equally many samples on each rank, got {sizes}", "shards.unequal")
+        require(np.ptp(sizes) <= 1, f"expected equally many samples on each rank, got {sizes}", "shards.uneven")
         for rank, of_rank in enumerate(batches):
             check_last_batch(of_rank, BATCH_SIZE, f"of rank {rank}")
 
@@ -98,7 +98,7 @@ def check_order(trial: Trial) -> None:
         causes = {
             Cause(ascending, "order.not-shuffled"): first == sorted(first),
             Cause(f"{repeated}: call set_epoch with the number of the epoch", "order.repeated"): same,
-            Cause(f"rank {rank} has the same order with another seed", "order.not-seeded"): first == orders[1][0],
+            Cause(f"rank {rank} has the same order with another seed", "order.fixed-seed"): first == orders[1][0],
         }
         for cause, is_so in causes.items():
             require(not is_so, *cause)
@@ -163,7 +163,7 @@ def _check_collective(found: Any, expected: Array, own: Array, what: str, mistak
     require(
         np.array_equal(found["own"], own),
         f"{what} changes the tensor that it gets: work on a copy",
-        "collective.in-place",
+        "data.changed",
     )
 
 
@@ -222,7 +222,7 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
         require(
             is_same,
             f"{where}, the momenta are not those of the checkpoint: load the optimiser's state, too",
-            "resume.no-momenta",
+            "momenta.lost",
         )
         require_equal(
             found["num_epochs"][0],

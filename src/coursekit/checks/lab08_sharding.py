@@ -37,7 +37,7 @@ def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
         for kind in kinds:
             got, there = of_rank[kind]
             for name, expected in there.items():
-                require(name in got, f"there is no entry {name!r}", "bytes-held.no-entry")
+                require(name in got, f"there is no entry {name!r}", "answer.no-entry")
                 mistakes = _mistakes_of_bytes(kind, name, expected, num_ranks)
                 near = {words: got[name] if _with_steps(got[name], one) else one for words, one in mistakes.items()}
                 if not _with_steps(got[name], expected):
@@ -164,7 +164,7 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
             for n in {1, *(times for _, _, times in TABLE.values())}
         }
         for name, expected, mistakes in (("held", held, of_held), ("sent", sent, of_sent)):
-            require(name in found, f"predict_bytes returns no entry {name!r}", "bytes-predicted.no-entry")
+            require(name in found, f"predict_bytes returns no entry {name!r}", "answer.no-entry")
             what = f"{kind}, {num_weights} weights, {counted(num_ranks, 'rank')}, bytes {name}"
             require_close(
                 as_number(found[name], what), expected, what, "bytes-predicted.wrong", mistakes, is_relative=True

@@ -87,7 +87,7 @@ def check_accumulated(trial: Trial) -> None:
     require(
         counts == [BATCHES_PER_EPOCH] * trial.num_ranks,
         f"expected {BATCHES_PER_EPOCH} batches, got {counts}",
-        "accumulation.num-batches",
+        "accumulation.wrong-number",
     )
     bias = np.asarray(trial.private[0]["starts"][0], dtype=float)
     own = np.array([[gradient(bias, samples) for samples in one["samples"]] for one in found])

@@ -70,7 +70,7 @@ def check_evaluate(trial: Trial) -> None:
     batches = [[len(record.samples) for record in one["records"]] for one in trial.of_ranks()]
     for rank, found in enumerate(trial.of_ranks()):
         for name, values in of_samples.items():
-            require(name in found["result"], f"the result of rank {rank} has no entry {name!r}", "evaluation.no-entry")
+            require(name in found["result"], f"the result of rank {rank} has no entry {name!r}", "answer.no-entry")
             mistakes, got = _mistakes_of_means(values, batches, rank), as_number(found["result"][name], name)
             expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
             otherwise = Cause("rank 0 has it", "evaluation.rank-0-alone") if rank else None
@@ -84,11 +84,11 @@ def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int)
     of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]
     total, num_samples = float(sum(map(np.sum, values))), sum(map(len, values))
     mistakes = {
-        Cause("it is the mean of the ranks' means: weigh them by their samples", "evaluation.mean-of-means"): (
+        Cause("it is the mean of the ranks' means: weigh them by their samples", "metrics.unweighted"): (
             _mean(of_ranks)
         ),
         Cause("it is the sum of the ranks' means", "evaluation.sum-of-means"): sum(of_ranks),
-        Cause("it is that of the rank's own samples", "evaluation.own-samples"): of_ranks[rank],
+        Cause("it is that of the rank's own samples", "metrics.not-averaged"): of_ranks[rank],
         Cause("the sum over all ranks is divided by the rank's own number of samples", "evaluation.own-number"): (
             total / max(len(values[rank]), 1)
         ),

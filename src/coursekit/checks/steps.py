@@ -130,7 +130,7 @@ def check_colors(samples: Sequence[Array]) -> None:
     numbers = np.concatenate([np.ravel(batch) for batch in samples])
     num_strange = int((numbers < 0).sum())
     message = f"{num_strange} of {len(numbers)} images do not have their record's colour: "
-    require(num_strange == 0, message + "are they of the files given, with pixels from -1 to 1?", "images.wrong-colour")
+    require(num_strange == 0, message + "are they of the files given, with pixels from -1 to 1?", "images.foreign")
 
 
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:

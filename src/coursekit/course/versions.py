@@ -11,6 +11,7 @@ from pathlib import Path
 from coursekit.course.folder import Course
 from coursekit.course.roster import username_key
 from coursekit.files import write_file
+from coursekit.grading.submission.cells import Cells
 from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, classify, timestamp_text
 from coursekit.grading.submission.students_files import Contents, RefusedFileError, Unchanged, read_contents
 from coursekit.grading.verdict import Flag
@@ -89,7 +90,7 @@ def _read(path: Path) -> Version:
         path.parent / (record.get("folder") or record["version"]),  # as earlier kits called it in `GRADED`
         record.get("received", ""),
         datetime.fromisoformat(record["timestamp"]),
-        tuple(record["refused"]),
+        tuple(record.get("refused", ())),
         tuple(Flag(**flag) for flag in record["flags"]),
         tuple(record.get("notes", ())),
         record.get("number", 0),
@@ -182,7 +183,9 @@ def look_at(course: Course, lab: str, student: str, folder: Path, version: Versi
         mark = digest(contents.files)
         refused = version.refused if version and version.mark == mark else ()
         found = classify(contents, student, lab, released, public, refused, worked_copies=copies)
-        return replace(found, mark=mark)
+        # `--watch` looks at every version that was kept; only what is graded needs its cells, with their pictures.
+        is_kept = version is not None and version.folder == folder
+        return replace(found, mark=mark, cells=Cells() if is_kept else found.cells)
 
     try:
         return _submissions.get(folder, read, version, copies, released, public)

@@ -43,12 +43,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
         raise CourseKitError(
             f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.", "notebook.other-lab"
         )
-    if missing := restore(notebook, path, name):
-        raise CourseKitError(
-            f"{path} lacks {first_few(missing)}: no cell of it has that id, text or definition. "
-            "Copy your answers into the notebook that the course gave you.",
-            "notebook.cells-missing",
-        )
+    restore(notebook, path, name)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell.update(outputs=[], execution_count=None)
@@ -85,13 +80,13 @@ def lab_of(notebook: Mapping[str, Any]) -> str:
     return (str(made_from).split("/")[-2:-1] or [""])[0]
 
 
-def restore(notebook: dict[str, Any], path: Path, lab: str) -> list[str]:
-    """Give cells the metadata that they have lost, and return which cells with a tag for programs are not there.
+def restore(notebook: dict[str, Any], path: Path, lab: str) -> None:
+    """Give cells the metadata that they have lost; refuse a notebook without those that programs need.
 
-    The parameters must be; a cell of the script is missed only where all cells have lost their metadata.
+    The parameters must be there; a cell of the script is missed only where all cells have lost their metadata.
     """
     if not (released := _released(path, lab)):
-        return []
+        return
     cells = notebook["cells"]
     is_lost = not any("nbgrader" in cell["metadata"] for cell in cells)
     known = {cell["id"]: cell for cell in released["cells"]}
@@ -106,7 +101,12 @@ def restore(notebook: dict[str, Any], path: Path, lab: str) -> list[str]:
     has_parameters = any(map(is_parameters, cells))
     needed = {name for name, cell in known.items() if is_lost and is_script(cell)}
     needed |= {name for name, cell in known.items() if is_parameters(cell) and not has_parameters}
-    return [name for name in known if name in needed - found]
+    if missing := [name for name in known if name in needed - found]:
+        raise CourseKitError(
+            f"{path} lacks {first_few(missing)}: no cell of it has that id, text or definition. "
+            "Copy your answers into the notebook that the course gave you.",
+            "notebook.cells-missing",
+        )
 
 
 def _released(path: Path, name: str) -> Mapping[str, Any] | None:

@@ -8,8 +8,9 @@ only when all ranks call it, so none of them will. Never a false alarm:
   thread might still be helped by that: with such ranks nothing is certain. The threads that write events for
   TensorBoard and watch progress bars of tqdm help nobody (`stacks.SERVICE_THREADS`);
 - inside a compiled step no stack shows what a rank does. It waits for others if it is blocked for a while: each of its
-  threads only waits for another one of them; none reads, sleeps, computes, or waits for another process. A rank with
-  a GPU has two threads of its driver that always poll, so that such a deadlock is found at the deadline (docs/gpus.md).
+  threads only waits for another one of them, but for one that sleeps, as TensorFlow's logger of memory does; none
+  reads, computes, or waits for another process. A rank with a GPU has two threads of its driver that always poll, so
+  that such a deadlock is found at the deadline (docs/gpus.md).
   So is one of ranks that MPI joins, as its threads wait in other ways than for one another;
 - two ranks in collectives of the same kind may be in the same one, and so may two inside compiled steps;
 - all are asked twice: first for the stack of the main thread, which harms nobody, then for those of all threads, which

@@ -164,7 +164,8 @@ def results_of(
 def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> BaseException:
     """Return what ended a run; `then` says in the end what became of the ranks."""
     if outcome.server_died:
-        killed = Cause(f"{outcome.server_died} was killed, and with it all ranks: run the cell again", "server.killed")
+        advice = "" if then else ": run the cell again"
+        killed = Cause(f"{outcome.server_died} was killed, and with it all ranks{advice}", "server.killed")
         return RankError(f"{killed}{then}")
     if outcome.not_started:
         return RankError(outcome.not_started)

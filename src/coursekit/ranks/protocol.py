@@ -131,7 +131,7 @@ class Activity(Enum):
     COMPUTES = "computes"  # a thread runs, or its main one waits for a processor
     QUIET = "quiet"  # its main thread sleeps, and no other does more than poll
     # Quiet, and since the sample before each thread only waits for another one of its process, but for polling threads
-    # of Horovod: one that reads or sleeps is not blocked.
+    # of Horovod and one that sleeps, as TensorFlow's logger of memory: one that reads is not blocked.
     BLOCKED = "blocked"
 
 

@@ -46,10 +46,13 @@ LONG = 0.5  # of the deadline: a rank that computed for so long may be in an end
 
 def position(frames: list[StackFrame]) -> str:
     """Say in words where a rank is: in a collective, in a compiled step, or in plain code."""
-    found = next(one for one in POSITIONS if one.holds(frames))
-    own = _own_frame(frames)
+    found, own = _place_of(frames), _own_frame(frames)
     place = f" ({describe_place(*own)})" if own else ""
     return found.words.format(collective=outermost_collective(frames)) + place
+
+
+def _place_of(frames: list[StackFrame]) -> Position:
+    return next(one for one in POSITIONS if one.holds(frames))
 
 
 def _own_frame(frames: list[StackFrame]) -> StackFrame | None:
@@ -103,7 +106,7 @@ def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
     for rank, frames in stacks.items():
         words = "has finished" if rank in outcome.reports else position(frames)
         busy_s = outcome.busy_s.get(rank, 0.0)
-        is_at_work = outcome.stopped == DEADLINE and rank not in outcome.reports and not _waits(frames)
+        is_at_work = outcome.stopped == DEADLINE and rank not in outcome.reports and _place_of(frames) is POSITIONS[-1]
         words += f", and has computed for {busy_s:.0f} s: an endless loop?" * (is_at_work and busy_s > LONG * timeout_s)
         lines.append(f"  rank {rank} {words}")
     waiting = {rank: frames for rank, frames in stacks.items() if rank not in outcome.reports and _waits(frames)}

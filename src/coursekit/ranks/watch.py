@@ -81,7 +81,12 @@ class RunWatch:
                 self._wall_end_s = time.monotonic() + PATIENCE_S
             if self.outcome.stopped:
                 ranks = [pair for sample in self._samples.values() for pair in sample.ranks.items()]
-                self.outcome.busy_s = {rank: one.for_s for rank, one in ranks if one.activity is Activity.COMPUTES}
+                self.outcome.busy_s = {
+                    # Of persistent ranks, samples know since when they compute, and not when this cell began.
+                    rank: min(one.for_s, self._corrected_s)
+                    for rank, one in ranks
+                    if one.activity is Activity.COMPUTES
+                }
                 self._collect_stacks()
             self._drain_output()
         return self.outcome

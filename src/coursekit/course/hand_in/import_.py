@@ -1,5 +1,6 @@
 """Import files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,10 +18,10 @@ from coursekit.course.late_penalty import late_s
 from coursekit.course.nbgrader_config import CONFIG
 from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
-from coursekit.course.versions import digest, keep, read_versions
+from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
 from coursekit.grading.submission.student_folder import NOTEBOOK, classify
-from coursekit.grading.submission.students_files import Contents
+from coursekit.grading.submission.students_files import read_contents
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
 from coursekit.times import shown, utc
@@ -107,10 +108,14 @@ def _import(
         return replace(one, outcome=KNOWN)
     moment, time_flags = _time_of(one, earliest)
     flags = (*owner.flags, *time_flags)
-    found = classify(Contents(contents), owner.student, lab, released[lab])
+    # What is kept is read again from a folder, with its bounds: of both the same must be taken.
+    with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
+        write_files(Path(place, "hand-in"), contents)
+        unpacked = read_contents(Path(place, "hand-in"))
+    found = classify(unpacked, owner.student, lab, released[lab])
     if not found.notebook:
         return replace(one, lines=(f"{'; '.join(found.notes)}: ask the student for the right notebook.",))
-    keep(Contents(contents), received, moment, flags, into)
+    keep(unpacked, received, moment, flags, into)
     remarks = (owner.remark,) if owner.remark else ()
     return replace(one, outcome=IMPORTED, lines=(*(flag.text for flag in flags), *remarks))
 

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Collection, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -125,6 +125,12 @@ def shares(num_slots: int) -> list[list[int]]:
     return [cores[number::num_slots] for number in range(num_slots)]
 
 
+def needed(submission: Submission) -> Submission:
+    """Return what a worker needs of a submission: no pictures, which may have 80 MB, and nothing of nbgrader's."""
+    cells = replace(submission.cells, pictures={})
+    return Submission(submission.student, submission.lab, cells=cells, key=submission.key)
+
+
 class _Worker:
     """A worker's process, started when there is something to do, and again when it has died."""
 
@@ -142,7 +148,7 @@ class _Worker:
                 channel = self._started()
                 if channel is None:
                     break
-                channel.send((submission, left_out))
+                channel.send((needed(submission), left_out))
                 verdict: Verdict = channel.recv()
             except (EOFError, OSError):  # it is gone, or we are closing
                 status = self._process and self._process.poll()

@@ -68,9 +68,18 @@ def read_contents(folder: Path) -> Contents:
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return what changes with a folder's files, without reading them; nobody can set the time of the last change."""
-    stats = {name: (folder / name).lstat() for name in list_folder(folder).files}
-    return tuple((name, one.st_size, one.st_ctime_ns) for name, one in stats.items())
+    """Return what changes with a folder's files, without reading them; nobody can set the time of the last change.
+
+    Raises:
+        RefusedFileError: it is not a folder, or a file vanishes.
+    """
+    listing = list_folder(folder)
+    try:
+        stats = {name: (folder / name).lstat() for name in listing.files}
+    except FileNotFoundError:
+        raise RefusedFileError("it changes while it is read") from None
+    refused = ((sentence, 0, 0) for sentence in listing.refused)
+    return (*((name, one.st_size, one.st_ctime_ns) for name, one in stats.items()), *refused)
 
 
 def is_old(stamp: Stamp) -> bool:
@@ -249,7 +258,9 @@ def _pictures(attachments: Mapping[str, Any]) -> Pictures:
     found = {}
     for name in attachments:
         data = {kind: joined(table(attachments, name).get(kind)) for kind in PICTURES}
-        found[name] = {kind: text for kind, text in data.items() if text and BASE64.fullmatch(text)}
+        found[name.encode("utf-8", "replace").decode()] = {
+            kind: text for kind, text in data.items() if text and BASE64.fullmatch(text)
+        }
     return {name: data for name, data in found.items() if data and len(name) <= MAX_NAME_CHARACTERS}
 
 

@@ -156,8 +156,8 @@ def _verdict(  # noqa: PLR0913  # all that is known
         points = sum(one.max_points - one.points for one in result.lost)
         tests = "; ".join(f"{one.grade_id} ({one.message})" for one in result.lost)
         faults.append(f"lost {points:g} points: {tests}")
-    words = f"ran to the end but {' and '.join(faults)} [lab.points-lost]"
-    return (results.FAILED, words) if faults else (results.PASSED, "")
+    code = "lab.points-lost" if result.lost else "lab.raised-errors"
+    return (results.FAILED, f"ran to the end but {' and '.join(faults)} [{code}]") if faults else (results.PASSED, "")
 
 
 def _raised(number: int, cell: NotebookNode) -> FailedCell:

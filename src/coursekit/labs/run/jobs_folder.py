@@ -12,6 +12,7 @@ Students hand in the folders of their jobs with their notebooks.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from datetime import datetime
 from glob import escape
@@ -19,7 +20,7 @@ from itertools import count
 from pathlib import Path
 
 JOBS_FOLDER, RESULT = "jobs", "result.json"
-RECORD = rf"{JOBS_FOLDER}/(?P<job>[^/]+)/{RESULT}"
+RECORD = rf"{JOBS_FOLDER}/(?P<job>[^/]+)/{re.escape(RESULT)}"
 ATTEMPT = "-attempt-"
 
 

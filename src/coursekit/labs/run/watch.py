@@ -31,9 +31,12 @@ BYTES_PER_MB = 1e6
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Return a process's share of memory in bytes; 0 if it is hidden, or has ended and its number is a new one's."""
-    with suppress(psutil.Error, PermissionError):
-        return pss_bytes(process.pid) if process.is_running() else 0
+    """Return a process's share of memory in bytes, all of it where the share is hidden; 0 once it has ended."""
+    with suppress(psutil.Error):
+        if process.is_running():  # else its number may be a new one's
+            with suppress(OSError):
+                return pss_bytes(process.pid)
+            return int(process.memory_info().rss)
     return 0
 
 
