@@ -9,6 +9,7 @@ import traceback
 
 from coursekit.errors import Cause, CourseKitError
 from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
+from coursekit.processes import use_huge_pages
 from coursekit.ranks.launched import MPI, controller, spare_horovod
 
 
@@ -32,6 +33,7 @@ def preload(*more: str) -> str:
             "framework.not-imported",
         )
         return str(failure)
+    use_huge_pages()
     gc.freeze()  # else the first collection in a child copies every page that it shares with us
     return ""
 
