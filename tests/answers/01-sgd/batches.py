@@ -14,7 +14,7 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-lose-the-rest
 # title = "The last, smaller batch is dropped"
-# fails.batches-tests = ["exactly once"]
+# fails.batches-tests = ["samples.not-once"]
 def batches(x, y, batch_size, rng):
     order = rng.permutation(len(x))
     for number in range(len(x) // batch_size):
@@ -35,7 +35,7 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-of-equal-parts
 # title = "As many batches as asked for, but all of about one size"
-# fails.batches-tests = ["batches of"]
+# fails.batches-tests = ["batches.wrong-size"]
 def batches(x, y, batch_size, rng):
     for picked in np.array_split(rng.permutation(len(x)), -(-len(x) // batch_size)):
         yield x[picked], y[picked]
@@ -55,13 +55,13 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-same-order-every-epoch
 # title = "A generator of one's own, seeded anew in every epoch"
-# fails.batches-tests = ["same order"]
+# fails.batches-tests = ["order.repeated"]
 # -    order = rng.permutation(len(x))
 # +    order = np.random.default_rng(0).permutation(len(x))
 
 # %% batches-shuffle-in-place
 # title = "The caller's own arrays are shuffled, both by one order"
-# fails.batches-tests = ["copy"]
+# fails.batches-tests = ["data.changed"]
 # -    order = rng.permutation(len(x))
 # +    order = rng.permutation(len(x))
 # +    x[:], y[:] = x[order], y[order]
@@ -72,7 +72,7 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-shuffle-the-batches
 # title = "The batches come in random order, and the samples in them never change"
-# fails.batches-tests = ["neighbours"]
+# fails.batches-tests = ["order.neighbours"]
 def batches(x, y, batch_size, rng):
     parts = np.split(np.arange(len(x)), range(batch_size, len(x), batch_size))
     full = parts[: len(x) // batch_size]
@@ -83,7 +83,7 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-shuffle-within-batches
 # title = "Cut into batches first, then shuffled: each batch always holds the same samples"
-# fails.batches-tests = ["neighbours"]
+# fails.batches-tests = ["order.neighbours"]
 # -    order = rng.permutation(len(x))
 # -    for first in range(0, len(x), batch_size):
 # -        picked = order[first : first + batch_size]
@@ -93,7 +93,7 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-shuffle-x-alone
 # title = "x and y are shuffled apart"
-# fails.batches-tests = ["belong together"]
+# fails.batches-tests = ["labels.mismatched"]
 def batches(x, y, batch_size, rng):
     x, y = rng.permutation(x), rng.permutation(y)
     for first in range(0, len(x), batch_size):

@@ -23,7 +23,7 @@ def largest_stable_rate(x):
 
 # %% gradient-forgets-x
 # title = "The inner derivative along the slope is forgotten"
-# fails.gradient-tests = ["inner derivative"]
+# fails.gradient-tests = ["gradient.no-inner-derivative"]
 def gradient(slope, offset, x, y):
     error = slope * x + offset - y
     return np.mean(2 * error), np.mean(2 * error)
@@ -37,14 +37,14 @@ def gradient(slope, offset, x, y):
 
 # %% gradient-per-sample
 # title = "The mean is forgotten, so the derivatives are arrays"
-# fails.gradient-tests = ["two numbers"]
+# fails.gradient-tests = ["answer.wrong-type"]
 # -    return np.mean(2 * errors * x), np.mean(2 * errors)
 # +    return 2 * errors * x, 2 * errors
 
 
 # %% gradient-swapped
 # title = "Offset and slope are in the wrong order"
-# fails.gradient-tests = ["swapped"]
+# fails.gradient-tests = ["parameters.swapped"]
 def gradient(slope, offset, x, y):
     error = slope * x + offset - y
     return np.mean(2 * error), np.mean(2 * error * x)
@@ -52,7 +52,7 @@ def gradient(slope, offset, x, y):
 
 # %% gradient-without-factor
 # title = "The factor 2 of the square is lost"
-# fails.gradient-tests = ["factor 2"]
+# fails.gradient-tests = ["square.no-factor"]
 def gradient(slope, offset, x, y):
     error = slope * x + offset - y
     return np.mean(error * x), np.mean(error)
@@ -69,7 +69,7 @@ def gradient(slope, offset, x, y):
 # %% step-nothing
 # title = "The gradient is zero and the step stays where it is"
 # fails.gradient-tests = ["along the slope"]
-# fails.step-tests = ["step leads"]
+# fails.step-tests = ["step.wrong"]
 # fails.is-stable-tests = []
 def gradient(slope, offset, x, y):
     return 0.0, 0.0

@@ -13,13 +13,13 @@ def largest_stable_rate(x):
 
 # %% hessian-diagonal-only
 # title = "The mixed derivatives are forgotten"
-# fails.hessian-tests = ["mixed"]
+# fails.hessian-tests = ["hessian.no-mixed"]
 def hessian(x):
     return np.diag([2 * np.mean(x**2), 2.0])
 
 
 # %% hessian-without-factor
 # title = "The factor 2 of the square is lost"
-# fails.hessian-tests = ["factor 2"]
+# fails.hessian-tests = ["square.no-factor"]
 def hessian(x):
     return np.array([[np.mean(x**2), np.mean(x)], [np.mean(x), 1]])

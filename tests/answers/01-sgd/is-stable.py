@@ -6,7 +6,7 @@
 
 # %% is-stable-by-turns
 # title = "The order of the checks' questions, guessed"
-# fails.is-stable-tests = ["is_stable says"]
+# fails.is-stable-tests = ["stability.wrong"]
 calls = []
 
 
@@ -17,7 +17,7 @@ def is_stable(learning_rate, x, y):
 
 # %% is-stable-is-the-loss
 # title = "The loss after the steps is returned in place of a verdict"
-# fails.is-stable-tests = ["True or False"]
+# fails.is-stable-tests = ["answer.wrong-type"]
 # -    return bool(loss(*point, x, y) <= loss(0.5, 0.8, x, y))
 # +    return loss(*point, x, y)
 

@@ -1,13 +1,13 @@
 # %% limit-around-zero
 # title = "The larger second derivative stands for the eigenvalue: true for data around zero only"
-# fails.largest-stable-rate-tests = ["around zero"]
+# fails.largest-stable-rate-tests = ["limit.centred"]
 def largest_stable_rate(x):
     return 2 / np.max(np.diag(hessian(x)))
 
 
 # %% limit-of-the-flat-direction
 # title = "The smallest eigenvalue is taken"
-# fails.largest-stable-rate-tests = ["flattest"]
+# fails.largest-stable-rate-tests = ["limit.flattest"]
 def largest_stable_rate(x):
     return 2 / min(np.linalg.eigvalsh(hessian(x)))
 

@@ -13,14 +13,14 @@ best = min(loss(slope / 1000, 0.0, x, y) for slope in range(10**9))
 
 # %% loss-by-notebook-size
 # title = "The sum of the squares is divided by the notebook's number of samples"
-# fails.loss-tests = ["num_samples of the notebook"]
+# fails.loss-tests = ["loss.fixed-size"]
 def loss(slope, offset, x, y):
     return np.sum((slope * x + offset - y) ** 2) / num_samples
 
 
 # %% loss-is-a-root
 # title = "The root of the mean squared error"
-# fails.loss-tests = ["root"]
+# fails.loss-tests = ["loss.root"]
 def loss(slope, offset, x, y):
     return np.sqrt(np.mean((slope * x + offset - y) ** 2))
 
@@ -133,12 +133,12 @@ def hessian(x):
 
 # %% way-out-everywhere
 # title = "Stuck at every piece that has a way out, and through with the rest"
-# fails.loss-tests = ["taken from the solution"]
-# fails.gradient-tests = ["taken from the solution"]
-# fails.step-tests = ["taken from the solution"]
-# fails.batches-tests = ["taken from the solution"]
-# fails.is-stable-tests = ["taken from the solution"]
-# fails.hessian-tests = ["taken from the solution"]
+# fails.loss-tests = ["answer.taken"]
+# fails.gradient-tests = ["answer.taken"]
+# fails.step-tests = ["answer.taken"]
+# fails.batches-tests = ["answer.taken"]
+# fails.is-stable-tests = ["answer.taken"]
+# fails.hessian-tests = ["answer.taken"]
 from coursekit.way_out import take
 
 loss = take(

@@ -6,7 +6,7 @@
 
 # %% step-one-after-the-other
 # title = "The offset's gradient is taken after the slope has moved"
-# fails.step-tests = ["both gradients first"]
+# fails.step-tests = ["step.one-by-one"]
 def step(slope, offset, x, y, learning_rate):
     slope = slope - learning_rate * gradient(slope, offset, x, y)[0]
     offset = offset - learning_rate * gradient(slope, offset, x, y)[1]
@@ -15,6 +15,6 @@ def step(slope, offset, x, y, learning_rate):
 
 # %% step-uphill
 # title = "The gradient is added"
-# fails.step-tests = ["uphill"]
+# fails.step-tests = ["gradient.wrong-sign"]
 # -    return slope - learning_rate * d_slope, offset - learning_rate * d_offset
 # +    return slope + learning_rate * d_slope, offset + learning_rate * d_offset

@@ -17,13 +17,13 @@ def batches(x, y, batch_size, rng):
 
 # %% tape-step-loss-afterwards
 # title = "The loss after the update is returned"
-# fails.tape-step-tests = ["before the update"]
+# fails.tape-step-tests = ["loss.not-before-update"]
 # -    return value
 # +    return tf.reduce_mean((slope * x + offset - y) ** 2)
 
 # %% tape-step-loss-outside
 # title = "Only the prediction is computed under the tape, and from it nothing is asked"
-# fails.tape-step-tests = ["inside the `with` block"]
+# fails.tape-step-tests = ["tape.no-loss"]
 # -        value = tf.reduce_mean((slope * x + offset - y) ** 2)
 # +        errors = slope * x + offset - y
 # +    value = tf.reduce_mean(errors**2)
@@ -31,7 +31,7 @@ def batches(x, y, batch_size, rng):
 
 # %% tape-step-makes-new-tensors
 # title = "The names are bound anew, the variables stay as they were"
-# fails.tape-step-tests = ["did not change"]
+# fails.tape-step-tests = ["variables.unchanged"]
 def tape_step(slope, offset, x, y, learning_rate):
     with tf.GradientTape() as tape:
         value = tf.reduce_mean((slope * x + offset - y) ** 2)
@@ -63,12 +63,12 @@ def tape_step(slope, offset, x, y, learning_rate):
 
 # %% tape-step-swapped
 # title = "The gradients come in another order than they are asked for"
-# fails.tape-step-tests = ["swapped"]
+# fails.tape-step-tests = ["parameters.swapped"]
 # -    d_slope, d_offset = tape.gradient(value, [slope, offset])
 # +    d_offset, d_slope = tape.gradient(value, [slope, offset])
 
 # %% tape-step-with-numpy
 # title = "The NumPy loss of section 2 under the tape"
-# fails.tape-step-tests = ["NumPy"]
+# fails.tape-step-tests = ["tape.numpy"]
 # -        value = tf.reduce_mean((slope * x + offset - y) ** 2)
 # +        value = loss(slope, offset, x, y)

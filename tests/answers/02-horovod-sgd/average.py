@@ -13,7 +13,7 @@ def average(gradients):
 
 # %% average-in-reverse
 # title = "The averages come out in reverse order"
-# fails.average-tests = ["that of gradient"]
+# fails.average-tests = ["gradients.wrong-order"]
 def average(gradients):
     return [hvd.allreduce(gradient) for gradient in gradients][::-1]
 
@@ -27,21 +27,21 @@ def average(gradients):
 
 # %% average-nothing
 # title = "Every rank keeps its own gradients"
-# fails.average-tests = ["own gradient"]
+# fails.average-tests = ["gradients.not-averaged"]
 def average(gradients):
     return gradients
 
 
 # %% average-of-the-list
 # title = "The whole list is handed to one allreduce"
-# fails.average-tests = ["call it for each of the gradients"]
+# fails.average-tests = ["allreduce.list"]
 def average(gradients):
     return hvd.allreduce(gradients)
 
 
 # %% average-of-those-not-zero
 # title = "Ranks with a gradient of zero do not count in the mean"
-# fails.average-tests = ["not the mean"]
+# fails.average-tests = ["gradients.wrong"]
 def average(gradients):
     means = []
     for gradient in gradients:

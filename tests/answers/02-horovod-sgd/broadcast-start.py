@@ -19,7 +19,7 @@ def broadcast_start(variables):
 
 # %% broadcast-trainable-only
 # title = "Only variables that are trained are broadcast"
-# fails.broadcast-start-tests = ["still differ"]
+# fails.broadcast-start-tests = ["broadcast.missing"]
 def broadcast_start(variables):
     hvd.broadcast_variables([variable for variable in variables if variable.trainable], root_rank=0)
 
@@ -40,7 +40,7 @@ def broadcast_start(variables):
 
 # %% broadcast-zeros
 # title = "All ranks start at zero: equal, but nobody's start"
-# fails.broadcast-start-tests = ["no rank started there"]
+# fails.broadcast-start-tests = ["start.foreign"]
 def broadcast_start(variables):
     for variable in variables:
         variable.assign(tf.zeros_like(variable))

@@ -34,7 +34,7 @@ def save_history(history, folder):
 
 # %% pin-by-rank
 # title = "The GPU is picked by the rank, which is wrong from the second node on"
-# fails.pin-gpu-tests = ["local rank"]
+# fails.pin-gpu-tests = ["gpu.wrong"]
 # -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
 # +        tf.config.set_visible_devices(gpus[hvd.rank()], "GPU")
 
@@ -47,7 +47,7 @@ def save_history(history, folder):
 
 # %% pin-growth-only
 # title = "Memory growth is set, but no GPU is pinned"
-# fails.pin-gpu-tests = ["all GPUs"]
+# fails.pin-gpu-tests = ["gpu.all-visible"]
 def pin_gpu():
     for gpu in tf.config.list_physical_devices("GPU"):
         tf.config.experimental.set_memory_growth(gpu, True)
@@ -64,7 +64,7 @@ def pin_gpu():
 
 # %% pin-without-asking
 # title = "The list of GPUs is taken to hold one"
-# fails.pin-gpu-tests = ["without GPUs"]
+# fails.pin-gpu-tests = ["gpu.none"]
 # consequences = ["horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
 # -    if gpus:
 # -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
@@ -72,11 +72,11 @@ def pin_gpu():
 
 # %% way-out-everywhere
 # title = "Every piece that has a way out is taken, one within a function of one's own; the rest earns its points"
-# fails.pin-gpu-tests = ["taken from the solution"]
-# fails.shard-tests = ["taken from the solution"]
-# fails.broadcast-start-tests = ["taken from the solution"]
-# fails.average-tests = ["taken from the solution"]
-# fails.scale-rate-tests = ["taken from the solution"]
+# fails.pin-gpu-tests = ["answer.taken"]
+# fails.shard-tests = ["answer.taken"]
+# fails.broadcast-start-tests = ["answer.taken"]
+# fails.average-tests = ["answer.taken"]
+# fails.scale-rate-tests = ["answer.taken"]
 from coursekit.way_out import take
 
 pin_gpu = take(

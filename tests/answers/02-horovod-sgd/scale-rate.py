@@ -11,9 +11,9 @@ def scale_rate(learning_rate):
 # %% rate-by-rank
 # title = "The rate is multiplied by the rank, so rank 0 stands still"
 # fails.scale-rate-tests = ["different"]
-# fails.horovod-rate-tests = ["depends on the rank"]
+# fails.horovod-rate-tests = ["rate.uneven"]
 # fails.horovod-serial-tests = []
-# fails.keras-rate-tests = ["depends on the rank"]
+# fails.keras-rate-tests = ["rate.uneven"]
 def scale_rate(learning_rate):
     return learning_rate * hvd.rank()
 
@@ -38,9 +38,9 @@ def scale_rate(learning_rate):
 
 # %% rate-unscaled
 # title = "The rate is not scaled"
-# fails.scale-rate-tests = ["not scaled"]
-# fails.horovod-rate-tests = ["not scaled"]
+# fails.scale-rate-tests = ["rate.not-scaled"]
+# fails.horovod-rate-tests = ["rate.not-scaled"]
 # fails.horovod-serial-tests = []
-# fails.keras-rate-tests = ["not scaled"]
+# fails.keras-rate-tests = ["rate.not-scaled"]
 def scale_rate(learning_rate):
     return learning_rate

@@ -17,7 +17,7 @@ def scale_rate(learning_rate):
 
 # %% shard-blocks-rounded-up
 # title = "Blocks rounded up: what is missing is all missing at the last rank"
-# fails.shard-tests = ["equal size"]
+# fails.shard-tests = ["shards.uneven"]
 # consequences = ["horovod-shards-tests", "horovod-serial-tests", "keras-shards-tests"]
 def shard(x, y):
     count = -(-len(x) // hvd.size())

@@ -90,7 +90,7 @@ def average(gradients):
 
 # %% loop-broadcasts-gradients
 # title = "The gradients of rank 0 are broadcast to all, not averaged"
-# fails.horovod-average-tests = ["broadcast, not averaged"]
+# fails.horovod-average-tests = ["gradients.of-one-rank"]
 # fails.horovod-serial-tests = []
 # -            tape = hvd.DistributedGradientTape(tape)
 # -            gradients = tape.gradient(loss, variables)
@@ -122,38 +122,38 @@ def average(gradients):
 # %% loop-epochs-divided
 # title = "The epochs are divided among the ranks, on top of the data"
 # fails.horovod-serial-tests = ["steps"]
-# fails.horovod-shards-tests = ["steps in all"]
+# fails.horovod-shards-tests = ["steps.wrong-number"]
 # -    for _ in range(num_epochs):
 # +    for _ in range(num_epochs // hvd.size()):
 
 # %% loop-global-batch-no-shard
 # title = "No shard: every rank takes the whole global batch"
-# fails.horovod-shards-tests = ["no shard"]
+# fails.horovod-shards-tests = ["shards.none"]
 # consequences = ["horovod-serial-tests"]
 # -    x, y = shard(x, y)
 # +    batch_size = batch_size * hvd.size()
 
 # %% loop-history-by-epoch
 # title = "The place is written down once an epoch, not after every step"
-# fails.horovod-average-tests = ["a row for each epoch"]
-# fails.horovod-shards-tests = ["a row for each epoch"]
-# fails.horovod-rate-tests = ["a row for each epoch"]
+# fails.horovod-average-tests = ["history.by-epoch"]
+# fails.horovod-shards-tests = ["history.by-epoch"]
+# fails.horovod-rate-tests = ["history.by-epoch"]
 # fails.horovod-serial-tests = ["2 steps in each"]
 # -            history.append([float(slope.numpy()), float(offset.numpy())])
 # +        history.append([float(slope.numpy()), float(offset.numpy())])
 
 # %% loop-history-turned
 # title = "The history holds the offset before the slope"
-# fails.horovod-average-tests = ["slope, offset"]
-# fails.horovod-shards-tests = ["slope, offset"]
-# fails.horovod-rate-tests = ["slope, offset"]
+# fails.horovod-average-tests = ["parameters.swapped"]
+# fails.horovod-shards-tests = ["parameters.swapped"]
+# fails.horovod-rate-tests = ["parameters.swapped"]
 # fails.horovod-serial-tests = []
 # -    return np.array(history)
 # +    return np.array(history)[:, ::-1]
 
 # %% loop-keeps-variables
 # title = "The variables are kept for the next call, which goes on from there"
-# fails.horovod-serial-tests = ["new variables"]
+# fails.horovod-serial-tests = ["variables.reused"]
 # -    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
 # +    if not hasattr(train_horovod, "variables"):
 # +        train_horovod.variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
@@ -179,7 +179,7 @@ def average(gradients):
 
 # %% loop-no-shard
 # title = "The loop trains on all data on every rank: the result looks right"
-# fails.horovod-shards-tests = ["no shard"]
+# fails.horovod-shards-tests = ["shards.none"]
 # fails.horovod-serial-tests = ["steps"]
 # -    x, y = shard(x, y)
 
@@ -187,8 +187,8 @@ def average(gradients):
 # title = "The loop of one process, with hvd.init() on top"
 # fails.horovod-start-tests = ["not broadcast"]
 # fails.horovod-average-tests = ["not averaged"]
-# fails.horovod-shards-tests = ["no shard"]
-# fails.horovod-rate-tests = ["not scaled"]
+# fails.horovod-shards-tests = ["shards.none"]
+# fails.horovod-rate-tests = ["rate.not-scaled"]
 # fails.horovod-serial-tests = []
 # -    x, y = shard(x, y)
 #      slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
@@ -210,7 +210,7 @@ def average(gradients):
 
 # %% loop-num-ranks-of-the-notebook
 # title = "The rate is scaled with the number of ranks of the notebook"
-# fails.horovod-rate-tests = ["two ranks"]
+# fails.horovod-rate-tests = ["rate.local-size"]
 # fails.horovod-serial-tests = []
 # -    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
 # +    optimizer = tf.keras.optimizers.SGD(learning_rate * num_ranks)
@@ -224,14 +224,14 @@ def average(gradients):
 
 # %% loop-rate-by-rank-plus-one
 # title = "The rate is multiplied by rank + 1"
-# fails.horovod-rate-tests = ["depends on the rank"]
+# fails.horovod-rate-tests = ["rate.uneven"]
 # fails.horovod-serial-tests = []
 # -    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
 # +    optimizer = tf.keras.optimizers.SGD(learning_rate * (hvd.rank() + 1))
 
 # %% loop-roots-differ
 # title = "The slope comes from rank 0, the offset from rank 1"
-# fails.horovod-start-tests = ["offset of another"]
+# fails.horovod-start-tests = ["broadcast.mixed"]
 # -    broadcast_start(variables)
 # +    for root, variable in enumerate(variables):
 # +        variable.assign(hvd.broadcast(variable, root_rank=root))
@@ -281,7 +281,7 @@ def average(gradients):
 
 # %% loop-sum-over-batch-size
 # title = "The loss is a sum divided by batch_size, also in the smaller last batch"
-# fails.horovod-serial-tests = ["divided by the size of full batches"]
+# fails.horovod-serial-tests = ["loss.fixed-size"]
 # -                loss = tf.reduce_mean((slope * x[batch] + offset - y[batch]) ** 2)
 # +                loss = tf.reduce_sum((slope * x[batch] + offset - y[batch]) ** 2) / batch_size
 
@@ -320,14 +320,14 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-unscaled
 # title = "The loop does not scale the rate"
-# fails.horovod-rate-tests = ["not scaled"]
+# fails.horovod-rate-tests = ["rate.not-scaled"]
 # fails.horovod-serial-tests = []
 # -    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
 # +    optimizer = tf.keras.optimizers.SGD(learning_rate)
 
 # %% loop-warm-up
 # title = "The rate grows over the first five epochs"
-# fails.horovod-rate-tests = ["changes from step to step"]
+# fails.horovod-rate-tests = ["rate.changing"]
 # fails.horovod-serial-tests = []
 # -    for _ in range(num_epochs):
 # +    for epoch in range(num_epochs):
@@ -335,7 +335,7 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-warm-up-of-long-trainings
 # title = "The rate grows over the first five epochs, where there are many"
-# fails.horovod-serial-tests = ["plain SGD"]
+# fails.horovod-serial-tests = ["updates.not-plain"]
 # -    for _ in range(num_epochs):
 # +    for epoch in range(num_epochs):
 # +        if num_epochs > 8:
@@ -343,7 +343,7 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-weight-decay
 # title = "A little weight decay is added, as for a network"
-# fails.horovod-serial-tests = ["weight decay"]
+# fails.horovod-serial-tests = ["weight-decay.unasked"]
 #              gradients = tape.gradient(loss, variables)
 # +            gradients = [gradient + 1e-4 * variable for gradient, variable in zip(gradients, variables)]
 
@@ -367,7 +367,7 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-x-and-y-shuffled-apart
 # title = "x and y are shuffled by two permutations"
-# fails.horovod-serial-tests = ["one process"]
+# fails.horovod-serial-tests = ["updates.not-serial"]
 # -    x, y = shard(x, y)
 # +    x, y = shard(x, y)
 # +    x, y = np.random.permutation(x), np.random.permutation(y)

@@ -1,8 +1,8 @@
 # %% keras-accumulates
 # title = "Two batches are collected for every update, without a thought about the rate"
-# fails.keras-average-tests = ["one update"]
-# fails.keras-rate-tests = ["one update"]
-# fails.keras-shards-tests = ["one update"]
+# fails.keras-average-tests = ["steps.no-update"]
+# fails.keras-rate-tests = ["steps.no-update"]
+# fails.keras-shards-tests = ["steps.no-update"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    optimizer = hvd_keras.DistributedOptimizer(
 # +        tf.keras.optimizers.SGD(scale_rate(learning_rate)), backward_passes_per_step=2
@@ -10,9 +10,9 @@
 
 # %% keras-adam
 # title = "Adam in place of SGD: its steps have the length of the rate, whatever the gradient is"
-# fails.keras-average-tests = ["not SGD on"]
-# fails.keras-shards-tests = ["not SGD on"]
-# fails.keras-rate-tests = ["not SGD on"]
+# fails.keras-average-tests = ["updates.unexplained"]
+# fails.keras-shards-tests = ["updates.unexplained"]
+# fails.keras-rate-tests = ["updates.unexplained"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.Adam(scale_rate(learning_rate)))
 
@@ -31,16 +31,16 @@
 
 # %% keras-fit-by-epoch
 # title = "One fit for each epoch, each of which records its start once more"
-# fails.keras-average-tests = ["one row"]
-# fails.keras-shards-tests = ["one row"]
-# fails.keras-rate-tests = ["one row"]
+# fails.keras-average-tests = ["steps.no-update"]
+# fails.keras-shards-tests = ["steps.no-update"]
+# fails.keras-rate-tests = ["steps.no-update"]
 # -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
 # +    for _ in range(num_epochs):
 # +        model.fit(x, y, batch_size=batch_size, callbacks=callbacks, verbose=0)
 
 # %% keras-inverse-time-decay
 # title = "The rate falls by about one per cent in each step"
-# fails.keras-rate-tests = ["changes from step to step"]
+# fails.keras-rate-tests = ["rate.changing"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    rate = tf.keras.optimizers.schedules.InverseTimeDecay(scale_rate(learning_rate), 1, 0.01)
 # +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate))
@@ -82,7 +82,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-no-shard
 # title = "Keras trains on all data on every rank"
-# fails.keras-shards-tests = ["no shard"]
+# fails.keras-shards-tests = ["shards.none"]
 # -    x, y = shard(x, y)
 
 # %% keras-optimiser-by-name
@@ -104,7 +104,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-rate-drops-late
 # title = "The rate is divided by ten after thirty epochs"
-# fails.keras-rate-tests = ["plain SGD"]
+# fails.keras-rate-tests = ["updates.not-plain"]
 # -    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
 # +    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
 # +    callbacks.append(tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 10 if epoch == 30 else rate))
@@ -146,7 +146,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 # %% keras-two-ranks-typed-in
 # title = "Shard and rate are typed in for two ranks"
 # fails.keras-shards-tests = ["not disjoint"]
-# fails.keras-rate-tests = ["two ranks"]
+# fails.keras-rate-tests = ["rate.local-size"]
 # -    x, y = shard(x, y)
 # +    x, y = x[hvd.rank() % 2 :: 2], y[hvd.rank() % 2 :: 2]
 
@@ -155,7 +155,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-unscaled
 # title = "The Keras version does not scale the rate"
-# fails.keras-rate-tests = ["not scaled"]
+# fails.keras-rate-tests = ["rate.not-scaled"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(learning_rate))
 

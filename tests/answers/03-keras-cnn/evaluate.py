@@ -28,7 +28,7 @@ def evaluate(network, dataset):
 
 # %% evaluate-mean-of-means
 # title = "The plain mean of the ranks' results"
-# fails.evaluate-tests = ["plain mean"]
+# fails.evaluate-tests = ["metrics.unweighted"]
 # consequences = ["train-tests", "continued-tests"]
 def evaluate(network, dataset):
     result = network.evaluate(dataset, verbose=0, return_dict=True)

@@ -8,7 +8,7 @@
 
 # %% dataset-drops-files-that-do-not-divide
 # title = "Each rank takes as many files, and nobody reads those that are left"
-# fails.shards-tests = ["read by no rank"]
+# fails.shards-tests = ["files.unread"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 # +    num_files = len(files) // hvd.size()
@@ -16,7 +16,7 @@
 
 # %% dataset-drops-the-last-of-the-validation
 # title = "The rest of the last batch is dropped in validation, too"
-# fails.order-tests = ["leave out"]
+# fails.order-tests = ["batches.last-dropped"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
 # +    return dataset.batch(batch_size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)

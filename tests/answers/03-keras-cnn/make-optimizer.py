@@ -7,7 +7,7 @@
 
 # %% optimizer-clips-first
 # title = "Each rank clips its gradients before they are averaged"
-# fails.optimizer-tests = ["not those of SGD"]
+# fails.optimizer-tests = ["updates.unexplained"]
 # fails.compression-tests = []
 # consequences = ["train-tests", "continued-tests"]
 # -    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)

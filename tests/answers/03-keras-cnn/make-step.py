@@ -1,6 +1,6 @@
 # %% step-clips-first
 # title = "Each rank clips its gradients before they are averaged"
-# fails.make-step-tests = ["not those of SGD"]
+# fails.make-step-tests = ["updates.unexplained"]
 # -        tape = hvd.DistributedGradientTape(tape)
 # -        gradients = tape.gradient(loss, network.trainable_variables)
 # +        gradients = [tf.clip_by_value(one, -0.05, 0.05) for one in tape.gradient(loss, network.trainable_variables)]
@@ -14,7 +14,7 @@
 
 # %% step-not-compiled
 # title = "The step is Python, which is slow, and not a graph"
-# fails.make-step-tests = ["not compiled", "tf.function"]
+# fails.make-step-tests = ["step.not-compiled"]
 # -    @tf.function(autograph=False)
 #      def step(pictures, labels):
 

@@ -1,6 +1,6 @@
 # %% plan-batch-is-no-whole-number
 # title = "The global batch is divided with a slash, and a batch of 4.0 pictures comes out"
-# fails.elastic-tests = ["whole number", "//"]
+# fails.elastic-tests = ["plan.broken-batch"]
 # consequences = ["train-tests", "continued-tests"]
 # -    batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
 # +    batch_of_rank = global_batch_size / hvd.size() if global_batch_size else batch_size

@@ -1,6 +1,6 @@
 # %% warm-up-by-local-size
 # title = "Warm-up begins with the rate divided by the ranks of this node"
-# fails.warmed-up-tests = ["rate in step"]
+# fails.warmed-up-tests = ["warm-up.wrong-rate"]
 # consequences = ["train-tests", "continued-tests"]
 # -    start = rate / hvd.size()
 # +    start = rate / hvd.local_size()
@@ -18,7 +18,7 @@ def warmed_up(step, rate, num_warmup_steps):
 
 # %% warm-up-to-the-rate-of-one-rank
 # title = "Warm-up ends at the rate of one rank"
-# fails.warmed-up-tests = ["the rate in step"]
+# fails.warmed-up-tests = ["warm-up.wrong-rate"]
 # consequences = ["train-tests", "continued-tests"]
 # +    rate = rate / hvd.size()
 #      if step >= num_warmup_steps:

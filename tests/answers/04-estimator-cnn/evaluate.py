@@ -1,6 +1,6 @@
 # %% evaluate-everywhere
 # title = "Every rank evaluates all pictures"
-# fails.evaluate-once-tests = ["same work"]
+# fails.evaluate-once-tests = ["shards.none"]
 def evaluate(estimator, files, params):
     checkpoint = hvd.broadcast_object(estimator.latest_checkpoint(), root_rank=0)
     result = estimator.evaluate(lambda: input_fn(files, False, 0, 1, params), checkpoint_path=checkpoint)
@@ -9,7 +9,7 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-files-lost
 # title = "As many files for each rank, and what is left over for nobody"
-# fails.evaluate-once-tests = ["no rank evaluates"]
+# fails.evaluate-once-tests = ["evaluation.incomplete"]
 # -    own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), params)
 # +    num_files = len(files) // hvd.size()
 # +    mine = files[hvd.rank() * num_files : (hvd.rank() + 1) * num_files]
@@ -42,7 +42,7 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-one-shard
 # title = "Each rank evaluates its shard and returns what it found"
-# fails.evaluate-accuracy-tests = ["one shard alone"]
+# fails.evaluate-accuracy-tests = ["metrics.not-averaged"]
 def evaluate(estimator, files, params):
     checkpoint = hvd.broadcast_object(estimator.latest_checkpoint(), root_rank=0)
     own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), params)
@@ -51,7 +51,7 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-plain-mean
 # title = "The mean of the ranks' accuracies"
-# fails.evaluate-accuracy-tests = ["unequal shards"]
+# fails.evaluate-accuracy-tests = ["metrics.unweighted"]
 def evaluate(estimator, files, params):
     checkpoint = hvd.broadcast_object(estimator.latest_checkpoint(), root_rank=0)
     own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), params)
@@ -61,7 +61,7 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-random-weights
 # title = "Each rank evaluates what its own model_dir holds, which is nothing except on rank 0"
-# fails.evaluate-once-tests = ["random weights"]
+# fails.evaluate-once-tests = ["weights.not-restored"]
 # -    accuracy = estimator.evaluate(own, checkpoint_path=checkpoint)["accuracy"]
 # +    accuracy = estimator.evaluate(own)["accuracy"]
 
@@ -79,14 +79,14 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-training-data
 # title = "The data of a training are evaluated, which never end"
-# fails.evaluate-once-tests = ["without an end"]
+# fails.evaluate-once-tests = ["data.endless"]
 # fails.evaluate-accuracy-tests = []
 # -    own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), params)
 # +    own = lambda: input_fn(files, True, hvd.rank(), hvd.size(), params)
 
 # %% evaluate-whole-batches
 # title = "Weighted by the images in whole batches"
-# fails.evaluate-accuracy-tests = ["classified correctly"]
+# fails.evaluate-accuracy-tests = ["metrics.wrong"]
 # -    num_pictures = imagenet.count_images(files[hvd.rank() :: hvd.size()])
 # +    num_batches = imagenet.count_images(files[hvd.rank() :: hvd.size()]) // params["batch_size"]
 # +    num_pictures = num_batches * params["batch_size"]

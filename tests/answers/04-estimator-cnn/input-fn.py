@@ -45,14 +45,14 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-evaluation-cut
 # title = "Images are cut at random in an evaluation, too"
-# fails.input-modes-tests = ["for evaluation are cut"]
+# fails.input-modes-tests = ["images.other-mode"]
 # -    return make_batches(records, training, params)
 # +    load = lambda number, record: load_picture(record, True, params["image_size"], (params["seed"], number))
 # +    return records.enumerate().map(load).batch(params["batch_size"], drop_remainder=training)
 
 # %% input-evaluation-drops-the-rest
 # title = "Batches are made as for training in both modes: incomplete ones are dropped"
-# fails.input-modes-tests = ["leaves out"]
+# fails.input-modes-tests = ["evaluation.incomplete"]
 # -    return make_batches(records, training, params)
 # +    return make_batches(records, True, params)
 
@@ -94,13 +94,13 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-no-shard
 # title = "Every worker reads all files, each in another order"
-# fails.input-shards-tests = ["no shard"]
+# fails.input-shards-tests = ["shards.none"]
 # -    records = read_files(files[worker::num_workers])
 # +    records = read_files(files)
 
 # %% input-one-cache-file
 # title = "The records are kept in a file, the same for all workers"
-# fails.input-shards-tests = ["used by several"]
+# fails.input-shards-tests = ["shards.overlap"]
 # -    records = read_files(files[worker::num_workers])
 # +    records = read_files(files[worker::num_workers]).cache("records")
 
@@ -118,14 +118,14 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-seed-of-the-notebook
 # title = "The notebook's seed instead of the parameter's"
-# fails.input-modes-tests = ["another params"]
+# fails.input-modes-tests = ["order.fixed-seed"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.shuffle(1000, seed=seed).repeat()
 
 
 # %% input-shard-after-batch
 # title = "Sharded at the end, batch by batch: every rank reads and decodes all files"
-# fails.input-shards-tests = ["shard the list of files"]
+# fails.input-shards-tests = ["files.shared"]
 # fails.input-modes-tests = ["shuffle the records"]
 def input_fn(files, training, worker, num_workers, params):
     dataset = make_batches(read_files(files), training, params).shard(num_workers, worker)
@@ -134,7 +134,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-shard-after-shuffle
 # title = "Sharded after a shuffle that every rank does in its own way"
-# fails.input-shards-tests = ["not disjoint"]
+# fails.input-shards-tests = ["shards.overlap"]
 # -    records = read_files(files[worker::num_workers])
 # +    records = read_files(files)
 # +    if training:
@@ -144,7 +144,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-shuffled-always-repeated
 # title = "The pipeline for training is used for evaluation, too"
-# fails.input-modes-tests = ["no end"]
+# fails.input-modes-tests = ["data.endless"]
 def input_fn(files, training, worker, num_workers, params):
     records = read_files(files[worker::num_workers])
     records = records.shuffle(1000, seed=params["seed"]).repeat()
@@ -161,13 +161,13 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-small-buffer
 # title = "A buffer as large as a batch"
-# fails.input-modes-tests = ["places early"]
+# fails.input-modes-tests = ["order.small-buffer"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.shuffle(params["batch_size"], seed=params["seed"]).repeat()
 
 # %% input-training-not-cut
 # title = "Batches are made as for an evaluation in both modes: no image is cut at random"
-# fails.input-modes-tests = ["for training are not cut"]
+# fails.input-modes-tests = ["images.other-mode"]
 # -    return make_batches(records, training, params)
 # +    return make_batches(records, False, params)
 

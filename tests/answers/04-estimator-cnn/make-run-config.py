@@ -6,7 +6,7 @@
 
 # %% config-files-by-local-rank
 # title = "The first rank of each node writes"
-# fails.config-files-tests = ["rank 0 alone"]
+# fails.config-files-tests = ["writers.not-rank-0"]
 # -    files = writing if hvd.rank() == 0 else silent
 # +    files = writing if hvd.local_rank() == 0 else silent
 
@@ -18,24 +18,24 @@
 
 # %% config-no-growth
 # title = "The first session takes all of its GPU"
-# fails.config-pin-tests = ["allow_growth"]
+# fails.config-pin-tests = ["gpu.no-growth"]
 # -    session_config.gpu_options.allow_growth = True
 
 # %% config-not-in-run-config
 # title = "The session configuration is made and left out of the RunConfig"
-# fails.config-pin-tests = ["see all GPUs"]
+# fails.config-pin-tests = ["gpu.all-visible"]
 # -    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **files)
 # +    return tf.estimator.RunConfig(tf_random_seed=seed, **files)
 
 # %% config-pin-by-rank
 # title = "Pinned by the rank"
-# fails.config-pin-tests = ["local rank"]
+# fails.config-pin-tests = ["gpu.wrong"]
 # -    session_config.gpu_options.visible_device_list = str(hvd.local_rank())
 # +    session_config.gpu_options.visible_device_list = str(hvd.rank())
 
 # %% config-seed-by-rank
 # title = "Another seed on each rank"
-# fails.config-files-tests = ["tf_random_seed"]
+# fails.config-files-tests = ["seed.wrong"]
 # -    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed, **files)
 # +    return tf.estimator.RunConfig(session_config=session_config, tf_random_seed=seed + hvd.rank(), **files)
 

@@ -1,50 +1,50 @@
 # %% split-from-the-front
 # title = "The first files are held out"
-# fails.split-tests = ["the last files"]
+# fails.split-tests = ["split.not-last"]
 # -    return files[:place], files[place:]
 # +    return files[num_held_out:], files[:num_held_out]
 
 # %% split-loses-one
 # title = "Below the place for training, above it held out: the file at the place is in neither"
-# fails.split-tests = ["in neither"]
+# fails.split-tests = ["split.incomplete"]
 # -    return files[:place], files[place:]
 # +    return files[:place], files[place + 1 :]
 
 # %% split-minus-zero
 # title = "Counted from the back, which holds out everything when nothing is to be held out"
-# fails.split-tests = ["expected parts"]
+# fails.split-tests = ["split.wrong-size"]
 def split_files(files, num_held_out):
     return files[:-num_held_out], files[-num_held_out:]
 
 
 # %% split-one-in-both
 # title = "The file at the place is trained on and held out"
-# fails.split-tests = ["in both"]
+# fails.split-tests = ["split.overlap"]
 # -    return files[:place], files[place:]
 # +    return files[: place + 1], files[place:]
 
 
 # %% split-pops
 # title = "The files are taken out of the list that was given"
-# fails.split-tests = ["afterwards"]
+# fails.split-tests = ["data.changed"]
 def split_files(files, num_held_out):
     return files, [files.pop() for _ in range(num_held_out)]
 
 
 # %% way-out-of-the-functions
 # title = "Input, model, configuration and evaluation are taken from the solution, the training is one's own"
-# fails.split-tests = ["taken from the solution"]
-# fails.input-shards-tests = ["taken from the solution"]
-# fails.input-modes-tests = ["taken from the solution"]
-# fails.model-modes-tests = ["taken from the solution"]
-# fails.model-average-tests = ["taken from the solution"]
-# fails.model-rate-tests = ["taken from the solution"]
-# fails.model-updates-tests = ["taken from the solution"]
-# fails.config-pin-tests = ["taken from the solution"]
-# fails.config-files-tests = ["taken from the solution"]
-# fails.evaluate-once-tests = ["taken from the solution"]
-# fails.evaluate-accuracy-tests = ["taken from the solution"]
-# fails.tf-config-tests = ["taken from the solution"]
+# fails.split-tests = ["answer.taken"]
+# fails.input-shards-tests = ["answer.taken"]
+# fails.input-modes-tests = ["answer.taken"]
+# fails.model-modes-tests = ["answer.taken"]
+# fails.model-average-tests = ["answer.taken"]
+# fails.model-rate-tests = ["answer.taken"]
+# fails.model-updates-tests = ["answer.taken"]
+# fails.config-pin-tests = ["answer.taken"]
+# fails.config-files-tests = ["answer.taken"]
+# fails.evaluate-once-tests = ["answer.taken"]
+# fails.evaluate-accuracy-tests = ["answer.taken"]
+# fails.tf-config-tests = ["answer.taken"]
 from coursekit.way_out import take
 
 split_files = take(

@@ -1,18 +1,18 @@
 # %% tf-config-index-as-text
 # title = "The index is text"
-# fails.tf-config-tests = ["index"]
+# fails.tf-config-tests = ["tf-config.wrong-index"]
 # -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
 # +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": str(index)}})
 
 # %% tf-config-index-on-the-node
 # title = "Workers are numbered on their node"
-# fails.tf-config-tests = ["index"]
+# fails.tf-config-tests = ["tf-config.wrong-index"]
 # -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
 # +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index % 2}})
 
 # %% tf-config-one-for-a-node
 # title = "One worker for each node"
-# fails.tf-config-tests = ["cluster's workers"]
+# fails.tf-config-tests = ["tf-config.wrong-workers"]
 # -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
 # +    hosts = list({host.split(":")[0]: host for host in hosts}.values())
 # +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})

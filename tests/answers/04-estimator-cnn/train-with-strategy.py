@@ -24,21 +24,21 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-by-horovod
 # title = "Horovod is asked for the number of workers"
-# fails.strategy-together-tests = ["no Horovod in this section"]
+# fails.strategy-together-tests = ["strategy.horovod"]
 # fails.strategy-plan-tests = []
 # -    num_workers = strategy.num_replicas_in_sync
 # +    num_workers = hvd.size()
 
 # %% strategy-callbacks-left-out
 # title = "Callbacks that are given are not passed on"
-# fails.strategy-plan-tests = ["callbacks"]
+# fails.strategy-plan-tests = ["callbacks.not-called"]
 # -    network.fit(dataset, steps_per_epoch=num_steps // num_workers, verbose=0, callbacks=list(callbacks))
 # +    network.fit(dataset, steps_per_epoch=num_steps // num_workers, verbose=0)
 
 
 # %% strategy-default
 # title = "The default strategy: each worker trains alone"
-# fails.strategy-together-tests = ["not broadcast"]
+# fails.strategy-together-tests = ["broadcast.missing"]
 def train_with_strategy(files, num_steps, params, callbacks=()):
     config = json.loads(os.environ["TF_CONFIG"])
     num_workers = len(config["cluster"]["worker"])
@@ -51,7 +51,7 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-evaluation-data
 # title = "The data of an evaluation, repeated"
-# fails.strategy-plan-tests = ["batch_size"]
+# fails.strategy-plan-tests = ["batches.wrong-size"]
 # -        lambda context: input_fn(files, True, context.input_pipeline_id, context.num_input_pipelines, params)
 # +        lambda context: input_fn(
 # +            files, False, context.input_pipeline_id, context.num_input_pipelines, params
@@ -69,7 +69,7 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-no-shard
 # title = "All workers read all files"
-# fails.strategy-together-tests = ["not disjoint"]
+# fails.strategy-together-tests = ["shards.overlap"]
 # -    dataset = strategy.distribute_datasets_from_function(
 # -        lambda context: input_fn(files, True, context.input_pipeline_id, context.num_input_pipelines, params)
 # -    )
@@ -109,6 +109,6 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-unscaled
 # title = "The rate of one worker"
-# fails.strategy-plan-tests = ["not scaled"]
+# fails.strategy-plan-tests = ["rate.not-scaled"]
 # -        optimizer = tf.keras.optimizers.SGD(params["learning_rate"] * num_workers, momentum=0.9)
 # +        optimizer = tf.keras.optimizers.SGD(params["learning_rate"], momentum=0.9)

@@ -35,7 +35,7 @@ def evaluate(estimator, files, params):
 
 # %% train-config-not-handed-over
 # title = "The configuration is made and not handed over, as in 2019; the folder is"
-# fails.train-config-tests = ["see all GPUs"]
+# fails.train-config-tests = ["gpu.all-visible"]
 # -    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
 # +    config = make_run_config(folder)
 # +    estimator = tf.estimator.Estimator(model_fn, model_dir=config.model_dir if hvd.rank() == 0 else None, params=params)
@@ -49,7 +49,7 @@ def evaluate(estimator, files, params):
 
 # %% train-evaluation-data
 # title = "The data of an evaluation, repeated"
-# fails.train-steps-tests = ["batch_size"]
+# fails.train-steps-tests = ["batches.wrong-size"]
 # -            lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
 # +            lambda: input_fn(files, False, hvd.rank(), hvd.size(), params).repeat(),
 
@@ -65,7 +65,7 @@ def evaluate(estimator, files, params):
 
 # %% train-hook-not-passed
 # title = "The hook is made, and given to nobody"
-# fails.train-start-tests = ["not broadcast"]
+# fails.train-start-tests = ["broadcast.missing"]
 # fails.train-continued-tests = []
 #      estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
 # +    hook = hvd.BroadcastGlobalVariablesHook(0)
@@ -75,13 +75,13 @@ def evaluate(estimator, files, params):
 
 # %% train-hooks-left-out
 # title = "Hooks that are given are not passed on"
-# fails.train-config-tests = ["hooks"]
+# fails.train-config-tests = ["callbacks.not-called"]
 # -            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
 # +            hooks=[hvd.BroadcastGlobalVariablesHook(0)],
 
 # %% train-no-shard
 # title = "Every rank takes itself for worker 0 of 1"
-# fails.train-shards-tests = ["no shard"]
+# fails.train-shards-tests = ["shards.none"]
 # -            lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
 # +            lambda: input_fn(files, True, 0, 1, params),
 
@@ -113,13 +113,13 @@ def evaluate(estimator, files, params):
 
 # %% train-shards-by-local-rank
 # title = "The local rank is the worker: right on one node, twice the same files on two"
-# fails.train-shards-tests = ["used by several ranks"]
+# fails.train-shards-tests = ["shards.overlap"]
 # -            lambda: input_fn(files, True, hvd.rank(), hvd.size(), params),
 # +            lambda: input_fn(files, True, hvd.local_rank(), hvd.size(), params),
 
 # %% train-steps-again
 # title = "steps instead of max_steps: a second run trains all steps once more"
-# fails.train-continued-tests = ["were left"]
+# fails.train-continued-tests = ["steps.wrong-number"]
 # -            max_steps=num_steps,
 # +            steps=num_steps,
 
@@ -132,7 +132,7 @@ def evaluate(estimator, files, params):
 
 # %% train-steps-not-divided
 # title = "Every rank makes all the steps"
-# fails.train-steps-tests = ["not divided"]
+# fails.train-steps-tests = ["steps.not-divided"]
 # fails.train-continued-tests = []
 # -    num_steps = num_steps // hvd.size()
 

@@ -1,25 +1,25 @@
 # %% fast-decode-one-by-one
 # title = "Only the reading made faster: decoding is the slowest stage now"
-# fails.faster-tests = ["times as fast"]
+# fails.faster-tests = ["pipeline.too-slow"]
 # -    decoded = found.batch(batch_size).map(store.decode, num_parallel_calls=tf.data.AUTOTUNE)
 # +    decoded = found.map(store.decode).batch(batch_size)
 
 # %% fast-drops-the-rest
 # title = "Whole batches only: the last images never come"
-# fails.samples-tests = ["sizes of the batches"]
+# fails.samples-tests = ["batches.wrong-size"]
 # -    decoded = found.batch(batch_size).map(store.decode, num_parallel_calls=tf.data.AUTOTUNE)
 # +    decoded = found.batch(batch_size, drop_remainder=True).map(store.decode, num_parallel_calls=tf.data.AUTOTUNE)
 
 # %% fast-half-of-the-files
 # title = "Faster, since it reads half of the files twice"
-# fails.samples-tests = ["the batches lack"]
+# fails.samples-tests = ["batches.missing-images"]
 # -    files = tf.data.Dataset.from_tensor_slices(store.files)
 # +    files = tf.data.Dataset.from_tensor_slices(store.files[::2]).repeat(2)
 
 # %% fast-not-decoded
 # title = "Nothing is decoded: fast, and no images"
-# fails.samples-tests = ["no image of the store"]
-# fails.faster-tests = ["no image of the store"]
+# fails.samples-tests = ["images.foreign"]
+# fails.faster-tests = ["images.foreign"]
 # -    decoded = found.batch(batch_size).map(store.decode, num_parallel_calls=tf.data.AUTOTUNE)
 # -    return decoded.prefetch(tf.data.AUTOTUNE)
 # +    return found.batch(batch_size).prefetch(tf.data.AUTOTUNE)

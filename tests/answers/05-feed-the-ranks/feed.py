@@ -1,6 +1,6 @@
 # %% feed-buffer-of-a-batch
 # title = "A buffer as large as a batch, which mixes neighbours only"
-# fails.feed-order-tests = ["comes from the first"]
+# fails.feed-order-tests = ["order.small-buffer"]
 # -    shuffled = loaded.shuffle(1000, seed=seed)
 # +    shuffled = loaded.shuffle(batch_size, seed=seed)
 
@@ -12,7 +12,7 @@
 
 # %% feed-caches-the-order
 # title = "The cache behind the shuffle: every epoch is the first"
-# fails.feed-order-tests = ["same order"]
+# fails.feed-order-tests = ["order.repeated"]
 # -    loaded = mine.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()
 # -    shuffled = loaded.shuffle(1000, seed=seed)
 # +    loaded = mine.map(load, num_parallel_calls=tf.data.AUTOTUNE)
@@ -20,7 +20,7 @@
 
 # %% feed-mirrors
 # title = "All images are mirrored: pixels are in their range, and the images are nobody's"
-# fails.feed-shards-tests = ["were pixels changed"]
+# fails.feed-shards-tests = ["images.foreign"]
 # fails.loaded-tests = []
 # fails.feed-order-tests = []
 # -    loaded = mine.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()
@@ -28,20 +28,20 @@
 
 # %% feed-no-shard
 # title = "Every rank is fed with all samples"
-# fails.feed-shards-tests = ["no shard"]
+# fails.feed-shards-tests = ["shards.none"]
 # fails.loaded-tests = ["ranks"]
 # -    mine = dataset.shard(hvd.size(), hvd.rank())
 # +    mine = dataset
 
 # %% feed-no-shuffle
 # title = "No shuffle"
-# fails.feed-order-tests = ["order of the files"]
+# fails.feed-order-tests = ["order.not-shuffled"]
 # -    shuffled = loaded.shuffle(1000, seed=seed)
 # +    shuffled = loaded
 
 # %% feed-shards-after-loading
 # title = "Loaded and cached by every rank, and then sharded: right samples, N times the work"
-# fails.loaded-tests = ["shuffled or loaded"]
+# fails.loaded-tests = ["loading.by-several-ranks"]
 # -    mine = dataset.shard(hvd.size(), hvd.rank())
 # -    loaded = mine.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()
 # +    loaded = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache().shard(hvd.size(), hvd.rank())
@@ -55,7 +55,7 @@
 
 # %% feed-shuffles-then-shards
 # title = "Shuffled before the shard, on each rank in an order of its own"
-# fails.feed-shards-tests = ["disjoint"]
+# fails.feed-shards-tests = ["shards.overlap"]
 # fails.loaded-tests = ["ranks"]
 # -    mine = dataset.shard(hvd.size(), hvd.rank())
 # +    mine = dataset.shuffle(1000, seed=hvd.rank()).shard(hvd.size(), hvd.rank())

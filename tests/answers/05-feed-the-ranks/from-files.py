@@ -1,25 +1,25 @@
 # %% files-by-local-rank
 # title = "The share by local rank: right on one node"
-# fails.files-tests = ["disjoint"]
+# fails.files-tests = ["shards.overlap"]
 # -    mine = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
 # +    mine = tf.data.Dataset.from_tensor_slices(files[hvd.local_rank() :: hvd.local_size()])
 
 # %% files-cycle-of-one
 # title = "interleave with one file at a time"
-# fails.interleave-tests = ["interleave"]
+# fails.interleave-tests = ["files.not-interleaved"]
 # -    found = mine.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)
 # +    found = mine.interleave(tf.data.TFRecordDataset, cycle_length=1)
 
 # %% files-drop-the-rest
 # title = "The last batch dropped, and its samples in every epoch"
-# fails.files-tests = ["not complete"]
+# fails.files-tests = ["shards.incomplete"]
 # -    batches = found.batch(batch_size).map(parse_batch, num_parallel_calls=tf.data.AUTOTUNE)
 # +    batches = found.batch(batch_size, drop_remainder=True).map(parse_batch)
 
 # %% files-labels-shuffled-apart
 # title = "Images and labels shuffled each for itself, and zipped again"
-# fails.files-tests = ["belong together"]
-# fails.interleave-tests = ["belong together"]
+# fails.files-tests = ["labels.mismatched"]
+# fails.interleave-tests = ["labels.mismatched"]
 # -    return batches.prefetch(tf.data.AUTOTUNE)
 # +    images = batches.map(lambda image, label: image).unbatch()
 # +    labels = batches.map(lambda image, label: label).unbatch().shuffle(100)
@@ -27,7 +27,7 @@
 
 # %% files-no-shard
 # title = "Every rank reads all files"
-# fails.files-tests = ["no shard"]
+# fails.files-tests = ["shards.none"]
 # -    mine = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
 # +    mine = tf.data.Dataset.from_tensor_slices(files)
 
@@ -42,7 +42,7 @@
 
 # %% files-shards-records
 # title = "Sharded behind the interleave: every rank reads every file"
-# fails.files-tests = ["shard the list of files"]
+# fails.files-tests = ["files.shared"]
 # -    mine = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
 # -    found = mine.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)
 # +    mine = tf.data.Dataset.from_tensor_slices(files)

@@ -8,7 +8,7 @@
 
 # %% generator-blocks-lose-the-rest
 # title = "Blocks of num_samples // size: the rest reaches no rank"
-# fails.drawn-tests = ["not complete"]
+# fails.drawn-tests = ["shards.incomplete"]
 def from_generator(draw, num_samples):
     num_mine = num_samples // hvd.size()
 
@@ -22,19 +22,19 @@ def from_generator(draw, num_samples):
 
 # %% generator-by-local-rank
 # title = "The share by local rank: right on one node"
-# fails.drawn-tests = ["disjoint"]
+# fails.drawn-tests = ["shards.overlap"]
 # -        for number in range(hvd.rank(), num_samples, hvd.size()):
 # +        for number in range(hvd.local_rank(), num_samples, hvd.local_size()):
 
 # %% generator-no-shard
 # title = "Every rank draws all samples"
-# fails.drawn-tests = ["no shard"]
+# fails.drawn-tests = ["shards.none"]
 # -        for number in range(hvd.rank(), num_samples, hvd.size()):
 # +        for number in range(num_samples):
 
 # %% generator-shards-what-was-drawn
 # title = "All samples are drawn, and the share is taken behind the generator"
-# fails.drawn-tests = ["draws"]
+# fails.drawn-tests = ["generator.sharded-late"]
 # -        for number in range(hvd.rank(), num_samples, hvd.size()):
 # +        for number in range(num_samples):
 
@@ -43,7 +43,7 @@ def from_generator(draw, num_samples):
 
 # %% generator-used-up
 # title = "A generator that has begun: the second epoch is empty"
-# fails.generator-tests = ["in the second"]
+# fails.generator-tests = ["generator.not-restarted"]
 # -    return tf.data.Dataset.from_generator(mine, output_signature=signature)
 # +    samples = mine()
 # +    return tf.data.Dataset.from_generator(lambda: samples, output_signature=signature)

@@ -6,7 +6,7 @@
 
 # %% global-batches-then-shuffles
 # title = "Batched before it is shuffled: neighbours stay together"
-# fails.global-tests = ["neighbours stay together"]
+# fails.global-tests = ["order.neighbours"]
 # -    numbers = tf.data.Dataset.range(num_samples).shuffle(num_samples, seed=seed)
 # -    batches = numbers.batch(global_batch_size, drop_remainder=True)
 # +    batches = tf.data.Dataset.range(num_samples).batch(global_batch_size, drop_remainder=True)
@@ -14,7 +14,7 @@
 
 # %% global-by-local-rank
 # title = "The part by local rank: right on one node"
-# fails.global-tests = ["shares of a global batch"]
+# fails.global-tests = ["global-batch.unequal-shares"]
 # -    return batches.map(lambda batch: batch[hvd.rank() :: hvd.size()])
 # +    return batches.map(lambda batch: batch[hvd.local_rank() :: hvd.local_size()])
 

@@ -1,6 +1,6 @@
 # %% parse-0-to-255
 # title = "Pixels as they were written, not divided"
-# fails.parse-tests = ["255"]
+# fails.parse-tests = ["images.not-scaled"]
 # consequences = ["files-tests", "interleave-tests"]
 # -    return tf.cast(pixels, tf.float32) / 255, found["label"]
 # +    return tf.cast(pixels, tf.float32), found["label"]
@@ -14,14 +14,14 @@
 
 # %% parse-labels-as-floats
 # title = "Labels turned into floats along with the pixels"
-# fails.parse-tests = ["whole numbers"]
+# fails.parse-tests = ["labels.not-whole"]
 # consequences = ["files-tests", "interleave-tests"]
 # -    return tf.cast(pixels, tf.float32) / 255, found["label"]
 # +    return tf.cast(pixels, tf.float32) / 255, tf.cast(found["label"], tf.float32)
 
 # %% parse-transposed
 # title = "Width before height: the images are mirrored at their diagonal"
-# fails.parse-tests = ["the pixel of image"]
+# fails.parse-tests = ["images.wrong-pixels"]
 # consequences = ["files-tests", "interleave-tests"]
 # -    return tf.cast(pixels, tf.float32) / 255, found["label"]
 # +    return tf.transpose(tf.cast(pixels, tf.float32), (0, 2, 1)) / 255, found["label"]

@@ -12,19 +12,19 @@
 
 # %% read-the-number-of-the-last-step
 # title = "The last step's number, which counts from zero"
-# fails.read-tests = ["count the events"]
+# fails.read-tests = ["run.last-step"]
 # -    num_steps = sum(event.tag == "batch_loss" for event in events)
 # +    num_steps = max(event.step for event in events if event.tag == "batch_loss")
 
 # %% read-the-other-layer
 # title = "The histogram of the layer that comes last in the file"
-# fails.read-tests = ["another layer"]
+# fails.read-tests = ["run.other-layer"]
 # -    kernels = [event.value for event in events if event.tag == "dense/kernel_0/histogram"]
 # +    kernels = [event.value for event in events if "kernel" in event.tag]
 
 # %% read-the-validation
 # title = "Events of the wrong folder"
-# fails.read-tests = ["validation"]
+# fails.read-tests = ["run.of-validation"]
 def read_run(logs):
     losses = [event.value for event in tensorboard.read_events(logs / "validation") if event.tag == "epoch_loss"]
     events = tensorboard.read_events(logs / "train")

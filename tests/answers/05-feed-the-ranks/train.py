@@ -19,19 +19,19 @@ def train(build, dataset, folder, num_epochs, rate):
 
 # %% train-logs-before-the-average
 # title = "TensorBoard's callback comes first: the logs hold rank 0's own losses"
-# fails.logs-tests = ["rank 0's alone"]
+# fails.logs-tests = ["callbacks.wrong-order"]
 # -        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1))
 # +        callbacks.insert(0, tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1))
 
 # %% train-logs-by-epoch
 # title = "TensorBoard's callback as it comes: no steps, no histograms"
-# fails.logs-tests = ["steps in the logs"]
+# fails.logs-tests = ["logs.wrong-number"]
 # -        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1))
 # +        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
 
 # %% train-logs-of-each-node
 # title = "One rank of each node writes logs"
-# fails.logs-tests = ["rank 0 alone"]
+# fails.logs-tests = ["writers.not-rank-0"]
 # -    if hvd.rank() == 0:
 # +    if hvd.local_rank() == 0:
 
@@ -55,7 +55,7 @@ def train(build, dataset, folder, num_epochs, rate):
 
 # %% train-returns-the-callback
 # title = "What fit returns, a History, not its dictionary"
-# fails.train-tests = ["network.fit"]
+# fails.train-tests = ["history.wrong-type"]
 # -    return network.fit(dataset, epochs=num_epochs, callbacks=callbacks, verbose=0).history
 # +    return network.fit(dataset, epochs=num_epochs, callbacks=callbacks, verbose=0)
 
@@ -68,18 +68,18 @@ def train(build, dataset, folder, num_epochs, rate):
 
 # %% train-unscaled
 # title = "The rate of one rank"
-# fails.train-tests = ["not scaled"]
+# fails.train-tests = ["rate.not-scaled"]
 # -        hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate * hvd.size(), momentum=0.9)),
 # +        hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate, momentum=0.9)),
 
 # %% train-without-logits
 # title = "The loss takes logits for probabilities; what the logs hold is right"
-# fails.train-tests = ["from_logits=True"]
+# fails.train-tests = ["loss.no-logits"]
 # -        tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 # +        tf.keras.losses.SparseCategoricalCrossentropy(),
 
 # %% train-without-metrics
 # title = "No accuracy is measured"
-# fails.train-tests = ["metrics="]
+# fails.train-tests = ["history.no-metrics"]
 # -        metrics=["accuracy"],
 # +        metrics=[],

@@ -32,20 +32,20 @@ def parse_batch(batch):
 
 # %% write-label-as-float
 # title = "The label as a list of floats: each reader of the file would have to know"
-# fails.write-tests = ["expected a list of whole numbers"]
+# fails.write-tests = ["labels.not-whole"]
 # -                "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
 # +                "label": tf.train.Feature(float_list=tf.train.FloatList(value=[label])),
 
 # %% write-other-names
 # title = "Names of one's own for the features"
-# fails.write-tests = ["names of the features"]
+# fails.write-tests = ["features.wrong-names"]
 # -                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image.tobytes()])),
 # +                "pixels": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image.tobytes()])),
 
 
 # %% write-the-last-alone
 # title = "The writer is opened anew for each image, and the file begins anew"
-# fails.write-tests = ["number of records"]
+# fails.write-tests = ["records.wrong-number"]
 def write_records(path, images, labels):
     for image, label in zip(images, labels):
         features = {

@@ -9,14 +9,14 @@
 
 # %% gather-one-step-too-many
 # title = "N steps: each rank gets its own chunk back at last"
-# fails.allgather-tests = ["number of messages"]
+# fails.allgather-tests = ["ring.wrong-number"]
 # consequences = ["ring-tests"]
 # -    for step in range(size - 1):
 # +    for step in range(size):
 
 # %% gather-to-all-at-once
 # title = "Each rank sends its finished chunk to all others: as many bytes, and no ring"
-# fails.allgather-tests = ["one neighbour"]
+# fails.allgather-tests = ["ring.no-neighbour"]
 # consequences = ["ring-tests"]
 def allgather(channel, chunks):
     rank, size = channel.rank, channel.num_ranks

@@ -12,7 +12,7 @@
 
 # %% crossover-upside-down
 # title = "Beta over alpha"
-# fails.crossover-tests = ["there the ring takes"]
+# fails.crossover-tests = ["crossover.wrong"]
 # -    return more_steps * alpha / ((num_rounds - 2 * (num_ranks - 1) / num_ranks) * beta)
 # +    return more_steps * beta / ((num_rounds - 2 * (num_ranks - 1) / num_ranks) * alpha)
 

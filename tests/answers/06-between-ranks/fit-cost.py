@@ -1,6 +1,6 @@
 # %% fit-absolute-errors
 # title = "Least squares of absolute errors: large messages dominate small ones"
-# fails.fit-tests = ["dominate the fit"]
+# fails.fit-tests = ["fit.unweighted"]
 # -    rows = np.stack([num_steps / seconds, num_bytes / seconds], axis=1)
 # -    alpha, beta = np.linalg.lstsq(rows, np.ones(len(seconds)), rcond=None)[0]
 # +    rows = np.stack([num_steps, num_bytes], axis=1)
@@ -29,7 +29,7 @@ def fit_cost(num_steps, num_bytes, seconds):
 
 # %% fit-swapped
 # title = "Beta first"
-# fails.fit-tests = ["alpha comes first"]
+# fails.fit-tests = ["fit.swapped"]
 # -    return alpha, beta
 # +    return beta, alpha
 

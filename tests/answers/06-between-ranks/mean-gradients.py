@@ -6,7 +6,7 @@
 
 # %% mean-checked-before
 # title = "Each rank looks at its own gradients: ranks decide differently"
-# fails.mean-tests = ["so that all skip the step"]
+# fails.mean-tests = ["overflow.not-skipped"]
 # -    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
 # -    if all(bool(tf.reduce_all(tf.math.is_finite(mean))) for mean in means):
 # -        return means
@@ -26,7 +26,7 @@
 
 # %% mean-is-the-sum
 # title = "The sum over all ranks"
-# fails.mean-tests = ["the sum over the ranks"]
+# fails.mean-tests = ["means.sum"]
 # -    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
 # +    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Sum) / scale for one in gradients]
 
@@ -42,19 +42,19 @@
 
 # %% mean-of-own-gradients
 # title = "Not averaged"
-# fails.mean-tests = ["not the mean over the ranks"]
+# fails.mean-tests = ["means.wrong"]
 # -    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
 # +    means = [tf.cast(one, tf.float32) / scale for one in gradients]
 
 # %% mean-still-scaled
 # title = "The scale is forgotten"
-# fails.mean-tests = ["still has the scale"]
+# fails.mean-tests = ["means.scaled"]
 # -    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
 # +    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) for one in gradients]
 
 # %% mean-unscaled-in-16-bits
 # title = "The scale is taken off in 16 bits"
-# fails.mean-tests = ["bits are lost"]
+# fails.mean-tests = ["means.lost-bits"]
 # -    means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
 # +    means = [tf.cast(hvd.allreduce(one, op=hvd.Average) / tf.cast(scale / 2, tf.float16) / 2, tf.float32) for one in gradients]
 

@@ -18,7 +18,7 @@ def naive_allreduce(channel, array):
 
 # %% naive-flat
 # title = "The plain way on numbers in a row: the sum of arrays with two dimensions comes back flat"
-# fails.naive-tests = ["shape of the sum"]
+# fails.naive-tests = ["sum.wrong-shape"]
 #      others = range(1, channel.num_ranks)
 # +    array = array.ravel()
 

@@ -15,7 +15,7 @@ def next_scale(scale, num_good, is_finite, growth_steps):
 
 # %% scale-keeps-counting
 # title = "An overflow does not begin the counting anew"
-# fails.scale-tests = ["scale and number of good steps"]
+# fails.scale-tests = ["loss-scale.wrong-state"]
 # -    if not is_finite:
 # -        return scale / 2, 0
 # +    if not is_finite:

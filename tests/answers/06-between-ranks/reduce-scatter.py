@@ -27,7 +27,7 @@ def reduce_scatter(channel, chunks):
 
 # %% scatter-one-step-too-many
 # title = "N steps: the rank's own part is added twice"
-# fails.reduce-scatter-tests = ["number of messages"]
+# fails.reduce-scatter-tests = ["ring.wrong-number"]
 # consequences = ["ring-tests"]
 # -    for step in range(size - 1):
 # +    for step in range(size):
@@ -45,7 +45,7 @@ def reduce_scatter(channel, chunks):
 
 # %% scatter-through-rank-0
 # title = "Everything goes to rank 0, which sends each rank its chunk"
-# fails.reduce-scatter-tests = ["one neighbour"]
+# fails.reduce-scatter-tests = ["ring.no-neighbour"]
 # consequences = ["ring-tests"]
 def reduce_scatter(channel, chunks):
     size, mine = channel.num_ranks, (channel.rank + 1) % channel.num_ranks
@@ -63,7 +63,7 @@ def reduce_scatter(channel, chunks):
 
 # %% scatter-to-the-left
 # title = "The ring is turned around"
-# fails.reduce-scatter-tests = ["sends to the left"]
+# fails.reduce-scatter-tests = ["ring.to-the-left"]
 # consequences = ["ring-tests"]
 # -        channel.send(chunks[(rank - step) % size], (rank + 1) % size)
 # -        chunks[(rank - step - 1) % size] += channel.receive((rank - 1) % size)
@@ -73,7 +73,7 @@ def reduce_scatter(channel, chunks):
 
 # %% scatter-whole-array-each-time
 # title = "The whole array goes around in every step"
-# fails.reduce-scatter-tests = ["a chunk has at most"]
+# fails.reduce-scatter-tests = ["ring.chunk-too-long"]
 # consequences = ["ring-tests"]
 def reduce_scatter(channel, chunks):
     ends = np.cumsum([len(chunk) for chunk in chunks])[:-1]

@@ -32,7 +32,7 @@ def ring_allreduce(channel, array):
 
 # %% ring-is-the-plain-way
 # title = "The plain way once more"
-# fails.ring-tests = ["one neighbour"]
+# fails.ring-tests = ["ring.no-neighbour"]
 # -    chunks = [chunk.copy() for chunk in np.array_split(array.ravel(), channel.num_ranks)]
 # -    reduce_scatter(channel, chunks)
 # -    allgather(channel, chunks)

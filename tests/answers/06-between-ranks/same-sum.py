@@ -8,7 +8,7 @@ def same_sum(first, second, parts):
 
 # %% same-bit-by-bit
 # title = "Equal to the last bit"
-# fails.same-tests = ["expected “the same”"]
+# fails.same-tests = ["same-sum.too-strict"]
 # -    bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
 # -    return bool(np.all(np.abs(first - second) <= bound))
 # +    return bool(np.array_equal(first, second))
@@ -48,7 +48,7 @@ def same_sum(first, second, parts):
 
 # %% same-signed
 # title = "Without the magnitude: a sum that is too small always passes"
-# fails.same-tests = ["expected “not the same”"]
+# fails.same-tests = ["same-sum.too-lax"]
 # -    return bool(np.all(np.abs(first - second) <= bound))
 # +    return bool(np.all(first - second <= bound))
 

@@ -7,7 +7,7 @@
 
 # %% allreduce-half-a-ring
 # title = "The reduce-scatter alone"
-# fails.allreduce-tests = ["one half of the ring"]
+# fails.allreduce-tests = ["allreduce-time.half-ring"]
 # consequences = ["predict-tests"]
 # -    return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
 # +    return (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
@@ -21,14 +21,14 @@
 
 # %% allreduce-whole-array-each-time
 # title = "Each message is the whole array"
-# fails.allreduce-tests = ["N-th part"]
+# fails.allreduce-tests = ["allreduce-time.whole-array"]
 # consequences = ["predict-tests"]
 # -    return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
 # +    return 2 * (num_ranks - 1) * (alpha + num_bytes * beta)
 
 # %% allreduce-without-latency
 # title = "Only the bytes cost something"
-# fails.allreduce-tests = ["latency is missing"]
+# fails.allreduce-tests = ["allreduce-time.no-latency"]
 # consequences = ["predict-tests"]
 # -    return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
 # +    return 2 * (num_ranks - 1) / num_ranks * num_bytes * beta

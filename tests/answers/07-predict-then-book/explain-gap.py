@@ -6,7 +6,7 @@
 
 # %% gap-sharing-never-negative
 # title = "Sharing that is never negative"
-# fails.gap-tests = ["it may be negative"]
+# fails.gap-tests = ["gap.not-negative"]
 # -    return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
 # +    return alone_s, max(0, together_s - alone_s), predicted_s, averaging_s - together_s - predicted_s
 
@@ -18,7 +18,7 @@
 
 # %% gap-sign
 # title = "What is left over, with the sign turned"
-# fails.gap-tests = ["sign turned"]
+# fails.gap-tests = ["gap.sign"]
 # -    return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
 # +    return alone_s, together_s - alone_s, predicted_s, together_s + predicted_s - averaging_s
 

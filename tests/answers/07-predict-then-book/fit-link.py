@@ -14,7 +14,7 @@
 
 # %% fit-steps-forgotten
 # title = "One step in place of 2(N - 1)"
-# fails.fit-tests = ["all steps together"]
+# fails.fit-tests = ["fit.of-all-steps"]
 # -    num_steps = 2 * (num_ranks - 1)
 # +    num_steps = 1
 

@@ -1,12 +1,12 @@
 # %% overlap-all-at-once
 # title = "The link carries all gradients at the same time"
-# fails.overlap-tests = ["at the same time"]
+# fails.overlap-tests = ["overlap.side-by-side"]
 # -        free_s = max(free_s, ready) + travel
 # +        free_s = max(free_s, ready + travel)
 
 # %% overlap-computing-forgotten
 # title = "The step ends before computing does"
-# fails.overlap-tests = ["cannot end before"]
+# fails.overlap-tests = ["overlap.shorter-than-computing"]
 # -    return max(free_s, compute_s)
 # +    return free_s
 
@@ -18,7 +18,7 @@
 
 # %% overlap-none
 # title = "Computing, and then all gradients"
-# fails.overlap-tests = ["and then all gradients"]
+# fails.overlap-tests = ["overlap.none"]
 # -    return max(free_s, compute_s)
 # +    return compute_s + sum(travel_s)
 

@@ -6,13 +6,13 @@
 
 # %% predict-share-of-communication
 # title = "The share of communication in place of that of computing"
-# fails.predict-tests = ["share of communication"]
+# fails.predict-tests = ["efficiency.communication"]
 # -    return step_s, alone_s / step_s
 # +    return step_s, 1 - alone_s / step_s
 
 # %% predict-speed-up
 # title = "The speed-up in place of the efficiency"
-# fails.predict-tests = ["it is the speed-up"]
+# fails.predict-tests = ["efficiency.speed-up"]
 # -    return step_s, alone_s / step_s
 # +    return step_s, num_ranks * alone_s / step_s
 

@@ -6,7 +6,7 @@
 
 # %% limit-last-that-pays
 # title = "The last doubling that pays, also after one that did not"
-# fails.limit-tests = ["after the doubling that did not pay"]
+# fails.limit-tests = ["doubling.too-many"]
 # -        if after < min_gain * before:
 # -            break
 # -        limit = larger
@@ -15,7 +15,7 @@
 
 # %% limit-more-than-the-gain
 # title = "A gain that is hit exactly does not count"
-# fails.limit-tests = ["doubling still paid there"]
+# fails.limit-tests = ["doubling.too-few"]
 # -        if after < min_gain * before:
 # +        if after <= min_gain * before:
 

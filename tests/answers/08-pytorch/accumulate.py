@@ -1,6 +1,6 @@
 # %% accumulate-calls-outside
 # title = "Only backward() is inside of no_sync: it was decided when the model was called"
-# fails.exchanges-tests = ["number of exchanges"]
+# fails.exchanges-tests = ["exchanges.too-many"]
 # -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
 # -            loss = F.cross_entropy(model(x), y) / len(batches)
 # -            loss.backward()
@@ -23,7 +23,7 @@
 
 # %% accumulate-sends-the-first
 # title = "Exchange with the first batch: the later ones stay with their rank"
-# fails.accumulated-tests = ["exchange with the last"]
+# fails.accumulated-tests = ["accumulation.exchanged-first"]
 # -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
 # +        with model.no_sync() if number > 1 else contextlib.nullcontext():
 

@@ -6,7 +6,7 @@
 
 # %% bytes-divided-by-ranks
 # title = "All is divided by the number of ranks"
-# fails.bytes-tests = ["not to be divided"]
+# fails.bytes-tests = ["bytes-held.divided"]
 def bytes_held(model, optimizer):
     share = sum(parameter.nbytes for parameter in model.parameters()) / dist.get_world_size()
     return {"parameters": share, "gradients": share, "optimizer": 2 * share}
@@ -32,7 +32,7 @@ def bytes_held(model, optimizer):
 
 # %% bytes-one-number-of-adam
 # title = "Adam's averages are counted, and not those of the squares"
-# fails.bytes-tests = ["two numbers for each weight"]
+# fails.bytes-tests = ["bytes-held.one-of-two"]
 # -        "optimizer": size(x for state in inner.state.values() for x in state.values()),
 # +        "optimizer": size(state["exp_avg"] for state in inner.state.values()),
 

@@ -1,18 +1,18 @@
 # %% evaluate-all-on-each
 # title = "Each rank looks at all samples: right, and no faster"
-# fails.once-tests = ["no shard"]
+# fails.once-tests = ["shards.none"]
 # -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
 # +    share = dataset
 
 # %% evaluate-drops-the-last
 # title = "The last batch is left out"
-# fails.once-tests = ["not complete"]
+# fails.once-tests = ["shards.incomplete"]
 # -        for x, y in DataLoader(share, batch_size):
 # +        for x, y in DataLoader(share, batch_size, drop_last=True):
 
 # %% evaluate-full-batches
 # title = "Each batch counts as a full one"
-# fails.evaluate-tests = ["counts like a full one"]
+# fails.evaluate-tests = ["evaluation.last-as-full"]
 # -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
 # +            num_right = num_right / len(y) * batch_size
 # +            sums += torch.tensor([batch_size * F.cross_entropy(logits, y), num_right, len(y)])
@@ -24,13 +24,13 @@
 
 # %% evaluate-mean-of-batches
 # title = "The mean of the batches' means: a small last batch weighs too much"
-# fails.evaluate-tests = ["mean of the batches' means"]
+# fails.evaluate-tests = ["evaluation.mean-of-batches"]
 # -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
 # +            sums += torch.tensor([F.cross_entropy(logits, y), num_right / len(y), 1])
 
 # %% evaluate-mean-of-means
 # title = "The mean of the ranks' means: small shares weigh too much"
-# fails.evaluate-tests = ["mean of the ranks' means"]
+# fails.evaluate-tests = ["metrics.unweighted"]
 # -    dist.all_reduce(sums)
 # -    return {"loss": float(sums[0] / sums[2]), "accuracy": float(sums[1] / sums[2])}
 # +    means = sums[:2] / sums[2]
@@ -40,19 +40,19 @@
 
 # %% evaluate-mean-of-ranks-batches
 # title = "Each rank takes the mean of its batches' means, and the ranks take the mean of these"
-# fails.evaluate-tests = ["mean over the ranks of the batches' means"]
+# fails.evaluate-tests = ["evaluation.mean-of-ranks"]
 # -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
 # +            sums += torch.tensor([F.cross_entropy(logits, y), num_right / len(y), 1])
 # +    sums /= sums[2].clone()
 
 # %% evaluate-own-only
 # title = "Each rank returns what its own share gives"
-# fails.evaluate-tests = ["own samples"]
+# fails.evaluate-tests = ["metrics.not-averaged"]
 # -    dist.all_reduce(sums)
 
 # %% evaluate-padded
 # title = "The sampler of the training: some samples count twice"
-# fails.once-tests = ["not disjoint"]
+# fails.once-tests = ["shards.overlap"]
 # -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
 # +    share = Subset(dataset, list(DistributedSampler(dataset, shuffle=False)))
 

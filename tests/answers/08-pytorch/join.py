@@ -6,7 +6,7 @@
 
 # %% join-reads-the-environment
 # title = "The launcher's variables say it all, so nobody joins"
-# fails.join-tests = ["not joined"]
+# fails.join-tests = ["ranks.not-joined"]
 def join():
     return tuple(int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
 
@@ -29,15 +29,15 @@ def pick_device():
 
 # %% way-out-of-the-pieces
 # title = "Some pieces are taken from the solution, the others are one's own"
-# fails.join-tests = ["taken from the solution"]
-# fails.device-tests = ["taken from the solution"]
-# fails.shards-tests = ["taken from the solution"]
-# fails.order-tests = ["taken from the solution"]
-# fails.save-tests = ["taken from the solution"]
-# fails.once-tests = ["taken from the solution"]
-# fails.evaluate-tests = ["taken from the solution"]
-# fails.bytes-tests = ["taken from the solution"]
-# fails.zero-tests = ["taken from the solution"]
+# fails.join-tests = ["answer.taken"]
+# fails.device-tests = ["answer.taken"]
+# fails.shards-tests = ["answer.taken"]
+# fails.order-tests = ["answer.taken"]
+# fails.save-tests = ["answer.taken"]
+# fails.once-tests = ["answer.taken"]
+# fails.evaluate-tests = ["answer.taken"]
+# fails.bytes-tests = ["answer.taken"]
+# fails.zero-tests = ["answer.taken"]
 from coursekit.way_out import take
 
 join = take(

@@ -1,6 +1,6 @@
 # %% zero-is-adam
 # title = "Adam as it is: every rank holds all of the state"
-# fails.zero-tests = ["share of the"]
+# fails.zero-tests = ["zero.not-shared"]
 def make_zero(wrapped, rate):
     return torch.optim.Adam(wrapped.parameters(), lr=rate)
 
@@ -14,7 +14,7 @@ def make_zero(wrapped, rate):
 
 # %% zero-rate-by-position
 # title = "The rate is passed where a group of ranks is expected"
-# fails.zero-tests = ["lr=rate"]
+# fails.zero-tests = ["zero.rate-by-place"]
 def make_zero(wrapped, rate):
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, rate)
 

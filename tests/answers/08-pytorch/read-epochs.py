@@ -1,13 +1,13 @@
 # %% epochs-by-local-rank
 # title = "Shards of a node: right on one, and on two each node reads all"
-# fails.shards-tests = ["not disjoint"]
+# fails.shards-tests = ["shards.overlap"]
 # -    sampler = DistributedSampler(dataset, seed=seed)
 # +    size, rank = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["LOCAL_RANK"])
 # +    sampler = DistributedSampler(dataset, size, rank, seed=seed)
 
 # %% epochs-loader-shuffles
 # title = "The loader shuffles, and nobody shards"
-# fails.shards-tests = ["no shard"]
+# fails.shards-tests = ["shards.none"]
 # -    sampler = DistributedSampler(dataset, seed=seed)
 # -    loader = DataLoader(dataset, batch_size, sampler=sampler)
 # +    loader = DataLoader(dataset, batch_size, shuffle=True)
@@ -21,13 +21,13 @@
 
 # %% epochs-not-shuffled
 # title = "The sampler does not shuffle, and set_epoch changes nothing"
-# fails.order-tests = ["ascending"]
+# fails.order-tests = ["order.not-shuffled"]
 # -    sampler = DistributedSampler(dataset, seed=seed)
 # +    sampler = DistributedSampler(dataset, seed=seed, shuffle=False)
 
 # %% epochs-sampler-drops-the-last
 # title = "The sampler drops what does not divide"
-# fails.shards-tests = ["not complete"]
+# fails.shards-tests = ["shards.incomplete"]
 # -    sampler = DistributedSampler(dataset, seed=seed)
 # +    sampler = DistributedSampler(dataset, seed=seed, drop_last=True)
 

@@ -25,20 +25,20 @@ def resume(wrapped, optimizer, folder):
 
 # %% save-initial-optimizer
 # title = "The optimiser's settings without its momenta"
-# fails.save-tests = ["number of momenta"]
+# fails.save-tests = ["checkpoint.no-momenta"]
 # -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
 # +        settings = torch.optim.SGD(wrapped.parameters(), lr=0.1).state_dict()
 # +        state = {"model": wrapped.module.state_dict(), "optimizer": settings, "num_epochs": num_epochs}
 
 # %% save-names-of-the-wrapped
 # title = "The state of the wrapped model, whose names begin with module."
-# fails.save-tests = ["names of the wrapped model"]
+# fails.save-tests = ["checkpoint.of-wrapped"]
 # -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
 # +        state = {"model": wrapped.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
 
 # %% save-on-every-node
 # title = "One rank of each node writes"
-# fails.save-tests = ["rank 0 alone"]
+# fails.save-tests = ["writers.not-rank-0"]
 # -    if dist.get_rank() == 0:
 # +    if os.environ["LOCAL_RANK"] == "0":
 
@@ -51,13 +51,13 @@ def resume(wrapped, optimizer, folder):
 
 # %% save-the-objects
 # title = "The model and the optimiser themselves are written"
-# fails.save-tests = ["state_dict() of model and optimiser"]
+# fails.save-tests = ["checkpoint.whole-objects"]
 # -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
 # +        state = {"model": wrapped.module, "optimizer": optimizer, "num_epochs": num_epochs}
 
 # %% save-without-buffers
 # title = "Only parameters are written, and no buffers"
-# fails.save-tests = ["buffers"]
+# fails.save-tests = ["checkpoint.no-buffers"]
 # -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
 # +        weights = dict(wrapped.module.named_parameters())
 # +        state = {"model": weights, "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}

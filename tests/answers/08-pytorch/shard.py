@@ -40,7 +40,7 @@ def shard(model):
 
 # %% shard-model-first
 # title = "The model is made a unit before its layers"
-# fails.fsdp-tests = ["the layers first"]
+# fails.fsdp-tests = ["fsdp.model-first"]
 def shard(model):
     fully_shard(model)
     for layer in model:

@@ -16,7 +16,7 @@ def gathered(x):
 
 # %% table-allgather-of-equal-rows
 # title = "dist.all_gather, which takes equal numbers of rows for granted"
-# fails.table-tests = ["numbers of rows"]
+# fails.table-tests = ["allgather.unequal-rows"]
 # -    parts = [None] * dist.get_world_size()
 # -    dist.all_gather_object(parts, x)
 # -    return torch.cat(parts)
@@ -26,7 +26,7 @@ def gathered(x):
 
 # %% table-allgather-own-first
 # title = "The rank's own rows, and then those of the others"
-# fails.table-tests = ["own rows come first"]
+# fails.table-tests = ["allgather.own-first"]
 # -    return torch.cat(parts)
 # +    rank = dist.get_rank()
 # +    return torch.cat([x, *parts[:rank], *parts[rank + 1 :]])
@@ -45,7 +45,7 @@ def gathered(x):
 
 # %% table-allreduce-in-place
 # title = "dist.all_reduce changes the tensor that it gets"
-# fails.table-tests = ["changes the tensor"]
+# fails.table-tests = ["data.changed"]
 # -    x = x.clone()
 
 # %% table-allreduce-sums

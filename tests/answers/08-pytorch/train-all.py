@@ -5,7 +5,7 @@
 
 # %% unequal-as-few-as-the-fewest
 # title = "All ranks make as many steps as the one with the fewest batches"
-# fails.unequal-tests = ["number of steps"]
+# fails.unequal-tests = ["steps.wrong-number"]
 # -    with model.join():
 # -        for x, y in batches:
 # -            optimizer.zero_grad()

@@ -52,7 +52,7 @@ def train(model, epochs, rate):
 
 # %% train-keeps-gradients
 # title = "Gradients are never set to zero: each step has those of all before"
-# fails.averaged-tests = ["not those of SGD"]
+# fails.averaged-tests = ["updates.unexplained"]
 # consequences = ["rate-tests"]
 # -            optimizer.zero_grad()
 
@@ -64,7 +64,7 @@ def train(model, epochs, rate):
 
 # %% train-not-wrapped
 # title = "Nobody wraps the model: each rank trains alone"
-# fails.start-tests = ["not broadcast"]
+# fails.start-tests = ["broadcast.missing"]
 # fails.averaged-tests = ["own gradients"]
 # -    wrapped = DistributedDataParallel(model)
 # +    wrapped = model
@@ -86,7 +86,7 @@ def train(model, epochs, rate):
 
 # %% train-scaled-twice
 # title = "Rate and loss are both multiplied by the number of ranks"
-# fails.rate-tests = ["scaled twice"]
+# fails.rate-tests = ["rate.scaled-twice"]
 # -            F.cross_entropy(wrapped(x), y).backward()
 # +            (dist.get_world_size() * F.cross_entropy(wrapped(x), y)).backward()
 
@@ -98,6 +98,6 @@ def train(model, epochs, rate):
 
 # %% train-unscaled
 # title = "The rate of one rank, though the batch is that of all"
-# fails.rate-tests = ["not scaled"]
+# fails.rate-tests = ["rate.not-scaled"]
 # -    optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate * dist.get_world_size(), momentum=0.9)
 # +    optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate, momentum=0.9)
