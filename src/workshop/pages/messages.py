@@ -26,7 +26,7 @@ BEGINNING = """\
 # Messages
 
 What the kit says when something is wrong, by code. Words in braces are filled in.
-Tests and banks of answers name the codes; no test holds a sentence.
+Tests name the codes, and so do the banks of answers in part; no test has four words of a message in a row.
 
 """
 CODE = re.compile(A_CODE)
