@@ -10,6 +10,7 @@ from coursekit.cli import LazyGroup, run_program
 GROUPS = {
     "Test the tests": {
         "answers": "check a lab's tests with right and wrong answers",
+        "mutants": "show which small changes to a solution a lab's tests do not see",
         "attacks": "try to cheat the grader, and report what succeeds",
         "rehearse": "run a site's job scripts in a private Slurm",
     },
