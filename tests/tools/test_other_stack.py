@@ -1,4 +1,9 @@
-"""The kit works with each TensorFlow that it can be made for: here with the one that is not in `.venv`."""
+"""The kit does the course's work on the stack that is furthest from `.venv`, as conda and many centres have it.
+
+That is the other TensorFlow, the Horovod that was released, built with MPI alone, and the oldest nbgrader that
+environment.yml admits. Horovod's released Python files beside the newer TensorFlow: tests/test_tensorflow.py;
+MPI beside the newer TensorFlow: tests/ranks/test_mpi.py.
+"""
 
 import re
 from importlib.metadata import version
@@ -12,13 +17,26 @@ from coursekit.paths import find_root
 from .conftest import made_checkout
 
 OTHER = "2.21" if version("tensorflow-cpu").startswith("2.15") else "2.15"
-pytestmark = pytest.mark.needs("git", "mpicc")
+OLDEST_NBGRADER = "nbgrader==0.9.5"
+# One right answer of each lab; those from 02 to 06 do something of their own on ranks.
+ANSWERS = {
+    "01": "right-other-ways",
+    "02": "right-root-1",
+    "03": "right-evaluate-by-hand",
+    "04": "rank-0-evaluates-alone",
+    "05": "right-steps-by-allreduce",
+    "06": "right-ring-of-its-own",
+    "07": "right-limit-by-counting",
+}
+pytestmark = pytest.mark.needs("git", "mpicc", "mpirun", "bwrap")
 
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    """A function that runs a program in a copy of this checkout, with the other TensorFlow; it must succeed."""
-    with made_checkout(tmp_path_factory.mktemp("other-stack"), f"TENSORFLOW={OTHER}") as run:
+    """A function that runs a program in a copy of this checkout with that stack; it must succeed."""
+    settings = (f"TENSORFLOW={OTHER}", "HOROVOD=plain", "HOROVOD_WITHOUT_GLOO=1")
+    with made_checkout(tmp_path_factory.mktemp("other-stack"), *settings) as run:
+        run(".venv/bin/python", "-m", "pip", "install", "--quiet", OLDEST_NBGRADER)
         yield run
 
 
@@ -28,6 +46,14 @@ def test_the_environment_is_what_was_asked_for(make):
     found, is_keras_3 = make(".venv/bin/python", "-c", ask).split()
 
     assert (found.startswith(f"{OTHER}."), is_keras_3) == (True, "False")
+
+
+def test_the_doctor_finds_it_ready(make):
+    """Its table names MPI alone, and an allreduce between two ranks has worked."""
+    said = make(".venv/bin/coursekit", "doctor")
+
+    assert re.search(r"Horovod +good +0\.28\.1, with MPI *$", said, re.MULTILINE)
+    assert re.search(r"Allreduce, 2 ranks +good ", said)
 
 
 def test_all_solutions_have_full_points(make):
@@ -42,3 +68,14 @@ def test_what_asks_for_the_version_works(make):
     folders = ("tests/test_tensorflow.py", "tests/test_estimator.py")
 
     assert " passed" in make(".venv/bin/python", "-m", "pytest", "-q", *folders)
+
+
+@pytest.mark.parametrize(("lab", "answer"), ANSWERS.items())
+def test_right_answers_keep_their_points(make, lab, answer):
+    """In the sandbox, where `mpirun` finds no network but the loopback."""
+    assert "1 of 1 answers as expected" in make(".venv/bin/workshop", "answers", lab, "-k", answer)
+
+
+def test_attacks_by_ranks_do_not_pay(make):
+    """The command succeeds only if none of them earns a point or leaves a trace."""
+    assert "ranks-one-leaves" in make(".venv/bin/workshop", "attacks", "-k", "ranks-")
