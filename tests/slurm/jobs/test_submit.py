@@ -124,13 +124,18 @@ def test_several_labs_are_jobs_of_their_own_or_none(course, monkeypatch, tmp_pat
 
 
 def test_a_site_without_scripts(course, monkeypatch, tmp_path):
-    """A script that was not rendered yet is asked for by the command that makes it."""
+    """The message names a script that was not rendered yet, and the command that makes it; no lab is submitted."""
     shutil.copytree(course, tmp_path / "course")
     script = tmp_path / "course" / "slurm" / "jobs" / "karolina" / "01-sgd.sbatch"
     script.unlink()
+    sbatch = tmp_path / "sbatch"
+    sbatch.write_text(f"#!/bin/sh\necho $2 >> {tmp_path}/asked\necho 1\n")
+    sbatch.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path / "course")
     with pytest.raises(CourseKitError, match=r"slurm/jobs/karolina/01-sgd\.sbatch .*\[job-script\.missing\]"):
-        submit(["01"], "karolina")
+        submit(["03", "01"], "karolina")
+    assert not (tmp_path / "asked").exists()
 
 
 def answers(lab):

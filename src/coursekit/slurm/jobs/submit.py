@@ -47,7 +47,17 @@ def submit(  # noqa: PLR0913  # the options of the command
     arguments = [arguments_of(root, lab.name, values or {}, train=train) for lab in chosen]
     machine, pattern = load_site(root, site), "train" if train else "lab"
     jobs = [JobScript(machine, pattern, lab, partition or "", nodes or 0, ranks_per_node or 0) for lab in chosen]
-    return [_submit(root, job, lab.name, words) for job, lab, words in zip(jobs, chosen, arguments)]
+    scripts = [_script(root, job) for job in jobs]
+    if shutil.which("sbatch") is None:
+        where = f"a login node of {machine.title} ({machine.access.login[0]})"
+        raise CourseKitError(f"there is no sbatch here: submit on {where}.", "slurm.no-command")
+    for script, text in scripts:
+        if text:
+            write_text(root / script, text)
+    return [
+        _submit(root, job, script, lab.name, words)
+        for job, (script, _), lab, words in zip(jobs, scripts, chosen, arguments)
+    ]
 
 
 def arguments_of(root: Path, lab: str, given: Mapping[str, str], *, train: bool) -> list[str]:
@@ -87,26 +97,29 @@ def arguments_of(root: Path, lab: str, given: Mapping[str, str], *, train: bool)
     return words
 
 
-def _submit(root: Path, job: JobScript, lab: str, arguments: Sequence[str]) -> SubmittedJob:
-    """Submit a job's committed script, or the one that is rendered for what it is to have."""
-    site, script, text = job.site, job.site.script(job.name), ""
+def _script(root: Path, job: JobScript) -> tuple[str, str]:
+    """Return the path of a job's script below `root`, and its text where it is rendered for what the job is to have.
+
+    Raises:
+        CourseKitError: there is no such script, or the job does not fit the machine.
+    """
     if job.key or job.num_nodes or job.num_tasks_per_node:
-        script, text = f"{JOBS_FOLDER}/{job.name}{SUFFIX}", render(root, job)
-    elif not (root / script).is_file():
+        return f"{JOBS_FOLDER}/{job.name}{SUFFIX}", render(root, job)
+    script = job.site.script(job.name)
+    if not (root / script).is_file():
         raise CourseKitError(f"{script} is missing: make it with `coursekit build`.", "job-script.missing")
-    if shutil.which("sbatch") is None:
-        where = f"a login node of {site.title} ({site.access.login[0]})"
-        raise CourseKitError(f"there is no sbatch here: submit on {where}.", "slurm.no-command")
-    if text:
-        write_text(root / script, text)
+    return script, ""
+
+
+def _submit(root: Path, job: JobScript, script: str, lab: str, arguments: Sequence[str]) -> SubmittedJob:
     try:
         said = call("sbatch", "--parsable", str(root / script), *arguments, folder=root, environ=job_environment())
     except SlurmError as error:
         if not error.words:
             raise
-        raise CourseKitError(*explain_refusal(error.words, site, job.key)) from None
+        raise CourseKitError(*explain_refusal(error.words, job.site, job.key)) from None
     job_id, now = said.strip().splitlines()[-1].partition(";")[0], datetime.now().astimezone()
-    submitted = SubmittedJob(job_id, job.name, lab, site.name, script, now.isoformat(timespec="seconds"))
+    submitted = SubmittedJob(job_id, job.name, lab, job.site.name, script, now.isoformat(timespec="seconds"))
     remember(root, submitted)
     print(f"Job {job_id} ({script}) is submitted: `coursekit jobs {job_id} --follow` shows how it goes.")
     return submitted
