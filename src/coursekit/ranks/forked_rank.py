@@ -8,6 +8,7 @@ import faulthandler
 import io
 import linecache
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -147,7 +148,7 @@ def _begin(task: Task, rank: int) -> Report:
         sys.modules["tensorflow"].random.set_seed(None)
     os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
-    return Report()
+    return Report(value=pickle.dumps(None))
 
 
 def _obey(pickled: bytes, namespace: dict[str, Any]) -> Report:

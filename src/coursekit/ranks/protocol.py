@@ -176,7 +176,7 @@ class Hello:
 
 @dataclass(frozen=True)
 class Report:
-    """What a rank sends back of a call: its result, or its error."""
+    """What a rank sends back of a call: its result, or its error, never both or neither."""
 
     value: bytes | None = None  # cloudpickle of the function's result
     error_type: str = ""
@@ -192,12 +192,13 @@ class Report:
     def loads(cls, data: bytes) -> Report:
         """Read what `dumps` wrote; a `ValueError` says that these bytes are not a report."""
         head, _, value = data.partition(b"\n")
-        words = None
+        words: object = None
         with suppress(RecursionError):
             words = json.loads(head)
-        if not (isinstance(words, list) and [type(word) for word in words] == [bool, str, str, str]):
-            raise ValueError("no report of a rank")
-        return cls(value if words[0] else None, *words[1:])
+        match words:
+            case [bool(has_value), str(error_type), str(text), str(trace)] if has_value is not bool(error_type):
+                return cls(value if has_value else None, error_type, text, trace)
+        raise ValueError("no report of a rank")
 
 
 def take_message(received: bytearray, max_bytes: int | None) -> bytes | None:
