@@ -1,4 +1,8 @@
-"""What is late, by how many days, and what that costs: the grace, the calendar, and the terms of `course.toml`."""
+"""What is late, by how many days, and what that costs: the grace, the calendar, and the terms of `course.toml`.
+
+Where the numbers come from: a due date from `due_of` in `folder.py`, the time of a hand-in from `arrivals.py` (by mail:
+from `hand_in/import_.py`); `record.py` takes the penalty off.
+"""
 
 import re
 from datetime import datetime, timedelta, timezone

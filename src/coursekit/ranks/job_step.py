@@ -121,7 +121,7 @@ class JobStep(RankServer):
             if not control.poll(START_TIMEOUT_S):
                 raise RankError(
                     f"task {hello.number} of the job step did not import {NAMES[self.framework]} in "
-                    f"{START_TIMEOUT_S:g} s",
+                    f"{START_TIMEOUT_S:g} s (srun's last words: {self._last_words()})",
                     "job-step.slow-import",
                 )
             ready = control.recv()
@@ -158,7 +158,9 @@ class JobStep(RankServer):
                 )
             if time.monotonic() > deadline:
                 raise RankError(
-                    f"the tasks of the job step did not connect within {timeout_s:g} s", "job-step.not-connected"
+                    f"the tasks of the job step did not connect within {timeout_s:g} s (srun's last words: "
+                    f"{self._last_words()})",
+                    "job-step.not-connected",
                 )
             with suppress(TimeoutError):
                 stranger, _ = self._listener.accept()

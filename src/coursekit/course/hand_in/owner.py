@@ -1,4 +1,7 @@
-"""The owner of a downloaded file: whom its path names, else whom the file itself names, else nobody."""
+"""The owner of a downloaded file: whom its path names, else whom the file itself names, else nobody.
+
+Which names are refused, or changed: `names.py`.
+"""
 
 import re
 import unicodedata
