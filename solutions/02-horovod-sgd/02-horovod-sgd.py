@@ -90,7 +90,7 @@ f"I am process {pid}"
 # - `hvd.size()` is the *world size*, the number of processes in the group;
 # - `hvd.local_rank()` is the number of this process *on its node*, from 0.
 #
-# **Exercise (1 point).** Write `rank_facts`: initialise Horovod, then return a dictionary with the keys `"rank"`, `"size"` and `"local_rank"`.
+# **Exercise (1 point).** Write `rank_facts`: initialise Horovod, leave it initialised, and return a dictionary with the keys `"rank"`, `"size"` and `"local_rank"`.
 #
 # <details><summary>Hint</summary>
 #
@@ -117,9 +117,9 @@ def rank_facts():
 
 # %% role="tests" id="rank-facts-tests" points=1
 with check("rank facts", section="1"):
-    lab02_pieces.check_rank_facts(rank_facts, num_ranks=4, ranks_per_node=2)
+    lab02_pieces.check_rank_facts(rank_facts, num_ranks=5, ranks_per_node=3)
     ### BEGIN HIDDEN TESTS
-    lab02_pieces.check_rank_facts(rank_facts, num_ranks=3, ranks_per_node=2)
+    lab02_pieces.check_rank_facts(rank_facts, num_ranks=2, ranks_per_node=1)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="nodes-text"
@@ -156,6 +156,7 @@ f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
 # On a node with four GPUs every rank would, left alone, take memory on all four. Each rank must *pin* one GPU, the one with the number of its local rank, and not see the others.
 #
 # **Exercise (1 point).** Write `pin_gpu`. Horovod is initialised already. On a machine without a GPU the same lines must do nothing.
+# Tell TensorFlow: once it has listed the GPUs, a change of `CUDA_VISIBLE_DEVICES` comes too late.
 #
 # <details><summary>Hint</summary>
 #
@@ -183,9 +184,9 @@ def pin_gpu():
 
 # %% role="tests" id="pin-gpu-tests" points=1
 with check("GPU pinning", section="2"):
-    lab02_pieces.check_pin_gpu(pin_gpu, ranks_per_node=2, num_ranks=4)
+    lab02_pieces.check_pin_gpu(pin_gpu, ranks_per_node=3, num_ranks=5)
     ### BEGIN HIDDEN TESTS
-    lab02_pieces.check_pin_gpu(pin_gpu, ranks_per_node=3, num_ranks=3)
+    lab02_pieces.check_pin_gpu(pin_gpu, ranks_per_node=2, num_ranks=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="pin-quiz"
@@ -265,11 +266,11 @@ print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the e
 # Each rank should train on its own share, its *shard*. The shards must be *disjoint* (no sample twice), *complete* (no sample left out) and as equal in size as possible,
 # since all ranks wait for the slowest.
 #
-# **Exercise (3 points).** Write `shard`, which returns this rank's part of `x` and `y`. It must work for any number of ranks and samples.
+# **Exercise (3 points).** Write `shard`, which returns this rank's part of `x` and `y` and changes neither. It must work for any number of ranks and samples.
 #
 # <details><summary>Hint</summary>
 #
-# A slice with a step, `x[first::step]`, starting at a different sample on every rank.
+# A slice may have a step. Where must it begin on each rank, and how long is the step, so that no two ranks meet the same sample?
 #
 # </details>
 #
@@ -362,6 +363,7 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 # The collective for that is the *allreduce*.
 #
 # **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and returns the list of their means over the ranks, with `hvd.allreduce`.
+# Gradients may have 32 or 64 bits, and their means as many.
 #
 # <details><summary>Hint</summary>
 #
@@ -425,7 +427,7 @@ except ranks.RankTimeoutError as error:
 # With N ranks a step uses N times as many samples, and an epoch has N times fewer steps. To get as far in one epoch, each step has to be N times longer:
 # *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
-# **Exercise (1 point).** Write `scale_rate`. On two nodes with four ranks each, it must count eight.
+# **Exercise (1 point).** Write `scale_rate`, for any number of ranks. On two nodes with four ranks each, it must count eight.
 #
 # <details><summary>Hint</summary>
 #
@@ -476,7 +478,7 @@ pictures.show(figure, "With the scaled rate the same path is walked in larger st
 
 # %% [markdown] role="readonly" id="limit-text"
 # But lab 01 has found a limit: gradient descent on all samples diverges when the rate exceeds $2 / \lambda_{\max}$.
-# Here $\lambda_{\max}$ is the largest eigenvalue of the Hessian $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 1.0. Each rank added brings the scaled rate closer to it.
+# Here $\lambda_{\max}$ is the largest eigenvalue of the Hessian $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 2.0, and so the limit about 1.0. Each rank added brings the scaled rate closer to it.
 #
 # **Exercise (1 point).** Write `max_num_ranks`: the largest number of ranks for which the scaled rate is still below the limit.
 #
@@ -542,7 +544,7 @@ for name, history in runs.items():
 #
 # Every rank runs the same program, so every rank would write the same file, at the same time.
 #
-# **Exercise (1 point).** Write `save_history`, which saves the array `history` as `history.npy` in `folder` (a `Path`) on rank 0, and does nothing on the others.
+# **Exercise (1 point).** Write `save_history`, which saves the array `history` as `history.npy` in `folder` (a `Path`) on rank 0, over an older file if there is one, and does nothing on the others.
 #
 # <details><summary>Hint</summary>
 #

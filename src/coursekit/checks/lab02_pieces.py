@@ -6,19 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, fresh_rng, require
+from coursekit.checks.check import CheckError, describe, fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_dict, as_number, brief, explained, require_close, require_equal
 from coursekit.checks.lab01_linear import reference_limit
 from coursekit.checks.on_ranks import run_and_look, run_here
 from coursekit.checks.shards import check_owners, check_writers, owners
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
-from coursekit.errors import Cause
+from coursekit.errors import Cause, without_codes
+from coursekit.ranks import RankTimeoutError
 
-GRADIENT_SHAPES = ((), (), (3, 2))
-LARGE = np.float32(1e3)  # times as large is one gradient as the others
-MANY = 10_007  # samples, a prime number: more than the notebook has, and no number of ranks divides them
+GRADIENT_SHAPES = ((), (), (3, 2), (2,))
+GRADIENT_SIZES = (1, 1e6, 1, 1e-9)
+GRADIENT_KINDS = ((1, np.float32), (-3, np.float64))  # of the first call, and of the second: times as large, and type
+ROUNDING_16 = 2.0**-11  # of a number of 16 bits
 ALIKE = 1e-5  # means in 32 bits
+MANY = 10_007  # samples, a prime number: more than the notebook has, and no number of ranks divides them
+PART = 0.25  # added to the number of a sample, so that no type of fewer bits holds it
+MANY_RANKS = 72  # more than a laptop can start
+TINY = 2.0**-20
+NEAR = 1e-4  # of a rank, to the limit: 32 bits leave a hundredth of it
 
 
 def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) -> None:
@@ -27,12 +34,15 @@ def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) ->
     Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
     """
     hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
-    for rank, returned in enumerate(run_here(rank_facts, by=call, num_ranks=num_ranks, ranks_per_node=ranks_per_node)):
+    launch: dict[str, Any] = {"by": call, "num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
+    for rank, (returned, is_initialised) in enumerate(run_here(drivers.facts, rank_facts, **launch)):
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}", "answer.no-entry")
             got = as_number(facts[name], f"on rank {rank}, {name!r}")
             require_equal(got, value, f"{name!r} on rank {rank}", "facts.wrong", hint)
+        message = f"Horovod is not initialised on rank {rank} when rank_facts returns: call hvd.init(), and no shutdown"
+        require(is_initialised, message, "facts.not-initialised")
 
 
 def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) -> None:
@@ -42,11 +52,13 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
         "gpu.none",
     )
     with explained({"IndexError": without_gpus}):
-        run_here(pin_gpu, num_ranks=1)
+        [sets_variable] = run_here(drivers.pin_without_gpus, pin_gpu, num_ranks=1)
+    message = "without GPUs pin_gpu must do nothing, but it sets CUDA_VISIBLE_DEVICES: hand TensorFlow the GPU instead"
+    require(not sets_variable, message, "gpu.variable")
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, _) in enumerate(run_here(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         local_rank = rank % ranks_per_node
-        message = f"rank {rank} can see all GPUs of its node: make one of them visible"
+        message = f"rank {rank} can see all GPUs of its node: make one of them visible to TensorFlow"
         require(visible is not None, message, "gpu.all-visible")
         require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank", "gpu.not-one")
         where = f"rank {rank}, local rank {local_rank} of its node"
@@ -62,20 +74,28 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
     """
     rng = fresh_rng()
     numbers = [*range(4 * num_ranks + 1, 5 * num_ranks + 1), num_ranks - 1, 1, MANY]
-    data = [[rng.permutation(number).astype(np.float32) for _ in range(2)] for number in numbers]
+    data = [[(rng.permutation(number) + PART).astype(np.float32) for _ in range(2)] for number in numbers]
     found = run_here(drivers.shards, shard, data, num_ranks=num_ranks)
     for (x, y), pairs in zip(data, zip(*found)):
         _check_shards(pairs, dict(zip(x.tolist(), y.tolist())))
 
 
 def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
-    """Check each rank's pair of arrays; `partner` holds the y of each x, which are the numbers from 0 on."""
+    """Check each rank's pair of arrays, and whether it left the data as they were.
+
+    `partner` holds the y of each x, both the numbers from 0 on and a `PART`.
+    """
     shards = []
-    for rank, pair in enumerate(pairs):
+    for rank, (*pair, is_unchanged) in enumerate(pairs):
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in pair)
-        together = [partner.get(sample) for sample in a.tolist()] == b.tolist()
+        are_known = partner.keys() >= {*a.tolist(), *b.tolist()}
+        message = f"the shard of rank {rank} holds numbers that are not in x or y: return samples as they are"
+        require(are_known, message, "samples.changed")
+        together = [partner[sample] for sample in a.tolist()] == b.tolist()
         require(together, f"on rank {rank} x and y no longer belong together", "labels.mismatched")
-        shards.append(a)
+        message = f"on rank {rank} shard changes the arrays x and y that it is given: copy before you shuffle"
+        require(is_unchanged, message, "data.changed")
+        shards.append(a - PART)
     check_owners(owners(shards, len(partner)), len(pairs))
     sizes = [len(samples) for samples in shards]
     twice = [len(samples) - len(set(samples.tolist())) for samples in shards]
@@ -100,20 +120,31 @@ def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
 
 
 def check_average(average: Answer, num_ranks: int) -> None:
-    """Every gradient becomes its mean over the ranks, in its place and shape; each rank knows its own alone.
+    """Every gradient becomes its mean over the ranks, in its place, shape and precision; each rank knows its own alone.
 
+    So it must be for large and for small gradients, for those that are zero on a rank, and in a second call.
     Example: of 1 on rank 0 and 3 on rank 1 both ranks get 2; 4 is the sum, and 1 on rank 0 its own.
     """
     rng = fresh_rng()
-    gradients = [[rng.normal(1, 1, shape).astype(np.float32) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
-    for of_rank in gradients:
-        of_rank[1] *= LARGE
-    gradients[-1][0] *= 0  # it counts in the mean
+    drawn = [[rng.normal(1, 1, shape) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
+    for of_rank in drawn:
+        of_rank[1] = 1 + np.abs(of_rank[1])  # never so near to zero that it is not large
+    drawn[-1][0] *= 0  # it counts in the mean
+    private = [
+        [[(by * size * one).astype(kind) for size, one in zip(GRADIENT_SIZES, of_rank)] for by, kind in GRADIENT_KINDS]
+        for of_rank in drawn
+    ]
     listed = Cause(
         "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients", "allreduce.list"
     )
     with explained({"'list' object has no attribute 'dtype'": listed}):
-        results = run_here(drivers.average, average, num_ranks=num_ranks, private=gradients)
+        results = run_here(drivers.average, average, num_ranks=num_ranks, private=private)
+    for gradients, got in zip(zip(*private), zip(*results)):
+        _check_means(gradients, got)
+
+
+def _check_means(gradients: Sequence[Sequence[Array]], results: Sequence[Any]) -> None:
+    """Check what each rank got in a call; `gradients` holds those of each rank."""
     means = [np.mean(position, axis=0, dtype=float) for position in zip(*gradients)]
     for rank, got in enumerate(results):
         what = f"number of gradients that average returns on rank {rank}"
@@ -134,20 +165,26 @@ def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
     require(got.shape == expected.shape, f"gradient {number} changed its shape on rank {rank}", "gradients.wrong-shape")
     is_own = np.array_equal(got, of_ranks[rank]) and num_ranks > 1
     require(not is_own, f"rank {rank} still has its own gradient {number}", "gradients.not-averaged")
-    # fp16 compression rounds each gradient and each partial sum to 11 bits; of each twice as much is tolerated.
-    tolerance = 4 * 2**-11 * np.mean(np.abs(of_ranks), axis=0)
-    is_mean, is_sum = (bool(np.all(np.abs(got - n * expected) <= n * tolerance)) for n in (1, num_ranks))
+    sizes = np.mean(np.abs(of_ranks), axis=0, dtype=float)
+    # 16 bits round each gradient and each partial sum; of each twice as much is no other number.
+    is_mean, is_sum = (bool(np.all(np.abs(got - n * expected) <= 4 * n * ROUNDING_16 * sizes)) for n in (1, num_ranks))
     require(is_mean or not is_sum, "the gradients are summed over the ranks: take their mean", "gradients.summed")
     require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks", "gradients.wrong")
+    is_exact = bool(np.all(np.abs(got - expected) <= num_ranks**2 * np.finfo(of_ranks.dtype).eps * sizes))
+    message = f"gradient {number} on rank {rank} is the mean rounded to fewer bits: send {of_ranks.dtype} as it is"
+    require(is_exact, message, "gradients.rounded")
 
 
 def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """The learning rate grows with the number of ranks, not with the rank or with the ranks of one node.
 
+    So it must be for a tiny rate, and where `hvd.size()` says that there are `MANY_RANKS`.
     Example: 0.25 on 4 ranks becomes 1; 0.5 counts the 2 ranks of one node, 4 is scaled twice.
     """
-    base = float(fresh_rng().uniform(0.01, 0.25))
-    got = run_here(drivers.scaled, scale_rate, base, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and no number of 16 bits
+    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
+    found = run_here(drivers.scaled, scale_rate, [base, TINY * base], MANY_RANKS, **launch)
+    got, tiny, many = zip(*found)
     require(len(set(got)) == 1, f"the ranks use different learning rates: {brief(got)}", "rate.uneven")
     mistakes = {
         Cause("it is not scaled", "rate.not-scaled"): base,
@@ -157,6 +194,11 @@ def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) ->
     }
     what = f"the rate {base:g} on {num_ranks} ranks"
     require_close(got[0], base * num_ranks, what, "rate.wrong", mistakes, is_relative=True)
+    what = f"the rate {TINY * base:g} on {num_ranks} ranks"
+    require_close(tiny[0], TINY * base * num_ranks, what, "rate.wrong", is_relative=True)
+    if not np.isclose(many[0], got[0]):  # who has an allreduce count the ranks finds those that are there
+        what = f"the rate {base:g} where hvd.size() is {MANY_RANKS}"
+        require_close(many[0], base * MANY_RANKS, what, "rate.limited", is_relative=True)
 
 
 def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
@@ -170,8 +212,8 @@ def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
         x = (spread * rng.uniform(-1, 1, num_samples) + rng.uniform(-1, 1)).astype(np.float32)
         limit = reference_limit(x.astype(float))
         for wanted, part in (
-            (1, 0.005),
-            (2, 0.995),
+            (1, NEAR),
+            (2, 1 - NEAR),
             (int(rng.integers(3, 9)), 0.5),
             (int(rng.integers(2000, 4000)), 0.5),
         ):
@@ -182,9 +224,13 @@ def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
 
 
 def check_save_history(save_history: Answer, num_ranks: int) -> None:
-    """Rank 0 writes the history, and no other rank writes anything."""
+    """Rank 0 writes the history, also over an older one, and the other ranks do nothing; none waits for another."""
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
-    _, written = run_and_look(drivers.save, save_history, num_ranks=num_ranks, private=histories)
+    try:
+        made, written = run_and_look(drivers.save, save_history, num_ranks=num_ranks, private=histories)
+    except RankTimeoutError as error:
+        message = f"save_history must end on each rank without the others: {without_codes(describe(error))}"
+        raise CheckError(message, "writers.waiting") from None
     check_writers(written)
     message = f"files of rank 0: expected history.npy, got {brief(sorted(written[0]))}"
     require("history.npy" in written[0], message, "history.no-file")
@@ -194,5 +240,8 @@ def check_save_history(save_history: Answer, num_ranks: int) -> None:
         message = "history.npy does not hold an array of numbers, as np.save writes it"
         raise CheckError(message, "history.no-array") from None
     numbers = as_array(saved, "history.npy")
-    same = numbers.shape == histories[0].shape and np.allclose(numbers, histories[0])
-    require(same, "history.npy does not hold the history", "history.wrong")
+    message = "history.npy does not hold the history of the last of two calls: write it over the older one, unchanged"
+    require(np.array_equal(numbers, histories[0]), message, "history.wrong")
+    for rank, folders in enumerate(made[1:], 1):
+        message = f"rank {rank} makes a folder: on the other ranks save_history does nothing"
+        require(not folders, message, "writers.folder")

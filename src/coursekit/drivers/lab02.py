@@ -14,7 +14,21 @@ from unittest import mock
 import numpy as np
 
 from coursekit.drivers import places
-from coursekit.drivers.calls import Answer, Array, eager_fit, require_number, require_numbers, require_values, tf
+from coursekit.drivers.calls import Answer, Array, eager_fit, hvd, require_number, require_numbers, require_values, tf
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+def facts(rank_facts: Answer) -> tuple[Any, bool]:
+    """Return what the answer says of this rank, and whether Horovod is initialised then."""
+    return rank_facts(), bool(hvd.is_initialized())
+
+
+def pin_without_gpus(pin_gpu: Answer) -> bool:
+    """Call the answer where there are no GPUs; return whether it sets the variable that says which CUDA may use."""
+    before = os.environ.get(VISIBLE)
+    pin_gpu()
+    return os.environ.get(VISIBLE) != before
 
 
 def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:
@@ -25,9 +39,11 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
     gpus = [tf.config.PhysicalDevice(f"/physical_device:GPU:{number}", "GPU") for number in range(num_gpus)]
     chosen: list[list[Any]] = []
     growing: list[int] = []
-    os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+    by_variable: list[str | None] = []
+    os.environ.pop(VISIBLE, None)
 
     def list_devices(device_type: str | None = None) -> list[Any]:
+        by_variable.append(os.environ.get(VISIBLE))  # TensorFlow asks CUDA for its devices, which reads it once
         return gpus if device_type in {None, "GPU"} else []
 
     def start_devices(_: str | None = None) -> list[Any]:
@@ -54,14 +70,14 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
     grown = list(range(num_gpus)) if os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH") == "true" else growing
     if chosen:
         return [gpus.index(device) for device in chosen[-1]], grown
-    by_variable = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return None if by_variable is None else [int(one) for one in by_variable.split(",") if one.strip()], grown
+    first = [*by_variable, os.environ.get(VISIBLE)][0]
+    return None if first is None else [int(one) for one in first.split(",") if one.strip()], grown
 
 
 @contextlib.contextmanager
 def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
     """Give a function that says whether GPUs were asked for since the beginning, or one was pinned otherwise."""
-    before = os.environ.get("CUDA_VISIBLE_DEVICES")
+    before = os.environ.get(VISIBLE)
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     with contextlib.ExitStack() as stack:
         # Without GPUs, pinning is to ask for them and to find none; their answers stay as they are.
@@ -70,16 +86,18 @@ def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
         watched = [stack.enter_context(mock.patch.object(*one, wraps=getattr(*one))) for one in functions]
         own = mock.Mock(wraps=names.get("pin_gpu"))
         stack.enter_context(mock.patch.dict(names, {"pin_gpu": own} if "pin_gpu" in names else {}))
-        yield lambda: any(one.called for one in (*watched, own)) or os.environ.get("CUDA_VISIBLE_DEVICES") != before
+        yield lambda: any(one.called for one in (*watched, own)) or os.environ.get(VISIBLE) != before
 
 
-def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[list[Array]]:
-    """Return this rank's share of both arrays, for each pair of arrays."""
+def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[tuple[Array, Array, bool]]:
+    """Return this rank's share of both arrays, for each pair of arrays, and whether these are left as they were."""
     found = []
     for x, y in data:
-        shares = answer(x, y)
+        given = np.array(x), np.array(y)
+        shares = answer(*given)
         require_values(answer, shares, "a pair of arrays", 2)
-        found.append([np.array(share) for share in shares])
+        is_unchanged = bool(np.array_equal(given, (x, y)))
+        found.append((np.array(shares[0]), np.array(shares[1]), is_unchanged))
     return found
 
 
@@ -93,22 +111,42 @@ def broadcast(broadcast_start: Answer) -> list[float]:
     return [float(variable.numpy()) for variable in variables]
 
 
-def average(answer: Answer) -> list[Array]:
-    """Hand over this rank's own gradients; return what the answer makes of them."""
-    averages = answer([tf.constant(gradient) for gradient in places.private()])
-    require_values(answer, averages, "a list of gradients")
-    return [np.array(gradient) for gradient in averages]
+def average(answer: Answer) -> list[list[Array]]:
+    """Hand over this rank's own gradients, call by call; return what the answer makes of them."""
+    found = []
+    for gradients in places.private():
+        averages = answer([tf.constant(gradient) for gradient in gradients])
+        require_values(answer, averages, "a list of gradients")
+        found.append([np.array(gradient) for gradient in averages])
+    return found
 
 
-def scaled(scale_rate: Answer, base: float) -> float:
-    """Return the scaled learning rate; the answer may give a tensor."""
-    return require_number(scale_rate, scale_rate(base))
+def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> list[float]:
+    """Return the scaled learning rates, and the first one again where Horovod says that there are so many ranks.
+
+    The answer may give tensors. So many ranks cannot be started on a laptop, so they are pretended.
+    """
+    found = [require_number(scale_rate, scale_rate(rate)) for rate in rates]
+    library = hvd.size.__self__.MPI_LIB_CTYPES
+    with mock.patch.object(library, "horovod_size", return_value=num_pretended):
+        return [*found, require_number(scale_rate, scale_rate(rates[0]))]
 
 
-def save(save_history: Answer) -> None:
-    """Let the answer save this rank's own history in this rank's own folder."""
-    here = places.here()
-    save_history(np.array(here.private), here.own)
+def save(save_history: Answer) -> list[str]:
+    """Let the answer save this rank's own history in this rank's own folder, twice, one rank after the other.
+
+    Return the folders that are left behind; but for rank 0, one does not even exist that the answer is given last.
+    """
+    here, missing = places.here(), "missing"
+    for turn in range(hvd.size()):
+        if turn == hvd.rank():
+            save_history(np.ones((99, 2)), here.own)
+            save_history(np.array(here.private), here.own)
+            with contextlib.suppress(OSError):  # files in it are told from those in the folder itself
+                if turn:
+                    save_history(np.array(here.private), here.own / missing)
+        hvd.allgather(tf.zeros([1]))  # another collective than an answer may use, so that a deadlock is seen
+    return [path.name for path in here.own.iterdir() if path.is_dir()]
 
 
 @eager_fit()

@@ -11,6 +11,13 @@ def average(gradients):
     return [hvd.allreduce(gradients[0])] + list(gradients[1:])
 
 
+# %% average-in-16-bits
+# title = "The gradients are compressed to 16 bits on their way"
+# fails.average-tests = ["gradients.rounded"]
+# -    return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
+# +    return [hvd.allreduce(gradient, compression=hvd.Compression.fp16) for gradient in gradients]
+
+
 # %% average-in-reverse
 # title = "The averages come out in reverse order"
 # fails.average-tests = ["gradients.wrong-order"]

@@ -32,11 +32,31 @@ def save_history(history, folder):
         np.save(file, history)
 
 
+# %% pin-by-modulo
+# title = "The GPU is the rank modulo the ranks of its node, which is right on nodes of equal size"
+# fails.pin-gpu-tests = ["gpu.wrong"]
+# -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+# +        tf.config.set_visible_devices(gpus[hvd.rank() % hvd.local_size()], "GPU")
+
 # %% pin-by-rank
 # title = "The GPU is picked by the rank, which is wrong from the second node on"
 # fails.pin-gpu-tests = ["gpu.wrong"]
 # -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
 # +        tf.config.set_visible_devices(gpus[hvd.rank()], "GPU")
+
+# %% pin-by-variable
+# title = "CUDA_VISIBLE_DEVICES is set, whether there are GPUs or not"
+# fails.pin-gpu-tests = ["gpu.variable"]
+# -    gpus = tf.config.list_physical_devices("GPU")
+# -    if gpus:
+# -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+# +    os.environ["CUDA_VISIBLE_DEVICES"] = str(hvd.local_rank())
+
+# %% pin-by-variable-if-there-are-gpus
+# title = "CUDA_VISIBLE_DEVICES is set when TensorFlow has listed the GPUs"
+# fails.pin-gpu-tests = ["gpu.all-visible"]
+# -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+# +        os.environ["CUDA_VISIBLE_DEVICES"] = str(hvd.local_rank())
 
 # %% pin-first-gpu
 # title = "Every rank takes the first GPU"

@@ -1,3 +1,10 @@
+# %% facts-from-the-environment
+# title = "The launcher's variables are read, and Horovod is not initialised"
+# fails.rank-facts-tests = ["facts.not-initialised"]
+def rank_facts():
+    return {name: int(os.environ[f"HOROVOD_{name.upper()}"]) for name in ("rank", "size", "local_rank")}
+
+
 # %% facts-one-node-in-mind
 # title = "The rank is taken for the local rank"
 # fails.rank-facts-tests = ["local_rank", "two nodes"]

@@ -26,6 +26,13 @@ def scale_rate(learning_rate):
     return float(tf.constant(learning_rate, tf.float16)) * hvd.size()
 
 
+# %% rate-of-eight-ranks
+# title = "No more than eight ranks count"
+# fails.scale-rate-tests = ["rate.limited"]
+# -    return learning_rate * hvd.size()
+# +    return learning_rate * min(hvd.size(), 8)
+
+
 # %% rate-square-root
 # title = "The rate grows with the square root of the number of ranks"
 # fails.scale-rate-tests = ["expected"]

@@ -47,6 +47,14 @@ def shard(x, y):
     return x[mine], y[mine]
 
 
+# %% shard-in-16-bits
+# title = "The samples are rounded to 16 bits"
+# fails.shard-tests = ["samples.changed"]
+# consequences = ["horovod-shards-tests", "horovod-serial-tests", "keras-shards-tests", "keras-rate-tests"]
+# -    return x[mine], y[mine]
+# +    return x[mine].astype(np.float16), y[mine].astype(np.float16)
+
+
 # %% shard-loses-the-rest
 # title = "Every rank leaves out the last sample of its part"
 # fails.shard-tests = ["not complete"]
@@ -96,6 +104,15 @@ def shard(x, y):
 def shard(x, y):
     order = np.random.default_rng(hvd.rank()).permutation(len(x))[hvd.rank() :: hvd.size()]
     return x[order], y[order]
+
+
+# %% shard-shuffles-in-place
+# title = "All ranks shuffle alike, but in the arrays that they are given"
+# fails.shard-tests = ["data.changed"]
+# -    mine = slice(hvd.rank(), None, hvd.size())
+# +    mine = slice(hvd.rank(), None, hvd.size())
+# +    for part in (x, y):
+# +        np.random.default_rng(0).shuffle(part)
 
 
 # %% shard-x-only
