@@ -69,7 +69,15 @@ from coursekit.ranks.launched import spare_horovod
 
 # %% role="readonly" id="checks-imports"
 from coursekit.pictures import training as training_pictures
-from coursekit.checks import check, hand_in_report, lab02_pieces, lab03_data, lab03_pieces, lab03_training
+from coursekit.checks import (
+    check,
+    hand_in_report,
+    lab02_pieces,
+    lab03_data,
+    lab03_pieces,
+    lab03_training,
+    lab03_updates,
+)
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
 tf.config.set_visible_devices([], "GPU")
@@ -78,6 +86,7 @@ tf.config.set_visible_devices([], "GPU")
 # ## 1. The files (4 minutes)
 #
 # ImageNet comes as *TFRecord* files: 1024 for training, 128 for validation, each a row of records. A record holds one image as JPEG, its label from 1 to 1000, and its size.
+# Label 0 is for a background that no image shows, so the networks here have 1001 outputs.
 # Our synthetic data has the same form, with fewer and smaller images. Not all files hold equally many, as in the real set.
 
 # %% role="readonly" id="find-files" tags=["script"]
@@ -218,25 +227,26 @@ print("skip:", sum(1 for _ in imagenet.read_records(str(cut_off), "skip")), "of"
 try:
     list(imagenet.read_records(str(cut_off), "stop"))
 except tf.errors.DataLossError as error:
-    print("stop:", error.message.partition("}} ")[2])
+    print("stop:", error.message.partition("}} ")[2].partition(" [Op:")[0])
 
 # %% [markdown] role="readonly" id="dataset-text"
 # ### From files to batches
 #
-# The order of the steps matters:
+# The order of the steps matters, for the result, for the speed or for the memory:
 #
 # 1. **Shard the list of files**, so that each rank opens only its own. Sharding records instead would make every rank read all the files, N times the traffic on the file system.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
-# 3. For training, shuffle the records in a buffer of 1000.
+# 3. For training, shuffle the records in a buffer of 1000, then repeat without end.
 # 4. Load the images, on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
-# 5. For training, repeat without end. Then batch; and *prefetch*, so that the next batch is made while the network works on this one.
+# 5. Batch; and *prefetch*, so that the next batch is made while the network works on this one.
 #
 # With `seed` in both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as they come:
 # a little faster, and never the same order twice.
 # The random cuts differ from run to run all the same: cores that load images at the same time draw their random numbers in turn, and the turns change.
 # So two runs of one training end with different accuracies. Lab 04 has functions that draw by the number of the record.
 #
-# **Exercise (3 points).** Write `make_dataset`. In training, batches are all full (`drop_remainder=True`); in validation nothing is shuffled, repeated or dropped.
+# **Exercise (3 points).** Write `make_dataset`, with all five steps, `deterministic` and the parameter `damaged`.
+# In training, batches are all full (`drop_remainder=True`), and no image is left out of an epoch; in validation nothing is shuffled, repeated or dropped.
 #
 # <details><summary>Hint</summary>
 #
@@ -252,7 +262,8 @@ except tf.errors.DataLossError as error:
 #
 # <details><summary>A trap</summary>
 #
-# Shuffled *before* sharding, the ranks must agree on the order, or samples are lost and others used twice. Sharded first, every rank may shuffle as it likes.
+# Shuffled *before* sharding, every rank opens other files in each epoch; and where the ranks do not agree on the order, samples are lost and others used twice.
+# So shard first; then every rank may shuffle as it likes.
 #
 # </details>
 #
@@ -288,14 +299,14 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 
 # %% role="readonly" id="dataset-trial"
-dataset_trial = lab03_data.try_dataset(make_dataset, load_picture, num_ranks=3)
+dataset_trial = lab03_data.try_dataset(make_dataset, num_ranks=3)
 print(dataset_trial.error or "The pipeline ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="shards-tests" points=2
 with check("shards", section="3"):
     lab03_data.check_shards(dataset_trial)
     ### BEGIN HIDDEN TESTS
-    lab03_data.check_shards(lab03_data.try_dataset(make_dataset, load_picture, num_ranks=2))
+    lab03_data.check_shards(lab03_data.try_dataset(make_dataset, num_ranks=2))
     ### END HIDDEN TESTS
 
 # %% role="tests" id="order-tests" points=1
@@ -324,7 +335,7 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 # An epoch is one pass over the data: the more images in a step, the fewer steps. All ranks must make the *same* number of steps, whatever their files hold.
 #
 # **Exercise (2 points).** Write `plan`, which returns the batch size of a rank, the learning rate and the number of steps in an epoch (rounded down, at least 1).
-# A `global_batch_size` of 0 stands for the first way.
+# A `global_batch_size` of 0 stands for the first way. One that the ranks cannot share out equally is rounded down until they can; rate and steps follow from what is left.
 #
 # <details><summary>Hint</summary>
 #
@@ -486,17 +497,17 @@ def make_optimizer(rate, compression="none"):
 
 
 # %% role="readonly" id="optimizer-trial"
-optimizer_trial = lab03_pieces.try_optimizer(make_optimizer, num_ranks=3)
+optimizer_trial = lab03_updates.try_optimizer(make_optimizer, num_ranks=3)
 print(optimizer_trial.error or "The optimiser ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="optimizer-tests" points=1
 with check("averaged gradients", section="6"):
-    lab03_pieces.check_averaged(optimizer_trial)
+    lab03_updates.check_averaged(optimizer_trial)
 
 # %% role="tests" id="compression-tests" points=1
 with check("compression and groups", section="6"):
-    lab03_pieces.check_compression(optimizer_trial)
-    lab03_pieces.check_groups(optimizer_trial, num_groups)
+    lab03_updates.check_compression(optimizer_trial)
+    lab03_updates.check_groups(optimizer_trial)
 
 # %% [markdown] role="readonly" id="callbacks-text"
 # ## 7. Callbacks (10 minutes)
@@ -575,7 +586,7 @@ with check("files", section="7"):
 #
 # - Only rank 0 may be able to see the checkpoint, so rank 0 loads it and *broadcasts*. That must happen before the first step:
 #   the broadcast callback comes after the first batch, too late, since the other ranks would already have put gradients of random weights into the average.
-# - The momenta belong to the state, too. They exist only after `optimizer.build(variables)`; loaded or broadcast before that, they are silently left out.
+# - The momenta belong to the state, too. They exist only after `optimizer.build(variables)`; a broadcast before that silently leaves them out.
 #
 # **Exercise (2 points).** Write `resume`: it loads the newest checkpoint in `folder`, if there is one, into the compiled `network` on *all* ranks, optimiser included.
 # It returns on all ranks the number of completed epochs (0 without a checkpoint; the number is in its name).
@@ -677,8 +688,9 @@ with check("validation", section="9"):
 #
 # 1. Horovod is initialised already. Pin the GPU, build the network, make the plan with `imagenet.count_images(train_files)` images; a `max_num_steps` above 0 limits the steps of an epoch.
 # 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses` and the metric `"accuracy"`.
-# 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch`, `verbose=0` and your callbacks, `WarmUp` and those of `more_callbacks`.
-# 4. Return a dictionary: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; `"num_steps"`, the steps of an epoch.
+# 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch`, `verbose=0` and your callbacks, `WarmUp` and, after yours, those of `more_callbacks`, which may decide something.
+# 4. Validate once, after `fit`: in `fit`, Keras would average the ranks' results without weights.
+# 5. Return a dictionary: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; `"num_steps"`, the steps of an epoch.
 #
 # <details><summary>Hint</summary>
 #
@@ -910,9 +922,9 @@ def make_step(network, optimizer, loss_of):
 
 # %% role="tests" id="make-step-tests" points=1
 with check("a step of one's own", section="12"):
-    lab03_training.check_step(make_step, num_ranks=3)
+    lab03_updates.check_step(make_step, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    lab03_training.check_step(make_step, num_ranks=2)
+    lab03_updates.check_step(make_step, num_ranks=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="throughput-text"
@@ -957,8 +969,6 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 # ```
 # mpirun -np 2 --bind-to core -x HOROVOD_CYCLE_TIME=10 -x HOROVOD_FUSION_THRESHOLD=2097152 python train.py --model ResNet50
 # ```
-#
-# `make bench` compares these settings side by side.
 #
 # ## What you can now do
 #

@@ -131,7 +131,7 @@ def image_of(record):
 def test_pictures(load, facts):
     """What load_picture returns is told by its own name, and not in TensorFlow's words on a data set."""
     with pytest.raises(WrongReturnError, match=rf"{facts}.* \[answer.wrong-type\]$"):
-        lab03_data.load_pictures(load, np.zeros((8, 8, 3), np.uint8), 3, 5)
+        lab03_data.load_pictures(load, 2 * [np.zeros((8, 8, 3), np.uint8)], 3, 5)
 
 
 @pytest.mark.parametrize(

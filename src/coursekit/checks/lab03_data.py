@@ -7,12 +7,12 @@ after five others mixes the epochs; and a batch (3, 14, 0, 28) with the labels (
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from coursekit.checks.check import fresh_rng, require
+from coursekit.checks.check import CheckError, fresh_rng, require
 from coursekit.checks.compare import require_equal
 from coursekit.checks.epochs import (
     ASSIGN,
@@ -24,6 +24,7 @@ from coursekit.checks.epochs import (
     check_new_order,
     check_pairs,
 )
+from coursekit.checks.lab03_stages import check_made_in_order, check_stages
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import batches_in_files, draw_private
 from coursekit.checks.shards import check_file_shares, check_owners, check_used_in_batches, owners, readers_of
@@ -46,7 +47,7 @@ HEIGHT, WIDTH = 60, 100
 SAME_CUT = 0.3  # levels: the tilts of images that are all cut alike vary less, of others ten times as much
 # Of pixels from -1 to 1: JPEG leaves 0.01, windows move all channels alike and give images that differ by 0.5.
 SMALL, LARGEST = 0.04, 1.1
-BLACK = -0.98  # the record's darkest pixel, of at least 10 of 255, is at -0.92
+MANY = 0.5  # of the images
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
@@ -54,11 +55,14 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
-    [found] = run_here(drivers.load_pictures, load_picture, image, wanted, NUM_CALLS, num_ranks=1)
-    label, validation, training = found
+    pair = [image, image[..., :1]]  # the second is grey
+    [found] = run_here(drivers.load_pictures, load_picture, pair, wanted, NUM_CALLS, num_ranks=1)
+    label, validation, training, of_grey = found
     require_equal(label, wanted, "the label, which the record says", "labels.wrong")
     images = np.concatenate([validation, training])
     require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "images.wrong-shape")
+    what, advice = "the shape of an image whose JPEG is grey", ": decode it with channels=3"
+    require_equal(tuple(of_grey), (image_size, image_size, 3), what, "images.grey", advice)
     require_equal(images.dtype.name, "float32", "the type of an image", "images.wrong-type")
     low, high = float(images.min()), float(images.max())
     message = f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1"
@@ -77,9 +81,10 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
         Cause(got, "images.not-centred"): np.ones(1),
     }
     require(right.all(), *next(cause for cause, holds in faults.items() if holds.all()))
-    is_filled = float(training.min()) > BLACK  # the record has no pixel as dark
+    # No edge of the record is of one colour, and hardly a window is a square; what varies colours may darken an image.
+    edges = [np.ptp(edge, axis=1).max(axis=1) == 0 for edge in (training[:, 0], training[:, :, 0])]
     message = "the images for training have black edges: resize the window to the size, without padding"
-    require(is_filled, message, "images.padded")
+    require(np.mean(edges[0] | edges[1]) < MANY, message, "images.padded")
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
     require(spread > SMALL, "the images for training are all cut alike: use a random window", "images.not-random")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
@@ -99,13 +104,10 @@ def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
     return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
 
 
-def try_dataset(make_dataset: Answer, load_picture: Answer, num_ranks: int = 3) -> Trial:
-    """Read tiny files on real ranks, for validation once and for training for some epochs.
-
-    `load_picture` says how images are cut, rightly or not: that they are cut so is what the pipeline is asked.
-    """
+def try_dataset(make_dataset: Answer, num_ranks: int = 3) -> Trial:
+    """Read tiny files on real ranks, for validation once and for training for some epochs."""
     private = draw_private(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
-    args = drivers.read_dataset, make_dataset, load_picture, BATCH_SIZE, WAYS
+    args = drivers.read_dataset, make_dataset, BATCH_SIZE, WAYS
     trial = try_on_ranks(*args, num_ranks=num_ranks, private=private)
     read = [{way: batches_in_files(one[way], given) for way in WAYS} for one, given in zip(trial.results, private)]
     return replace(trial, results=[result | batches for result, batches in zip(trial.results, read)])
@@ -147,7 +149,10 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_order(trial: Trial) -> None:
-    """Batches have their size and right pairs; every epoch has another order, every run the same; cuts are as asked."""
+    """Batches have their size and right pairs; every epoch is all samples in another order, and every run the same.
+
+    Images are cut as asked, again in every epoch, and the stages of the pipeline come in the lab's order.
+    """
     for rank, result in enumerate(trial.of_ranks()):
         for way in WAYS:
             check_colors([order_in(result[way])])
@@ -163,16 +168,15 @@ def check_order(trial: Trial) -> None:
         is_cut = 0 < num_lost < BATCH_SIZE  # other losses are the shards' affair
         require(not is_cut, message, "batches.last-dropped")
         order, again = (order_in(result[way]) for way in ("training", "again"))
+        check_made_in_order(result["made_of"]["training"])
         message = "two runs see different orders: give every shuffle the seed"
         require(np.array_equal(order, again), message, "order.not-seeded")
         _check_shuffled(order)
-        _check_epochs(rank, batches, order)
-        for way, name in (("training", "training=True"), ("validation", "training=False")):
-            in_pipeline, by_itself = (spread > SAME_CUT for spread in result["spread"][way])
-            got = f"the images for {way} are {'' if in_pipeline else 'not '}cut at random"
-            message = f"{got}, expected them as load_picture(record, {name}) cuts them: pass the argument"
-            # By itself it is asked few times, and may by chance cut them alike: what is right is never refused.
-            require(in_pipeline in {by_itself, way == "training"}, message, "images.other-mode")
+        if used <= validated and len(validated - used) < BATCH_SIZE:  # other shards are the shards' affair
+            _check_epochs(rank, order.astype(int), len(validated))
+        check_new_batches(batches["training"], len(used), BATCH_SIZE, f"on rank {rank}")
+        _check_cuts(result["tilts"], order)
+        check_stages(result["made_of"], are_files_shuffled=result["are_files_shuffled"])
 
 
 def _check_shuffled(order: Array) -> None:
@@ -193,19 +197,34 @@ def _check_shuffled(order: Array) -> None:
     check_new_order(order)
 
 
-def _check_epochs(rank: int, batches: Mapping[str, Sequence[Array]], order: Array) -> None:
-    """Epochs do not mix, and the batches of one are not those of another."""
-    # Files sharded again in each epoch, or a rest that is lost, may shorten an epoch; drawing at random halves it.
-    # Such a rank sees more images in training than it has, and one without a shard in validation more there.
-    num_mine = min(len(np.unique(np.concatenate([*batches[way], []]))) for way in WAYS)
-    seen: set[int] = set()
-    num_rounds = 1
-    for number in order.tolist():
-        if number in seen:
-            seen, num_rounds = set(), num_rounds + 1
-        seen.add(number)
-    num_apart = len(order) / num_rounds
-    repeats = f"rank {rank} has {num_mine} images, and repeats one after {num_apart:.1f} others on average"
-    message = f"{repeats}: the epochs are mixed; expected a shuffle, and then a repeat"
-    require(num_apart > num_mine / 2, message, "epochs.mixed")
-    check_new_batches(batches["training"], num_mine, BATCH_SIZE, f"on rank {rank}")
+def _check_epochs(rank: int, order: Array, num_mine: int) -> None:
+    """Each epoch holds every sample once before the next one begins.
+
+    Example: of three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1 epochs mix, or each is without its rest.
+    """
+    num_full = num_mine // BATCH_SIZE * BATCH_SIZE
+    if _are_passes(order, num_mine):
+        return
+    got = f"rank {rank} has {num_mine} images, and"
+    message = f"{got} each pass leaves {num_mine - num_full} of them out: repeat, and then batch"
+    require(not num_full or not _are_passes(order, num_full), message, "epochs.rest-dropped")
+    message = f"{got} repeats some before it has seen all: the epochs are mixed; expected a shuffle, and then a repeat"
+    raise CheckError(message, "epochs.mixed")
+
+
+def _are_passes(order: Array, num_samples: int) -> bool:
+    """Whether no sample comes twice in each `num_samples` that follow each other."""
+    whole = order[: len(order) // num_samples * num_samples].reshape(-1, num_samples)
+    return bool((np.diff(np.sort(whole, axis=1), axis=1) > 0).all())
+
+
+def _check_cuts(tilts: Mapping[str, Array], order: Array) -> None:
+    """Images are cut at random in training, again in every epoch, and in validation they are not."""
+    for way, name in (("training", "training=True"), ("validation", "training=False")):
+        is_random = float(np.std(tilts[way])) > SAME_CUT
+        got = f"the images for {way} are {'' if is_random else 'not '}cut at random"
+        message = f"{got}, expected them as load_picture(record, {name}) cuts them: pass the argument"
+        require(is_random == (way == "training"), message, "images.other-mode")
+    spreads = [float(np.std(tilts["training"][order == sample])) for sample in np.unique(order)]
+    message = "every epoch has the same cuts of an image: load the images after what keeps records, such as a cache"
+    require(max(spreads) > SAME_CUT, message, "images.frozen")

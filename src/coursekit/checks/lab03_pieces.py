@@ -1,4 +1,4 @@
-"""Checks of lab 03's pieces around the training: GPU memory, plan, warm-up, optimiser and callbacks.
+"""Checks of lab 03's pieces around the training: GPU memory, plan, warm-up and callbacks.
 
 Example: 1000 pictures, batches of 10 and the rate 0.1 of one rank are, on 4 ranks, batches of 10 on each, the rate 0.4
 and 25 steps. A global batch of 20 instead is 5 pictures on each, the rate 0.2 and 50 steps. With 20 warm-up steps the
@@ -15,22 +15,19 @@ from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_lists, require_close, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_follows, draw_private
-from coursekit.checks.rates import check_bits, check_rates, momentum_of, rates
 from coursekit.checks.shards import check_writers
 from coursekit.checks.steps import Steps, check_same_weights
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause, without_codes
-from coursekit.text import counted
 
-COMPRESSIONS = ("none", "fp16")  # in the order of the trial
 SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
 
 
-def check_memory_growth(pin_gpu: Answer, num_ranks: int = 2) -> None:
+def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int = 2) -> None:
     """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
-    launch = {"num_ranks": num_ranks, "ranks_per_node": num_ranks}
+    launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, growing) in enumerate(run_here(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         got = f"expected its memory to grow as it is needed, got growth for {growing or 'none'}"
         message = f"rank {rank} sees the GPU {visible}, {got}: set_memory_growth(gpu, True) for the GPU that you pin"
@@ -46,9 +43,11 @@ def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) 
 
 
 def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """A fixed global batch is divided among the ranks; rate and steps do not depend on their number."""
-    by_rank = [(1000, 10, 0.1, 4), (4096, 32, 0.02, 8), (1281167, 32, 0.1, 64), (3, 16, 0.1, 4)]
-    _check_plans(plan, [(*case, of_rank * num_ranks) for *case, of_rank in by_rank], num_ranks, ranks_per_node)
+    """A fixed global batch is divided among the ranks; rate and steps follow from what they use together."""
+    by_rank = [(1000, 10, 0.1, 4, 0), (4096, 32, 0.02, 8, 0), (1281167, 32, 0.1, 64, 0), (3, 16, 0.1, 4, 0)]
+    by_rank += [(1000, 10, 0.1, 5, 1), (1281167, 32, 0.1, 2, num_ranks - 1)]
+    cases = [(*case, of_rank * num_ranks + rest) for *case, of_rank, rest in by_rank]
+    _check_plans(plan, cases, num_ranks, ranks_per_node)
 
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
@@ -61,9 +60,11 @@ def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int,
             require(ours == first, message, "plan.uneven")
     for case, (batch, rate, num_steps) in zip(cases, got[0]):
         num_images, batch_size, learning_rate, *fixed = case
-        global_batch = fixed[0] if fixed else batch_size * num_ranks
-        where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {global_batch}"
-        require_equal(batch, global_batch // num_ranks, f"{where} the batch of a rank", "plan.wrong-batch")
+        of_rank = fixed[0] // num_ranks if fixed else batch_size
+        global_batch = of_rank * num_ranks
+        given = f"{fixed[0]}, of which {global_batch} are used," if fixed and fixed[0] > global_batch else global_batch
+        where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {given}"
+        require_equal(batch, of_rank, f"{where} the batch of a rank", "plan.wrong-batch")
         message = f"{where} the batch of a rank must be a whole number, not {batch!r}: use //"
         require(not fixed or isinstance(batch, int), message, "plan.broken-batch")
         what = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}"
@@ -89,49 +90,9 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
             require_close(value, expected, what, "warm-up.wrong-rate", tolerance=1e-5, is_relative=True)
 
 
-def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
-    """Train a probe with the answer's optimiser, with gradients of 32 and of 16 bits."""
-    num_samples = lab03.NUM_STEPS * probe_model.BATCH_SIZE
-    private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_rounds=len(COMPRESSIONS), num_samples=num_samples)
-    trial = try_on_ranks(lab03.use_optimizer, make_optimizer, num_ranks=num_ranks, private=private)
-    # Horovod's wrapper takes the outer class for the inner one, and calls itself.
-    wrapped_twice = Cause("Is the optimiser wrapped twice?", "optimizer.wrapped-twice")
-    return (
-        replace(trial, error=f"{without_codes(trial.error)} {wrapped_twice}")
-        if RecursionError.__name__ in trial.error
-        else trial
-    )
-
-
-def check_averaged(trial: Trial) -> None:
-    """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients.
-
-    Example: on three ranks with the rate 0.3, one weight has the gradients 0.2, 0.5 and -0.1: the mean is 0.2. Where
-    the last move was -0.1, all ranks move by 0.9 * -0.1 - 0.3 * 0.2 = -0.15. Rank 1 with its own gradient moves by
-    -0.24, with the sum of all by -0.27, and without momentum by -0.06.
-    """
-    steps = trial.steps("none")
-    check_rates(rates(steps), probe_model.RATE, trial.num_ranks)
-    check_follows(steps, trial.private)
-
-
-def check_compression(trial: Trial) -> None:
-    """Gradients travel with 16 bits if asked for, else with 32."""
-    for number, name in enumerate(COMPRESSIONS):
-        steps = trial.steps(name)
-        check_follows(steps, trial.private, number, momentum=momentum_of(steps))
-        check_bits(steps, name)
-
-
-def check_groups(trial: Trial, num_groups: int) -> None:
-    """The gradients of a step travel in so many groups; 0: each alone."""
-    for rank, messages in enumerate(trial.of_ranks("messages")):
-        single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
-        # An answer that averages in its own way has neither, and is judged by the updates alone.
-        got = f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}"
-        message = f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: {got}"
-        advice = "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)"
-        require(single + grouped == 0 or grouped == num_groups, f"{message}: {advice}", "groups.wrong-number")
+def explained(trial: Trial, words: str, cause: Cause) -> Trial:
+    """Add a cause to an error that has these words."""
+    return replace(trial, error=f"{without_codes(trial.error)} {cause}") if words in trial.error else trial
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
@@ -143,7 +104,10 @@ def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
     num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
     private[0]["samples"] = np.full(num_samples, private[0]["samples"][0])
-    return try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, private=private, look=True)
+    trial = try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, private=private, look=True)
+    # So Keras ends where a whole model is to be saved at a Path.
+    whole_model = Cause("Is save_weights_only=True missing?", "checkpoint.whole-model")
+    return explained(trial, "has no attribute 'endswith'", whole_model)
 
 
 def _callback_steps(trial: Trial) -> Steps:

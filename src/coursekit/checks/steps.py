@@ -67,6 +67,10 @@ class Steps:
         """The number of steps that every rank made."""
         return int(self.bias.shape[1])
 
+    def until(self, num_steps: int) -> "Steps":
+        """Return the first so many steps."""
+        return Steps(self.bias[:, :num_steps], tuple(of_rank[:num_steps] for of_rank in self.samples))
+
     @property
     def batches(self) -> list[Array]:
         """The samples of all batches, of all ranks."""
@@ -118,6 +122,28 @@ def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
     largest = max(batch.max(initial=0) for batch in steps.batches)
     require(largest < bias.shape[2] - 1, "images of no class were seen", "images.foreign")
     return steps
+
+
+def check_exact(steps: Steps, rates: Array, factors: Array, first: int = FIRST_STEP) -> None:
+    """Each step from `first` on is that of SGD with momentum on the mean gradient, to rounding.
+
+    Args:
+        steps: what the probes saw.
+        rates: of each step, shape (num_steps,).
+        factors: of each rank's losses, shape (num_ranks, num_steps).
+        first: the first step that is asked, which needs a move before it unless it is 0.
+    """
+    moves = np.diff(steps.bias[0], axis=0)
+    before = np.concatenate([np.zeros_like(moves[:1]), moves[:-1]])
+    pulls = rates[:, np.newaxis] * (factors[..., np.newaxis] * steps.gradients()).mean(axis=0)
+    gaps = np.abs(MOMENTUM * before - pulls[:-1] - moves).max(axis=1)[first:]
+    sizes = np.maximum(np.abs(steps.bias[0, 1:]), np.abs(steps.bias[0, :-1])).max(axis=1)[first:]
+    worst = int(np.argmax(gaps / sizes))
+    message = (
+        f"step {worst + first} differs by {gaps[worst]:.2g} from SGD with momentum {MOMENTUM:g} on the mean gradient, "
+        "where rounding leaves less: is something added, such as weight decay, clipping or 16 bits?"
+    )
+    require(gaps[worst] <= SMALLEST_GAP * 4 * sizes[worst], message, "updates.differ")
 
 
 def check_same_number(counts: Sequence[int], where: str = "") -> None:

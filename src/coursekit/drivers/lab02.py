@@ -46,6 +46,9 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
         by_variable.append(os.environ.get(VISIBLE))  # TensorFlow asks CUDA for its devices, which reads it once
         return gpus if device_type in {None, "GPU"} else []
 
+    def visible_devices(device_type: str | None = None) -> list[Any]:
+        return chosen[-1] if chosen and list_devices(device_type) else list_devices(device_type)
+
     def start_devices(_: str | None = None) -> list[Any]:
         raise RuntimeError("list_logical_devices starts the GPUs, then none can be pinned: use list_physical_devices")
 
@@ -59,6 +62,7 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
 
     pretended: dict[str, Any] = {
         "list_physical_devices": list_devices,
+        "get_visible_devices": visible_devices,
         "list_logical_devices": start_devices,
         "set_visible_devices": set_visible,
         "set_memory_growth": set_growth,

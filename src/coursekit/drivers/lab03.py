@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,14 @@ from coursekit.drivers.calls import (
     require_values,
     tf,
 )
-from coursekit.drivers.probe_model import MOMENTUM, NUM_OTHERS, RATE, arrays, batches, compiled, own_batches
+from coursekit.drivers.lab03_data import load_as_asked, with_names
+from coursekit.drivers.probe_model import NUM_OTHERS, batches, compiled, own_batches
 from coursekit.pictures.tensorboard import events_in
 
-NUM_STEPS = 7  # of an optimiser, and of a step of one's own
 PLANNED = ("the batch size", "the rate", "the steps")
 NUM_EPOCHS = 4
 STEPS_PER_EPOCH = 2
+EVALUATED_BATCH = 256
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
 EPOCHS_DONE = "the number of completed epochs"
 
@@ -51,37 +53,6 @@ def _plain_number(plan: Answer, number: Any, what: str) -> float:
 def all_rates(warmed_up: Answer, cases: Sequence[Sequence[Any]]) -> list[float]:
     """Return the answer's rate in each case."""
     return [require_number(warmed_up, warmed_up(*case)) for case in cases]
-
-
-@eager_fit()
-def use_optimizer(make_optimizer: Answer) -> dict[str, Any]:
-    """Train with each compression; return what the probes saw, and in which messages the gradients travel."""
-    seen: dict[str, Any] = {}
-    for compression in ("none", "fp16"):
-        records = probe_model.watch()
-        start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
-        optimizer = make_optimizer(RATE, compression)
-        # `compiled` takes None for its own optimiser, which is right.
-        is_optimizer = isinstance(optimizer, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer))
-        require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="a Keras optimiser")
-        network = compiled(optimizer, num_others=NUM_OTHERS)
-        network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
-        seen[compression] = records
-    return {**seen, "messages": _messages(network)}
-
-
-def _messages(network: Any) -> dict[str, int]:
-    """Return how many allreduces of single tensors and of groups the graph of a step has, which is not run."""
-
-    @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
-    def step(images: Any, labels: Any) -> None:
-        with tf.GradientTape() as tape:
-            loss = network.compute_loss(images, labels, network(images, training=True))
-        network.optimizer.minimize(loss, network.trainable_variables, tape=tape)
-
-    graph = step.get_concrete_function(*map(tf.constant, arrays([0]))).graph.as_graph_def()
-    nodes = [node.op for node in (*graph.node, *(node for part in graph.library.function for node in part.node_def))]
-    return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
 
 
 @eager_fit()
@@ -116,9 +87,9 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     Every rank has a folder of its own, so that rank 0 alone sees the checkpoint.
     """
     where = places.here().own
-    from_nothing = resume(compiled(), where / "nothing-here")
+    from_nothing = resume(compiled(has_statistics=True), where / "nothing-here")
     records = probe_model.watch()
-    network = compiled()
+    network = compiled(has_statistics=True)
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
     own = own_batches(NUM_STEPS_BEFORE)
     network.fit(own, callbacks=[start], verbose=0)
@@ -128,8 +99,9 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
         network.fit(own, verbose=0)
     hvd.broadcast_object("all saved", root_rank=0)
     after = probe_model.watch()
-    again = compiled()
+    again = compiled(has_statistics=True)
     num_epochs = resume(again, where)
+    statistics = [variable.numpy() for variable in again.non_trainable_variables]
     again.fit(own_batches(NUM_STEPS_AFTER), verbose=0)
     return {
         "from_nothing": int(require_number(resume, from_nothing, EPOCHS_DONE)),
@@ -137,6 +109,7 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
         "before": records[: 2 * NUM_STEPS_BEFORE + 1],
         "after": after,
         "num_steps": int(again.optimizer.iterations),
+        "statistics": np.concatenate(statistics),
     }
 
 
@@ -144,8 +117,11 @@ def use_evaluate(evaluate: Answer) -> dict[str, Any]:
     """Evaluate a probe on this rank's samples."""
     records = probe_model.watch()
     # Not eagerly: Keras gives other results then for an epoch without a batch.
-    result = evaluate(compiled(), batches(probe_model.private_input()["samples"], batch_size=3))
-    return {"result": require_entries(evaluate, result), "records": records}
+    result = evaluate(compiled(), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
+    numbers = require_entries(evaluate, result)
+    for name, number in dict(result).items():
+        require_returned(evaluate, number, fits=isinstance(number, Real), expected="a float", part=repr(str(name)))
+    return {"result": numbers, "records": records}
 
 
 @eager_fit()
@@ -154,8 +130,9 @@ def use_train(
 ) -> list[tuple[dict[str, Any], list[probe_model.Record]]]:
     """Train, and train on, in one folder with each of these settings; return each result with what the probes saw.
 
-    The entry "num_calls" of a result says in how many epochs the callback was called that the answer was given, and
-    "is_pinned_first" whether the answer asked for GPUs, or pinned one otherwise, before it built the network.
+    The entry "heard" of a result has the losses of the epochs in which the callback was called that the answer was
+    given; "is_pinned_first" says whether the answer asked for GPUs, or pinned one otherwise, before it built the
+    network.
     """
     files = probe_model.own_files("train"), probe_model.own_files("validation"), places.here().shared / "training"
     return [_train_once(train, files, settings) for settings in runs]
@@ -165,10 +142,12 @@ def _train_once(
     train: Answer, files: Any, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[probe_model.Record]]:
     records = probe_model.watch()
-    called: list[int] = []
+    heard: list[float] = []
     pinned: list[bool] = []
-    listener = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, _: called.append(epoch))
-    with lab02.watched_pinning(train) as is_pinned:
+    listener = tf.keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda _, logs: heard.append(float((logs or {}).get("loss", np.nan)))
+    )
+    with lab02.watched_pinning(train) as is_pinned, with_names(train, load_picture=load_as_asked):
 
         def build() -> Any:
             pinned.append(is_pinned())
@@ -176,7 +155,7 @@ def _train_once(
 
         result = train(build, *files, dict(settings), [listener])
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-    return {**_plain(train, dict(result)), "num_calls": len(called), "is_pinned_first": all(pinned)}, records
+    return {**_plain(train, dict(result)), "heard": heard, "is_pinned_first": all(pinned)}, records
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
@@ -195,26 +174,3 @@ def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
     if "num_steps" in result:
         plain["num_steps"] = require_number(train, result["num_steps"], part="'num_steps'")
     return plain
-
-
-def use_step(make_step: Answer) -> dict[str, Any]:
-    """Make steps of the answer's own; count how often their Python code ran, and tell whether it was in a graph."""
-    records = probe_model.watch()
-    network = compiled(num_others=NUM_OTHERS)
-    hvd.broadcast_variables(network.variables, root_rank=0)
-    optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
-    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    num_calls, is_eager = 0, False
-
-    def counted_loss(labels: Any, logits: Any) -> Any:
-        nonlocal num_calls, is_eager
-        num_calls += 1
-        is_eager = tf.executing_eagerly()
-        return loss_of(labels, logits)
-
-    step = make_step(network, optimizer, counted_loss)
-    require_returned(make_step, step, fits=callable(step), expected="a function")
-    losses = []
-    for images, labels in own_batches(NUM_STEPS):
-        losses.append(require_number(step, step(images, labels), "a loss, one number,"))
-    return {"records": records, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}

@@ -1,5 +1,8 @@
 """What the checks of lab 03 do on a rank with pictures and pipelines: load one picture often, read files in batches."""
 
+import inspect
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest import mock
 
@@ -7,18 +10,27 @@ import numpy as np
 
 from coursekit.drivers import places, probe_model
 from coursekit.drivers.calls import Answer, Array, elements_of, mapped_pairs, require_number, require_returned, tf
-from coursekit.imagenet.records import LabelledImage, read_records, write_images
+from coursekit.imagenet.records import SKIP, STOP, LabelledImage, parse_record, read_records, write_images
 
-NUM_ROUNDS = 5  # of loading a file's records by themselves: one in 16 million lets all be flipped alike
+IMAGE_SIZE = 16  # of `load_as_asked`
+NUM_TIMES = 20  # how often each file is named where only the order of the names is looked at
+IGNORE_STATE = 1  # of random numbers: a data set is described, and not copied
 
 
-def load_pictures(load_picture: Answer, pixels: Array, label: int, num_calls: int) -> tuple[float, Array, Array]:
-    """Write an image into a file, and load it from there many times for validation and as often for training."""
-    path = places.here().own / "train-00000-of-00001"
-    write_images(path, [LabelledImage(pixels, label)])
-    records = read_records(str(path)).repeat(num_calls)
-    (validation, labels), (training, _) = (_loaded(load_picture, records, training=way) for way in (False, True))
-    return require_number(load_picture, labels[0], part="the label"), validation, training
+def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num_calls: int) -> list[Any]:
+    """Write two images into files; load the first often for validation and for training, the second once.
+
+    Returns the label, the first image as loaded for validation and for training, and the shape of the second.
+    """
+    paths = [places.here().own / f"train-{number:05d}-of-00002" for number in range(len(images))]
+    for path, pixels in zip(paths, images):
+        write_images(path, [LabelledImage(pixels, label)])
+    records = read_records(str(paths[0])).repeat(num_calls)
+    validation, labels = _loaded(load_picture, records, training=False)
+    training, _ = _loaded(load_picture, records, training=True)
+    other, _ = load_picture(next(iter(read_records(str(paths[1])))), False)
+    number = require_number(load_picture, labels[0], part="the label")
+    return [number, validation, training, tuple(map(int, np.shape(other)))]
 
 
 def _loaded(load_picture: Answer, records: Any, *, training: bool) -> tuple[Array, list[Any]]:
@@ -29,30 +41,107 @@ def _loaded(load_picture: Answer, records: Any, *, training: bool) -> tuple[Arra
     return np.stack(images), list(labels)
 
 
-def read_dataset(make_dataset: Answer, load_picture: Answer, batch_size: int, ways: dict[str, Any]) -> dict[str, Any]:
+def load_as_asked(record: Any, training: bool) -> tuple[Any, Any]:  # as the lab calls it
+    """Return a record's image and label: what `load_picture` has to do, with small images."""
+    encoded, label = parse_record(record)
+    shape = tf.io.extract_jpeg_shape(encoded)
+    if training:
+        settings = {"area_range": (0.4, 1.0), "use_image_if_no_bounding_boxes": True}
+        begin, size, _ = tf.image.sample_distorted_bounding_box(shape, tf.zeros((1, 0, 4)), **settings)
+        window = tf.concat([begin[:2], size[:2]], axis=0)
+    else:
+        side = tf.minimum(shape[0], shape[1])
+        window = tf.stack([(shape[0] - side) // 2, (shape[1] - side) // 2, side, side])
+    image = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+    image = tf.image.resize(image, (IMAGE_SIZE, IMAGE_SIZE))
+    return (tf.image.random_flip_left_right(image) if training else image) / 127.5 - 1, label
+
+
+def with_names(answer: Answer, **values: Any) -> Any:
+    """Give the notebook's names these values for an answer, as long as the context lasts."""
+    return mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), values)
+
+
+def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any]) -> dict[str, Any]:
     """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
 
-    A way says whether to read for training, and how many batches at the most.
-    The entry "spread" says by way how much the tilts of images differ, in the pipeline and as `load_picture` loads
-    them: images that are all cut alike have one tilt. The entry "caches" holds the names of files for caches.
+    A way says whether to read for training, and how many batches at the most. Images are loaded as the lab asks for
+    them, whatever the answer's own function does: that is another exercise.
+    The entry "tilts" has by way those of all images: images that are all cut alike have one tilt. "made_of" has the
+    `stages` of the pipeline by way, and for "asked" those with deterministic=False where damaged records are skipped;
+    "caches" holds the names of files for caches, and "are_files_shuffled" is for training.
     """
     files, cache = probe_model.own_files(), tf.data.Dataset.cache
-    # Few images may by chance be cut alike.
-    records = read_records(files[0]).repeat(NUM_ROUNDS)
-    by_itself = {training: _loaded(load_picture, records, training=training)[0] for training in (False, True)}
-    seen: dict[str, Any] = {"spread": {}, "caches": []}
+    seen: dict[str, Any] = {"tilts": {}, "made_of": {}, "caches": []}
 
     def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:
         path = filename.numpy().decode() if tf.is_tensor(filename) else str(filename)
         seen["caches"] += [path] if path else []
         return cache(dataset, filename, name)
 
-    for way, (training, limit) in ways.items():
-        with mock.patch.object(tf.data.Dataset, "cache", named_cache):
-            dataset = make_dataset(list(files), batch_size, training=training)
-        found = elements_of(make_dataset, dataset, limit)
-        seen[way] = [(probe_model.sample_numbers(images), np.asarray(labels)) for images, labels in found]
-        # By how many levels the tilts differ.
-        in_pipeline = np.concatenate([probe_model.tilts(images) for images, _ in found])
-        seen["spread"][way] = [float(np.std(in_pipeline)), float(np.std(probe_model.tilts(by_itself[training])))]
+    with with_names(make_dataset, load_picture=load_as_asked, damaged=STOP):
+        for way, (training, limit) in ways.items():
+            with mock.patch.object(tf.data.Dataset, "cache", named_cache):
+                dataset = make_dataset(list(files), batch_size, training=training)
+            found = elements_of(make_dataset, dataset, limit)
+            seen[way] = [(probe_model.sample_numbers(images), np.asarray(labels)) for images, labels in found]
+            seen["tilts"][way] = np.concatenate([probe_model.tilts(images) for images, _ in found] or [np.zeros(0)])
+            seen["made_of"][way] = stages(dataset)
+        with with_names(make_dataset, damaged=SKIP):
+            seen["made_of"]["asked"] = stages(make_dataset(list(files), batch_size, training=True, deterministic=False))
+        seen["are_files_shuffled"] = _are_files_shuffled(make_dataset, files, seen["made_of"]["training"])
     return seen
+
+
+def _are_files_shuffled(make_dataset: Answer, files: Sequence[str], in_training: dict[str, Any]) -> bool:
+    """Whether the names of files are shuffled by a stage, or come in another order than for validation."""
+    kinds = [stage["kind"] for stage in in_training["stages"]]
+    if any("Shuffle" in kind for kind in itertools.takewhile(lambda kind: "Interleave" not in kind, kinds)):
+        return True
+    orders = [
+        _names(_graph(make_dataset(NUM_TIMES * list(files), 1, training=training)), files) for training in (True, False)
+    ]
+    return not orders[0] or orders[0] != orders[1]
+
+
+def _graph(dataset: Any) -> Any:
+    variant = tf.data.experimental.to_variant(dataset)
+    content = tf.raw_ops.DatasetToGraphV2(input_dataset=variant, external_state_policy=IGNORE_STATE)
+    return tf.compat.v1.GraphDef.FromString(content.numpy())
+
+
+def stages(dataset: Any) -> dict[str, Any]:
+    """Return the stages of which a data set is made, from the files on, and whether it goes on after an error.
+
+    A stage has its kind and its whole numbers. "is_text" is for one that gives names or records, and not what is made
+    of them; "is_ordered" is False for one that may take what comes first.
+    """
+    graph, in_all = _graph(dataset), dataset.options().deterministic
+    constants = {node.name: node.attr["value"].tensor for node in graph.node if node.op == "Const"}
+    found = []
+    for node in graph.node:
+        if "Dataset" in node.op:
+            types = [*node.attr["output_types"].list.type, *node.attr["Toutput_types"].list.type]
+            order = node.attr["deterministic"].s.decode()
+            stage = {"kind": node.op, "is_text": tf.string.as_datatype_enum in types}
+            stage["numbers"] = [_whole_number(constants[name]) for name in node.input if name in constants]
+            found.append(stage | {"is_ordered": {"true": True, "false": False}.get(order, in_all is not False)})
+    nodes = [*graph.node, *(node for part in graph.library.function for node in part.node_def)]
+    return {"stages": found, "skips": any("IgnoreErrors" in node.op for node in nodes)}
+
+
+def _whole_number(tensor: Any) -> int | None:
+    is_one = tensor.dtype == tf.int64.as_datatype_enum and not tensor.tensor_shape.dim
+    return int(tf.make_ndarray(tensor)) if is_one else None
+
+
+def _names(graph: Any, files: Sequence[str]) -> list[str]:
+    """Return the names of these files in the constants of a data set, in their order."""
+    tensors = [node.attr["value"].tensor for node in graph.node if node.op == "Const"]
+    texts = [
+        tf.io.parse_tensor(one.SerializeToString(), tf.string)
+        for one in tensors
+        if one.dtype == tf.string.as_datatype_enum
+    ]
+    names = [name.decode() for text in texts for name in np.ravel(text.numpy())]
+    return [name for name in names if name in files]

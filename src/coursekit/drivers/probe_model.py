@@ -146,10 +146,11 @@ def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
     return image._replace(text=image.text + num_missing * " ")
 
 
-def network(num_classes: int, num_others: int = 0) -> Any:
+def network(num_classes: int, num_others: int = 0, *, has_statistics: bool = False) -> Any:
     """Return the probe, a Keras model that is not compiled yet: images in, one logit for each class out.
 
-    It has so many other weights, each of which makes the graph of a training larger.
+    It has so many other weights, each of which makes the graph of a training larger. Its statistics are one more that
+    is not trained, and begins as the others do.
     """
     starts = np.asarray(private_input()["starts"])
     # Every rank starts elsewhere, as long as nobody broadcasts.
@@ -159,6 +160,8 @@ def network(num_classes: int, num_others: int = 0) -> Any:
         def build(self, input_shape: Any) -> None:
             del input_shape
             self.bias = self.add_weight("bias", (num_classes,), initializer=first_weights)
+            if has_statistics:
+                self.add_weight("statistics", (num_classes,), initializer=first_weights, trainable=False)
             self.others = [self.add_weight(f"other_{number}", ()) for number in range(num_others)]
 
         @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]  # the same
@@ -195,10 +198,10 @@ def own_batches(num_steps: int) -> Any:
     return batches(own_samples(num_steps * BATCH_SIZE))
 
 
-def compiled(optimizer: Any = None, num_others: int = 0) -> Any:
+def compiled(optimizer: Any = None, num_others: int = 0, *, has_statistics: bool = False) -> Any:
     """Return a probe that is compiled with this optimiser, or with one of Horovod's."""
     if optimizer is None:
         optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
-    probe = network(NUM_CLASSES, num_others)
+    probe = network(NUM_CLASSES, num_others, has_statistics=has_statistics)
     probe.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
     return probe

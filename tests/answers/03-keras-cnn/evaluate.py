@@ -58,16 +58,30 @@ def evaluate(network, dataset):
     return network.evaluate(dataset, verbose=0, return_dict=True)
 
 
+# %% evaluate-tensors
+# title = "Tensors are returned, which are no floats"
+# fails.evaluate-tests = ["EagerTensor", "a float"]
+# -    sums = hvd.allreduce(sums, op=hvd.Sum).numpy()
+# -    return {metric.name: float(total / count) for metric, (total, count) in zip(network.metrics, sums)}
+# +    sums = hvd.allreduce(sums, op=hvd.Sum)
+# +    return {metric.name: total / count for metric, (total, count) in zip(network.metrics, sums)}
+
+# %% evaluate-with-16-bits
+# title = "The sums travel with 16 bits, which cannot count to 3001"
+# fails.evaluate-tests = ["metrics.wrong"]
+# -    sums = hvd.allreduce(sums, op=hvd.Sum).numpy()
+# +    sums = hvd.allreduce(sums, op=hvd.Sum, compression=hvd.Compression.fp16).numpy()
+
 # %% evaluate-whole-batches-only
 # title = "The pictures of the last, smaller batch are left out"
 # fails.evaluate-tests = ["over the images of all ranks"]
 # consequences = ["train-tests", "continued-tests"]
 # -    network.evaluate(dataset, verbose=0)
-# +    network.evaluate(dataset.unbatch().batch(3, drop_remainder=True), verbose=0)
+# +    network.evaluate(dataset.unbatch().batch(256, drop_remainder=True), verbose=0)
 
 
 # %% right-averages-of-sums
-# title = "Totals and counts are averaged, which leaves their quotient as it is; the tape sends 16 bits"
+# title = "Totals and counts are averaged, which leaves their quotient as it is; the tape is wrapped around the other"
 def evaluate(network, dataset):
     network.evaluate(dataset, verbose=0)
     return {metric.name: float(hvd.allreduce(metric.total) / hvd.allreduce(metric.count)) for metric in network.metrics}
@@ -77,7 +91,7 @@ def evaluate(network, dataset):
 def make_step(network, optimizer, loss_of):
     @tf.function
     def step(pictures, labels):
-        with hvd.DistributedGradientTape(tf.GradientTape(), compression=hvd.Compression.fp16) as tape:
+        with hvd.DistributedGradientTape(tf.GradientTape()) as tape:
             loss = loss_of(labels, network(pictures, training=True))
         optimizer.apply_gradients(zip(tape.gradient(loss, network.trainable_variables), network.trainable_variables))
         return loss

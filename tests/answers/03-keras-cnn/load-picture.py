@@ -1,23 +1,18 @@
 # %% picture-0-to-255
 # title = "The pixels stay as the file has them, from 0 to 255"
-# fails.load-picture-tests = ["pixels", "not from -1 to 1"]
-# fails.shards-tests = ["pixels"]
-# fails.order-tests = ["pixels"]
-# consequences = ["train-tests", "continued-tests"]
+# fails.load-picture-tests = ["images.wrong-range"]
 # -    return picture / 127.5 - 1, label
 # +    return picture, label
 
 # %% picture-as-array
 # title = "An array for a tensor, which works on one record, and not in a data set's graph"
 # fails.load-picture-tests = ["NotImplementedError", "symbolic", "tf.", "load_picture"]
-# consequences = ["shards-tests", "order-tests", "train-tests", "continued-tests"]
 # -    return picture / 127.5 - 1, label
 # +    return np.asarray(picture) / 127.5 - 1, label
 
 # %% picture-bgr
 # title = "Blue comes first, as OpenCV has it"
 # fails.load-picture-tests = ["colours", "three channels"]
-# consequences = ["shards-tests", "order-tests", "train-tests", "continued-tests"]
 # -    return picture / 127.5 - 1, label
 # +    return picture[..., ::-1] / 127.5 - 1, label
 
@@ -36,32 +31,33 @@
 # -        picture = tf.image.random_flip_left_right(picture)
 # +    picture = tf.image.random_flip_left_right(picture)
 
+# %% picture-grey-stays-grey
+# title = "The JPEG decides how many channels an image has"
+# fails.load-picture-tests = ["images.grey"]
+# -    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+# +    picture = tf.io.decode_and_crop_jpeg(encoded, window)
+
 # %% picture-labels-from-0
 # title = "The labels are counted from 0, as usual elsewhere"
 # fails.load-picture-tests = ["label"]
-# fails.order-tests = ["belong together"]
-# consequences = ["train-tests", "continued-tests"]
 # -    return picture / 127.5 - 1, label
 # +    return picture / 127.5 - 1, label - 1
 
 # %% picture-never-cut
 # title = "The middle is cut out for training, too"
 # fails.load-picture-tests = ["random window"]
-# consequences = ["train-tests", "continued-tests"]
 # -    window = random_window(encoded) if training else central_window(encoded)
 # +    window = central_window(encoded)
 
 # %% picture-padded
 # title = "The window keeps its shape, and black edges fill the square"
 # fails.load-picture-tests = ["black edges"]
-# consequences = ["shards-tests", "order-tests", "train-tests", "continued-tests"]
 # -    picture = tf.image.resize(picture, (image_size, image_size))
 # +    picture = tf.image.resize_with_pad(picture, image_size, image_size)
 
 # %% picture-random-in-validation
 # title = "Pictures for validation are cut at random, too"
 # fails.load-picture-tests = ["validation", "middle"]
-# consequences = ["train-tests", "continued-tests"]
 # -    window = random_window(encoded) if training else central_window(encoded)
 # +    window = random_window(encoded)
 
@@ -106,3 +102,11 @@ def load_picture(record, training):
         picture = tf.where(tf.random.uniform(()) < 0.5, picture, picture[:, ::-1, :])
     channels = [(picture[..., number] - 127.5) / 127.5 for number in range(3)]
     return tf.stack(channels, axis=-1), label
+
+
+# %% right-varied-colours
+# title = "The Stretch: brightness and saturation vary in training, too"
+#      picture = tf.image.resize(picture, (image_size, image_size))
+# +    if training:
+# +        picture = tf.image.random_brightness(picture, 20.0)
+# +        picture = tf.image.random_saturation(picture, 0.8, 1.2)

@@ -6,6 +6,19 @@
 # +    count = -(-len(files) // hvd.size())
 # +    files = files[hvd.rank() * count : (hvd.rank() + 1) * count]
 
+# %% dataset-caches-cuts
+# title = "Images are cached once they are loaded: the first epoch's random cuts for ever"
+# fails.order-tests = ["images.frozen"]
+# consequences = ["train-tests", "continued-tests"]
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +        dataset = dataset.shuffle(1000, seed=seed)
+
+# -    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# +    dataset = dataset.cache()
+# +    if training:
+# +        dataset = dataset.shuffle(100, seed=seed).repeat()
+# +    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+
 # %% dataset-drops-files-that-do-not-divide
 # title = "Each rank takes as many files, and nobody reads those that are left"
 # fails.shards-tests = ["files.unread"]
@@ -80,6 +93,17 @@ def make_dataset(files, batch_size, training, deterministic=True):
 # consequences = ["shards-tests", "train-tests", "continued-tests"]
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset = dataset.repeat().shuffle(1000, seed=seed)
+
+# %% dataset-repeats-batches
+# title = "Full batches are repeated, and each pass drops the rest"
+# fails.order-tests = ["epochs.rest-dropped"]
+# consequences = ["train-tests", "continued-tests"]
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +        dataset = dataset.shuffle(1000, seed=seed)
+
+# -    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# +    dataset = dataset.batch(batch_size, drop_remainder=training)
+# +    return (dataset.repeat() if training else dataset).prefetch(tf.data.AUTOTUNE)
 
 # %% dataset-same-order-every-epoch
 # title = "Shuffled once, and then every epoch is the same"
@@ -192,23 +216,97 @@ def make_dataset(files, batch_size, training, deterministic=True):
 # +        files = files[hvd.rank() :: hvd.size()]
 
 
-# %% right-batch-before-repeat
-# title = "Batches are repeated, a cache with the rank in its name, files in blocks"
+# %% dataset-always-ordered
+# title = "The argument deterministic is not used"
+# fails.order-tests = ["order.always-deterministic"]
+# consequences = ["train-tests", "continued-tests"]
+# -    dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
+# +    dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)
+
+# %% dataset-buffer-of-a-batch
+# title = "A shuffle in a buffer of a few records"
+# fails.order-tests = ["order.small-buffer"]
+# consequences = ["train-tests", "continued-tests"]
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +        dataset = dataset.shuffle(16, seed=seed).repeat()
+
+# %% dataset-damaged-ignored
+# title = "Damaged records always end the run"
+# fails.order-tests = ["records.not-skipped"]
+# consequences = ["train-tests", "continued-tests"]
+# -    read = lambda file: imagenet.read_records(file, damaged)
+# +    read = lambda file: imagenet.read_records(file)
+
+# %% dataset-file-by-file
+# title = "One file is read after the other"
+# fails.order-tests = ["files.not-interleaved"]
+# consequences = ["train-tests", "continued-tests"]
+# -    dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
+# +    dataset = dataset.flat_map(read)
+
+# %% dataset-files-in-order
+# title = "The files come in their order, only the records are shuffled"
+# fails.order-tests = ["files.not-shuffled"]
+# consequences = ["train-tests", "continued-tests"]
+# -        dataset = dataset.shuffle(len(files), seed=seed)
+# +        pass
+
+# %% dataset-loads-first
+# title = "Images are loaded before the shuffle, whose buffer holds 1000 of them"
+# fails.order-tests = ["order.loaded-first"]
+# consequences = ["train-tests", "continued-tests"]
+# -    if training:
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+
+# -    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# +    if training:
+# +        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+
+# %% dataset-no-prefetch
+# title = "No batch is made ahead"
+# fails.order-tests = ["batches.no-prefetch"]
+# consequences = ["train-tests", "continued-tests"]
+# -    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# +    return dataset.batch(batch_size, drop_remainder=training)
+
+# %% dataset-on-one-core
+# title = "One core loads the images"
+# fails.order-tests = ["images.one-core"]
+# consequences = ["train-tests", "continued-tests"]
+# -    dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
+# +    dataset = dataset.map(load)
+
+# %% dataset-shuffles-validation
+# title = "Records are shuffled for validation, too"
+# fails.order-tests = ["validation.shuffled"]
+# consequences = ["train-tests", "continued-tests"]
+# -    if training:
+# -        dataset = dataset.shuffle(1000, seed=seed).repeat()
+# +    dataset = dataset.shuffle(1000, seed=seed)
+# +    if training:
+# +        dataset = dataset.repeat()
+
+
+# %% right-cache-of-each-rank
+# title = "A cache of records with the rank in its name, files in blocks, options in place of arguments"
 def make_dataset(files, batch_size, training, deterministic=True):
     blocks = np.array_split(np.array([str(file) for file in files]), hvd.size())
     mine = [str(file) for file in blocks[hvd.rank()]]
     dataset = tf.data.Dataset.from_tensor_slices(mine)
-    dataset = dataset.flat_map(lambda file: imagenet.read_records(file, damaged))
+    dataset = dataset.shuffle(len(mine), seed=3) if training else dataset
+    dataset = dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=2, block_length=3)
     dataset = dataset.cache(str(Path(tempfile.mkdtemp()) / f"rank-{hvd.rank()}"))
     if training:
-        dataset = dataset.shuffle(1000, seed=seed)
-    dataset = dataset.map(lambda record: load_picture(record, training), num_parallel_calls=tf.data.AUTOTUNE)
-    dataset = dataset.batch(batch_size, drop_remainder=training)
-    return (dataset.repeat() if training else dataset).prefetch(2)
+        dataset = dataset.shuffle(1000, seed=seed).repeat()
+    dataset = dataset.map(lambda record: load_picture(record, training), num_parallel_calls=4)
+    options = tf.data.Options()
+    options.deterministic = deterministic
+    return dataset.batch(batch_size, drop_remainder=training).prefetch(2).with_options(options)
 
 
 # %% right-file-names-from-rank-0
-# title = "Rank 0 sends the names of the files, and hvd is initialised once more"
+# title = "Rank 0 sends the names of the files, which NumPy shuffles, and hvd is initialised once more"
 def make_dataset(files, batch_size, training, deterministic=True):
     hvd.init()
     names = hvd.broadcast_object(sorted(map(str, files)), root_rank=0)
@@ -216,11 +314,14 @@ def make_dataset(files, batch_size, training, deterministic=True):
     generator = np.random.default_rng(seed + hvd.rank())
     if training:
         mine = [mine[place] for place in generator.permutation(len(mine))]
-    dataset = tf.data.TFRecordDataset(mine)
+    dataset = tf.data.Dataset.from_tensor_slices(mine).interleave(
+        lambda file: imagenet.read_records(file, damaged), 3, num_parallel_calls=2, deterministic=deterministic
+    )
     if training:
-        dataset = dataset.shuffle(400, seed=int(generator.integers(1000)), reshuffle_each_iteration=True).repeat()
+        buffer, first = 2000, int(generator.integers(1000))
+        dataset = dataset.shuffle(buffer, seed=first, reshuffle_each_iteration=True).repeat()
     dataset = dataset.map(lambda record: load_picture(record, training), num_parallel_calls=2)
-    return dataset.batch(batch_size, drop_remainder=training)
+    return dataset.batch(batch_size, drop_remainder=training).prefetch(1)
 
 
 # %% right-files-by-size
@@ -233,20 +334,21 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 
 # %% right-shard-of-file-names
-# title = "The file names are sharded as a data set, options instead of arguments, validation shuffled, too"
+# title = "The file names are sharded as a data set, records are taken apart before they are shuffled"
 def make_dataset(files, batch_size, training, deterministic=True):
-    options = tf.data.Options()
-    options.deterministic = deterministic
-    options.threading.private_threadpool_size = 2
     names = tf.data.Dataset.from_tensor_slices(tf.constant(files)).shard(num_shards=hvd.size(), index=hvd.rank())
-    names = names.shuffle(100, seed=7 + hvd.rank())
-    records = names.interleave(lambda name: imagenet.read_records(name, damaged), block_length=2, cycle_length=3)
-    records = records.shuffle(500, seed=11 * hvd.rank())
     if training:
-        records = records.repeat(None)
+        names = names.shuffle(100, seed=7 + hvd.rank())
+    read = {"num_parallel_calls": 3, "deterministic": deterministic}
+    records = names.interleave(
+        lambda name: imagenet.read_records(name, damaged), block_length=2, cycle_length=3, **read
+    )
+    records = records.enumerate().map(lambda _, record: record)
+    if training:
+        records = records.shuffle(5000, seed=11 * hvd.rank()).repeat(None)
     pictures = records.map(lambda record: load_picture(record, training=training), tf.data.AUTOTUNE)
     pictures = pictures.batch(batch_size, drop_remainder=training, num_parallel_calls=2)
-    return pictures.with_options(options).prefetch(1)
+    return pictures.prefetch(1)
 
 
 # %% id="load-picture"

@@ -1,3 +1,9 @@
+# %% step-adds-a-penalty
+# title = "A penalty on large weights, as other recipes have it"
+# fails.make-step-tests = ["updates.differ"]
+#              loss = loss_of(labels, network(pictures, training=True))
+# +            loss += 1e-4 * tf.add_n([tf.nn.l2_loss(weights) for weights in network.trainable_variables])
+
 # %% step-clips-first
 # title = "Each rank clips its gradients before they are averaged"
 # fails.make-step-tests = ["updates.unexplained"]

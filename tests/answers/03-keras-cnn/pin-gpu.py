@@ -15,6 +15,24 @@ def pin_gpu():
 # +        tf.config.experimental.set_memory_growth(gpus[0], True)
 
 
+# %% pin-grows-by-rank
+# title = "The GPU of the local rank is visible, that of the rank may grow"
+# fails.pin-gpu-tests = ["gpu.no-growth"]
+# -        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
+# +        tf.config.experimental.set_memory_growth(gpus[hvd.rank() % len(gpus)], True)
+
+
+# %% right-what-is-visible-may-grow
+# title = "A slice takes the GPU, and what is visible may grow"
+def pin_gpu():
+    local = hvd.local_rank()
+    mine = tf.config.list_physical_devices("GPU")[local : local + 1]
+    if mine:
+        tf.config.set_visible_devices(mine, "GPU")
+    for gpu in tf.config.get_visible_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+
+
 # %% right-all-gpus-may-grow
 # title = "The memory of all GPUs may grow, and then one is made visible"
 def pin_gpu():

@@ -1,3 +1,9 @@
+# %% plan-rate-of-the-wanted-batch
+# title = "The rate follows the global batch that was wanted, not the one that divides"
+# fails.elastic-tests = ["rate.wrong"]
+# -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# +    return batch_of_rank, learning_rate * (global_batch_size or in_a_step) / batch_size, num_steps
+
 # %% plan-batch-is-no-whole-number
 # title = "The global batch is divided with a slash, and a batch of 4.0 pictures comes out"
 # fails.elastic-tests = ["plan.broken-batch"]
@@ -90,7 +96,7 @@ import math
 
 
 def plan(num_images, batch_size, learning_rate, global_batch_size=0):
-    in_a_step = global_batch_size or batch_size * hvd.size()
+    in_a_step = (global_batch_size or batch_size * hvd.size()) // hvd.size() * hvd.size()
     num_steps = math.ceil((num_images + 1) / in_a_step) - 1
     return int(in_a_step / hvd.size()), in_a_step / batch_size * learning_rate, num_steps or 1
 

@@ -33,7 +33,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
         steps_per_epoch=num_steps,
         epochs=settings["num_epochs"],
         initial_epoch=num_epochs_done,
-        callbacks=[warm_up, *more_callbacks] + make_callbacks(folder),
+        callbacks=make_callbacks(folder) + [*more_callbacks, warm_up],
         verbose=0,
     )
     return {
@@ -43,11 +43,6 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
         "rate": rate,
     }
 
-
-# %% right-validates-in-fit
-# title = "fit validates after each epoch, too"
-#          steps_per_epoch=num_steps,
-# +        validation_data=make_dataset(validation_files, batch_size, training=False),
 
 # %% train-all-epochs-again
 # title = "The checkpoint is loaded, but fit begins with epoch 0"
@@ -128,6 +123,12 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 # +    num_steps = settings["max_num_steps"] or num_steps
 
+# %% train-more-callbacks-first
+# title = "The callbacks of the caller come first, and see the metrics of their rank alone"
+# fails.train-tests = ["callbacks.wrong-order"]
+# -        callbacks=[*make_callbacks(folder), warm_up, *more_callbacks],
+# +        callbacks=[*more_callbacks, *make_callbacks(folder), warm_up],
+
 # %% train-no-accuracy
 # title = "Compiled without the metric"
 # fails.train-tests = ["accuracy"]
@@ -160,6 +161,12 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # fails.train-tests = ["no shard", "validation pictures"]
 # -    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
 # +    validation = evaluate(network, make_dataset([file for file in validation_files for _ in range(hvd.size())], batch_size, False))
+
+# %% train-validates-in-fit
+# title = "fit validates after each epoch, too, and averages without weights"
+# fails.train-tests = ["samples.not-once"]
+#          steps_per_epoch=num_steps,
+# +        validation_data=make_dataset(validation_files, batch_size, training=False),
 
 # %% train-validates-on-training-files
 # title = "The training files are used for validation"

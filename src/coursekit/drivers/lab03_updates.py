@@ -1,0 +1,106 @@
+"""What the checks of lab 03's updates do on a rank: train with the answer's optimiser, and with its own step."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coursekit.drivers import probe_model
+from coursekit.drivers.calls import Answer, Array, eager_fit, hvd, hvd_keras, require_number, require_returned, tf
+from coursekit.drivers.lab03_data import with_names
+from coursekit.drivers.probe_model import MOMENTUM, NUM_OTHERS, RATE, arrays, compiled, own_batches
+
+NUM_STEPS = 7  # of an optimiser, and of a step of one's own
+LATE = 100_000  # the step in which an optimiser is asked again
+NUM_GROUPS = 2  # not the notebook's
+
+
+@eager_fit()
+def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Array) -> dict[str, Any]:
+    """Train with the answer's optimiser; return what the probe saw, and in which messages the gradients travel.
+
+    "paths" has by compression the weights before and after each step with this rank's "pulls", at a rate of `rates`;
+    "without_groups" is what the answer raises where num_groups is 0.
+    """
+    records = probe_model.watch()
+    start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
+    with with_names(make_optimizer, num_groups=NUM_GROUPS):
+        network = compiled(_optimizer(make_optimizer, RATE, "none"), num_others=NUM_OTHERS)
+        network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
+        paths = {name: _path(_optimizer(make_optimizer, rate, name), starts) for name, rate in rates.items()}
+    without_groups = ""
+    try:
+        with with_names(make_optimizer, num_groups=0):
+            make_optimizer(RATE)
+    except Exception as error:  # noqa: BLE001  # it can raise anything
+        without_groups = f"{type(error).__name__}: {error}"
+    return {"records": records, "messages": _messages(network), "paths": paths, "without_groups": without_groups}
+
+
+def _optimizer(make_optimizer: Answer, rate: float, compression: str) -> Any:
+    optimizer = make_optimizer(rate, compression)
+    # `compiled` takes None for its own optimiser, which is right.
+    is_optimizer = isinstance(optimizer, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer))
+    require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="an optimiser of tf.keras")
+    return optimizer
+
+
+def _path(optimizer: Any, starts: Array) -> Array:
+    """Return the weights before and after each step of a loss whose gradients are this rank's "pulls", same shape.
+
+    The second half of the steps comes late in a training, for what acts there alone.
+    """
+    weights = [tf.Variable(start) for start in starts]
+    pulls = probe_model.private_input()["pulls"]
+    path = [np.array(weights)]
+    for step, of_step in enumerate(pulls):
+        if step == len(pulls) // 2:
+            optimizer.iterations.assign(LATE)
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([tf.reduce_sum(weight * pull) for weight, pull in zip(weights, of_step)])
+        optimizer.minimize(loss, weights, tape=tape)
+        path.append(np.array([weight.numpy() for weight in weights]))
+    return np.array(path)
+
+
+def _messages(network: Any) -> dict[str, int]:
+    """Return how many allreduces of single tensors and of groups the graph of a step has, which is not run."""
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
+    def step(images: Any, labels: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = network.compute_loss(images, labels, network(images, training=True))
+        network.optimizer.minimize(loss, network.trainable_variables, tape=tape)
+
+    graph = step.get_concrete_function(*map(tf.constant, arrays([0]))).graph.as_graph_def()
+    nodes = [node.op for node in (*graph.node, *(node for part in graph.library.function for node in part.node_def))]
+    return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
+
+
+def use_step(make_step: Answer) -> dict[str, Any]:
+    """Make steps of the answer's own; count how often their Python code ran, and tell whether it was in a graph.
+
+    Each step has its loss times one of this rank's "factors".
+    """
+    records = probe_model.watch()
+    network = compiled(num_others=NUM_OTHERS)
+    hvd.broadcast_variables(network.variables, root_rank=0)
+    optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
+    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    factor = tf.Variable(1.0, trainable=False)
+    num_calls, is_eager = 0, False
+
+    def counted_loss(labels: Any, logits: Any) -> Any:
+        nonlocal num_calls, is_eager
+        num_calls += 1
+        is_eager = tf.executing_eagerly()
+        return factor * loss_of(labels, logits)
+
+    step = make_step(network, optimizer, counted_loss)
+    require_returned(make_step, step, fits=callable(step), expected="a function")
+    losses = []
+    factors = probe_model.private_input()["factors"]
+    for (images, labels), of_step in zip(own_batches(len(factors)), factors):
+        factor.assign(of_step)
+        losses.append(require_number(step, step(images, labels), "a loss, one number,"))
+    return {"records": records, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}
