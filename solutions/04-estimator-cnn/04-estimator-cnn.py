@@ -67,7 +67,7 @@ from pathlib import Path
 import numpy as np
 
 from coursekit.pictures import training as training_pictures
-from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_training
+from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_strategy, lab04_training
 
 # GPUs are for the ranks: in this process TensorFlow would take all memory of one.
 tf.config.set_visible_devices([], "GPU")
@@ -172,7 +172,7 @@ def make_batches(records, training, params):
 # What the three functions do not do is yours:
 #
 # - Each *worker* reads its own files. `worker` is its number, from 0, and `num_workers` their number. With Horovod a worker is a rank; in section 8 it will be something else, so the function gets both as arguments and never asks Horovod.
-# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, *then* repeated without end. In an evaluation every image comes once.
+# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, the same on all workers, *then* repeated without end. In an evaluation every image comes once.
 #
 # **Exercise (3 points).** Write `input_fn`.
 #
@@ -237,7 +237,8 @@ with check("data for training and for evaluation", section="2"):
 # 4. **Rate.** `params["learning_rate"]` is the rate of one rank; multiply it by the number of ranks, as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` makes a network that returns logits.
-# The optimiser is `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9. The metrics hold an `"accuracy"`, the predictions the `"classes"`.
+# The optimiser is `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9, and nothing is added: no weight decay, no clipping, no schedule, no smoothed labels.
+# The metrics hold an `"accuracy"`, the predictions the `"classes"`. Ranks wait for each other in TRAIN only, since in section 6 rank 0 may evaluate alone.
 #
 # <details><summary>Hint: the parts</summary>
 #
@@ -429,7 +430,7 @@ def num_steps_done(folder):
 #
 # - Make the Estimator with your `model_fn` and `params`, and *hand your configuration over*: `config=make_run_config(folder)`. In one published course it was made, and the GPU pinned in it, but the Estimator never got it.
 # - `num_steps` are the steps that *one* process would make. N ranks use N times as many images in a step, so they make N times fewer.
-# - Take the number of steps done from rank 0. If there are some left, train with your `input_fn` on this rank's files, with the broadcast hook and those in `hooks`.
+# - Take the number of steps done from rank 0. If there are some left, train with your `input_fn` on this rank's files, with the broadcast hook and all those in `hooks`.
 # - Return the Estimator.
 #
 # <details><summary>Hint</summary>
@@ -727,7 +728,7 @@ with check("TF_CONFIG", section="8"):
 # - `strategy.num_replicas_in_sync` is the number of workers (times the GPUs of each).
 #
 # **Exercise (2 points).** Write `train_with_strategy`: the training of section 5, with your `input_fn`, in Keras. `TF_CONFIG` is set already, and every worker calls it.
-# Horovod takes no part: strategy and context know the workers. Hand `callbacks` on to `fit`; one of them keeps the losses for the picture below.
+# Nothing is added here either, and Horovod takes no part: strategy and context know the workers. Hand `callbacks` on to `fit`; one of them keeps the losses for the picture below.
 #
 # <details><summary>Hint</summary>
 #
@@ -772,16 +773,16 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 
 # %% role="readonly" id="strategy-trial"
-strategy_trial = lab04_training.try_strategy(train_with_strategy, num_ranks=3)
+strategy_trial = lab04_strategy.try_strategy(train_with_strategy, num_ranks=3)
 print(strategy_trial.error or "The strategy trained on three workers; now the checks.")
 
 # %% role="tests" id="strategy-together-tests" points=1
 with check("one training (strategy)", section="8"):
-    lab04_training.check_together(strategy_trial)
+    lab04_strategy.check_together(strategy_trial)
 
 # %% role="tests" id="strategy-plan-tests" points=1
 with check("rate and steps (strategy)", section="8"):
-    lab04_training.check_plan(strategy_trial)
+    lab04_strategy.check_plan(strategy_trial)
 
 # %% [markdown] role="readonly" id="same-text"
 # Now both side by side: ten steps of the small network with Horovod and the Estimator, then ten with the strategy, from the same start, with the same images in the same order.

@@ -11,7 +11,7 @@ import pytest
 from coursekit.checks import CheckError, lab04_data, lab04_pieces
 from coursekit.checks.check import require
 from coursekit.checks.lab04_pieces import FUNCTIONS, OWN, or_own
-from coursekit.drivers.lab04 import supplied
+from coursekit.drivers.lab04_training import supplied
 from coursekit.paths import find_root
 
 

@@ -27,7 +27,7 @@ from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import batches_in_files, draw_private
 from coursekit.checks.shards import check_file_shares, check_owners, owners, readers_of
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
-from coursekit.drivers import lab04
+from coursekit.drivers import lab04, lab04_data
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES
 from coursekit.text import counted
@@ -36,14 +36,15 @@ SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the fi
 LEAST_LEAD = 4  # by so many places some record comes early when all are shuffled; with a buffer of two by one
 MODES = ("evaluation", "training")
 # Whether to read for training, and params["seed"].
-WAYS = {"evaluation": (False, 3), "training": (True, 3), "again": (True, 3), "other seed": (True, 4)}
+WAYS = {"evaluation": (False, 3), **dict.fromkeys(("training", "again", "twin"), (True, 3)), "other seed": (True, 4)}
+BUFFER = 1000  # records, as the exercise asks for
 
 
 def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> None:
     """Every file is in one part, the last ones are held out; `cases` are numbers of files and of those held out."""
     for num_files, num_held_out in cases:
-        files = [f"train-{number:05d}-of-{num_files:05d}" for number in range(num_files)]
-        reply, after = call_here(lab04.split, split_files, list(files), num_held_out)
+        files = [f"train-{number:05d}-of-{num_files:05d}" for number in reversed(range(num_files))]
+        reply, after = call_here(lab04_data.split, split_files, list(files), num_held_out)
         parts = as_list(reply, "what split_files returns")
         message = f"split_files: expected two lists of files, got {brief(reply)}"
         require(len(parts) == 2, message, "answer.wrong-type")  # noqa: PLR2004
@@ -60,7 +61,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         require(is_last, f"{where} expected the last files held out, got {brief(held_out)}", "split.not-last")
         message = f"the list that is given has {len(after)} files afterwards: make new lists"
         require(list(after) == files, message, "data.changed")
-        again = call_here(lab04.split, split_files, list(files), num_held_out)[0]
+        again = call_here(lab04_data.split, split_files, list(files), num_held_out)[0]
         same = [list(part) for part in again] == [training, held_out]
         require(same, "two calls split differently: all ranks need the same split", "split.changing")
 
@@ -72,18 +73,22 @@ def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
     The results are of the workers.
     """
     given = draw_private(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
-    trial = try_on_ranks(lab04.read, input_fn, num_workers, WAYS, num_ranks=1, private=given)
+    trial = try_on_ranks(lab04_data.read, input_fn, num_workers, WAYS, num_ranks=1, private=given)
     if trial.error:
         return trial
     [found] = as_lists(trial.results, num_workers, "what the workers read")
-    read = [{way: batches_in_files(one[way][0], given[0]) for way in WAYS} for one in found]
+    read = [{way: batches_in_files(one[way][0], given[0]) for way in one} for one in found]
     mirrored = [{way: np.concatenate([[], *one[way][1]]) < 0 for way in MODES} for one in found]
-    results = [{**batches, "mirrored": signs} for batches, signs in zip(read, mirrored)]
+    how = [{way: one[way][2] for way in one} for one in found]
+    results = [{**batches, "mirrored": signs, "how": calls} for batches, signs, calls in zip(read, mirrored, how)]
     return replace(trial, num_ranks=num_workers, results=results)
 
 
 def check_shards(trial: Trial) -> None:
     """Every file is read by one worker, in training and in evaluation."""
+    asked = sorted({name for result in trial.of_ranks() for how in result["how"].values() for name in how["asks"]})
+    message = f"input_fn asks Horovod for {', '.join(asked)}: shard by the arguments `worker` and `num_workers`"
+    require(not asked, message, "shards.horovod")
     num_samples, file_of = sum(SAMPLES_PER_FILE), np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
     for way in ("training", "evaluation"):
         used = owners(samples_read(trial, way), num_samples)
@@ -101,7 +106,7 @@ def check_modes(trial: Trial) -> None:
         for way in MODES:
             for numbers, labels in result[way]:
                 check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
-        check_end(result["evaluation"], lab04.NUM_BATCHES, f"for evaluation of worker {worker}")
+        check_end(result["evaluation"], lab04_data.NUM_BATCHES, f"for evaluation of worker {worker}")
         most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
         message = f"in an evaluation worker {worker} sees an image {most} times, expected once"
         require(most <= 1, message, "samples.repeated")
@@ -118,6 +123,14 @@ def check_modes(trial: Trial) -> None:
         lead = max([lead, *(read.index(one) - place for place, one in enumerate(first) if one in read)])
     message = f"no record comes more than {lead} places early: shuffle in a buffer of 1000"
     require(lead >= LEAST_LEAD, message, "order.small-buffer")
+    for worker, result in enumerate(results):
+        largest = max((size for size in result["how"]["training"]["buffers"] if size), default=BUFFER)
+        message = f"worker {worker} shuffles in a buffer of {largest} records, expected {BUFFER}"
+        is_large = largest in {BUFFER, len(set(order_in(result["evaluation"]).tolist()))} or largest > BUFFER
+        require(is_large, message, "order.small-buffer")
+    twins = [order_in(result["twin"]) for result in results if result["twin"]]
+    message = "workers with the same records see them in other orders: the seed is that of `params`, on all workers"
+    require(all(np.array_equal(twins[0], twin) for twin in twins[1:]), message, "order.seed-of-worker")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
     lost = used - evaluated
     message = f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count"
@@ -130,7 +143,9 @@ def check_modes(trial: Trial) -> None:
 
 
 def _check_training(worker: int, result: dict[str, Any]) -> None:
-    check_endless(result["training"], lab04.NUM_BATCHES, f"for training of worker {worker}")
+    check_endless(result["training"], lab04_data.NUM_BATCHES, f"for training of worker {worker}")
+    message = f"the data for training of worker {worker} end some time: repeat them without end"
+    require(not result["how"]["training"]["ends"], message, "data.not-repeated")
     batches = [numbers for numbers, _ in result["training"]]
     check_batches(batches, lab04.BATCH_SIZE, "the images in the batches for training")
     order = order_in(result["training"])
@@ -139,6 +154,11 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     message = f"the data for training come in the order of the files: shuffle the records, {ASSIGN}"
     require(in_order < len(order) / 2, message, "order.not-shuffled")
     is_epoch = len(set(first.tolist())) == len(first)
+    num_full = max(1, len(set(order.tolist())) // lab04.BATCH_SIZE)
+    passes = [np.concatenate(batches[start : start + num_full]) for start in range(0, len(batches), num_full)]
+    is_cut = not is_epoch and all(len(set(one.tolist())) == len(one) for one in passes)
+    message = "what fills no batch is dropped in every epoch: repeat the records, and then batch them"
+    require(not is_cut, message, "epochs.cut")
     require(is_epoch, "some images come twice before others come once: shuffle, and then repeat", "epochs.mixed")
     check_new_order(order)
     check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"for worker {worker}")

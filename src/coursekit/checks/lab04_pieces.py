@@ -21,9 +21,10 @@ import numpy as np
 from coursekit import imagenet
 from coursekit.checks.check import require
 from coursekit.checks.compare import as_dict, brief, require_close, require_equal
+from coursekit.checks.lab04_updates import Updates, check_direction
+from coursekit.checks.lab04_updates import check_rate as check_rate_of
 from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import check_follows, check_sent, draw_private
-from coursekit.checks.rates import check_rates, rates, rates_alone
 from coursekit.checks.shards import check_writers
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab04
@@ -48,7 +49,7 @@ def check_modes(trial: Trial) -> None:
     """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
     check_sent([[record.samples for record in of_rank] for of_rank in trial.of_ranks("eval")], trial.private)
     for result in trial.of_ranks():
-        what = f"the steps up to the global step {lab04.NUM_STEPS}"
+        what = "the steps to the end of the training, by the global step"
         advice = ": count each once, in `minimize` with that step"
         require_equal(len(result["train"]), lab04.NUM_STEPS, what, "steps.miscounted", advice)
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
@@ -58,6 +59,9 @@ def check_modes(trial: Trial) -> None:
             message = f"in the mode {mode!r} {how}: batch normalisation and dropout behave differently then"
             require(wanted or found == {False}, message, "training-mode.on")
             require(not wanted or found == {True}, message, "training-mode.off")
+        for mode, kinds in result["collectives"].items():
+            message = f"in the mode {mode!r} ranks wait for each other, in {kinds}: rank 0 alone would wait for ever"
+            require(not kinds, message, "collective.not-in-training")
         samples = np.concatenate([record.samples for record in result["eval"]])
         expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
         names = sorted(result["metrics"])
@@ -71,26 +75,30 @@ def check_modes(trial: Trial) -> None:
             require(right, message, "prediction.wrong")
 
 
+def _updates(trial: Trial) -> Updates:
+    rate, kernels = RATE * trial.num_ranks, trial.of_ranks("kernels")
+    return Updates(trial.steps("train"), rate, lab04.LARGE_STEP, lab04.MODEL_BATCH_SIZE, kernels)
+
+
 def check_averaged(trial: Trial) -> None:
-    """Every update uses the mean of all ranks' gradients."""
-    steps = trial.steps("train")
-    rates(steps)
-    check_follows(steps, trial.private)
+    """Every update uses the mean of all ranks' gradients, and nothing else."""
+    updates = _updates(trial)
+    check_direction(updates)
+    check_follows(updates.steps, trial.private)
 
 
 def check_rate(trial: Trial) -> None:
-    """The rate is the given one times the number of ranks, whether or not the gradients are averaged."""
-    check_rates(rates_alone(trial.steps("train")), RATE * trial.num_ranks, trial.num_ranks)
+    """The rate is the given one times the number of ranks in every step, whether or not the gradients are averaged."""
+    check_rate_of(_updates(trial))
 
 
 def check_statistics(trial: Trial) -> None:
     """Training updates the statistics of batch normalisation."""
-    for rank, mean in enumerate(trial.of_ranks("moving_mean")):
-        message = (
-            f"after training on rank {rank} the moving averages of batch normalisation are still those of the start"
-        )
-        advice = "run the network's updates with every step"
-        require(np.abs(mean).max() > 0, f"{message}: {advice}", "statistics.frozen")
+    for rank, statistics in enumerate(trial.of_ranks("moving")):
+        for kind, values, start in zip(("means", "variances"), statistics, (0, 1)):
+            message = f"after training on rank {rank} the moving {kind} of batch normalisation are still those of the "
+            advice = "start: run all of the network's updates with every step"
+            require(np.abs(values - start).max() > 0, message + advice, "statistics.frozen")
 
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
@@ -118,12 +126,14 @@ def check_pinned(trial: Trial, ranks_per_node: int) -> None:
 
 def check_files(trial: Trial, seed: int) -> None:
     """Rank 0 writes checkpoints into the folder, and no other rank writes anything there; all have one seed."""
-    seeds = trial.of_ranks("seed")
+    seeds, writers = trial.of_ranks("seed"), [rank for rank, writes in enumerate(trial.of_ranks("writes")) if writes]
+    message = f"the folder is the model_dir of the ranks {writers}: of two that write, each destroys the other's files"
+    require(writers in ([], [0]), message, "writers.not-rank-0")
     check_writers(trial.left, " into its folder: give the RunConfig of rank 0 the model_dir")
     left = trial.left[0]
     stems = [name[: -len(".index")] for name in left if name.endswith(".index")]
     whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left)]
-    message = f"rank 0 writes no checkpoint, only {', '.join(sorted(left)[:3])}"
+    message = f"rank 0 writes no checkpoint into the folder, only {', '.join(sorted(left)[:3])}"
     require("checkpoint" in left and bool(whole), message, "checkpoint.missing")
     num_steps = trial.of_ranks("num_steps")[0]
     require_equal(num_steps, CHECKPOINT_STEPS, "save_checkpoints_steps of rank 0", "checkpoint.wrong-steps")

@@ -6,10 +6,12 @@ from typing import Any
 
 from coursekit.drivers import probe_model
 from coursekit.drivers.calls import Answer, hvd, tf
-from coursekit.drivers.lab04 import TRAIN_BATCH_SIZE, build, params, supplied
+from coursekit.drivers.lab04 import LATE, TRAIN_BATCH_SIZE, build, params
+from coursekit.drivers.lab04_training import changed, supplied
 from coursekit.ranks import channel
 
 NUM_STEPS = 5
+LATE_FROM, LARGE_STEP = 2, 3  # see lab04
 HOSTS = "hosts"  # the list in which the workers enter their addresses
 
 
@@ -21,7 +23,8 @@ def rank() -> int:
 def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
     """Train with the answer's strategy and these pieces on this worker.
 
-    Returns what the probe saw, and how many steps a callback saw; None where no network was trained by `fit`.
+    Returns what the probe saw, the kernels of `lab04.build`, which of the `params` were changed, and how many steps a
+    callback saw; None where no network was trained by `fit`.
     """
     hvd.shutdown()
     tf.get_logger().setLevel("ERROR")
@@ -32,18 +35,30 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> di
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": rank()}})
     _be_patient(len(hosts))
     networks, seen_steps = [], []
+    kernels: list[float] = []
 
     def build_one() -> Any:
-        networks.append(build())
+        networks.append(build(large_step=LARGE_STEP, keep=kernels.append))
         return networks[-1]
+
+    class Note(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
+        def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+            del logs
+            seen_steps.append(step)
+            if len(seen_steps) == LATE_FROM:
+                self.model.optimizer.iterations.assign(LATE)
 
     records = probe_model.watch()
     settings = params(batch_size=TRAIN_BATCH_SIZE, build=build_one)
-    callback = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda step, _: seen_steps.append(step))
-    with supplied(train_with_strategy, pieces):
-        train_with_strategy(files, NUM_STEPS * len(hosts), settings, callbacks=[callback])
+    with supplied(train_with_strategy, pieces) as calls:
+        train_with_strategy(files, NUM_STEPS * len(hosts), dict(settings), callbacks=[Note()])
     is_fitted = any(getattr(network, "history", None) is not None for network in networks)
-    return {"records": records, "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None}
+    return {
+        "records": records,
+        "kernels": kernels,
+        "changed": changed(settings, calls),
+        "num_callback_calls": len(seen_steps) if is_fitted or seen_steps else None,
+    }
 
 
 def _be_patient(num_workers: int) -> None:

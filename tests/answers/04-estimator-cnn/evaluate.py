@@ -1,3 +1,9 @@
+# %% evaluate-at-another-size
+# title = "Images of the notebook's size, not of the parameter's"
+# fails.evaluate-accuracy-tests = ["params.changed"]
+# -    own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), params)
+# +    own = lambda: input_fn(files, False, hvd.rank(), hvd.size(), {**params, "image_size": image_size})
+
 # %% evaluate-everywhere
 # title = "Every rank evaluates all pictures"
 # fails.evaluate-once-tests = ["shards.none"]
@@ -77,6 +83,15 @@ def evaluate(estimator, files, params):
     return hvd.broadcast_object(None, root_rank=0)
 
 
+# %% evaluate-steps-of-whole-batches
+# title = "As many steps as there are whole batches: the last images are left out"
+# fails.evaluate-once-tests = ["evaluation.incomplete"]
+def evaluate(estimator, files, params):
+    num_steps = imagenet.count_images(files) // params["batch_size"]
+    if hvd.rank() == 0:
+        return estimator.evaluate(lambda: input_fn(files, False, 0, 1, params), steps=num_steps)
+
+
 # %% evaluate-training-data
 # title = "The data of a training are evaluated, which never end"
 # fails.evaluate-once-tests = ["data.endless"]
@@ -93,8 +108,8 @@ def evaluate(estimator, files, params):
 
 
 # %% rank-0-evaluates-alone
-# title = "Rank 0 evaluates all pictures alone, the others return nothing"
+# title = "Rank 0 evaluates all pictures alone, the others know nothing"
 def evaluate(estimator, files, params):
     if hvd.rank() != 0:
-        return None
+        return {"accuracy": None}
     return estimator.evaluate(lambda: input_fn(files, training=False, worker=0, num_workers=1, params=params))

@@ -31,6 +31,20 @@ def input_fn(files, training, worker, num_workers, params):
 # +    count = -(-len(files) // num_workers)
 # +    records = read_files(files[worker * count : (worker + 1) * count])
 
+# %% input-batches-repeated
+# title = "Batches are repeated, not records: what fills none is dropped in every epoch"
+# fails.input-modes-tests = ["epochs.cut"]
+# -        records = records.shuffle(1000, seed=params["seed"]).repeat()
+# -    return make_batches(records, training, params)
+# +        return make_batches(records.shuffle(1000, seed=params["seed"]), training, params).repeat()
+# +    return make_batches(records, training, params)
+
+# %% input-buffer-of-ten-batches
+# title = "A buffer of ten batches"
+# fails.input-modes-tests = ["order.small-buffer"]
+# -        records = records.shuffle(1000, seed=params["seed"]).repeat()
+# +        records = records.shuffle(10 * params["batch_size"], seed=params["seed"]).repeat()
+
 # %% input-buffer-of-one
 # title = "A buffer of one record shuffles nothing"
 # fails.input-modes-tests = ["shuffle"]
@@ -39,7 +53,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-by-horovod
 # title = "Horovod's rank and size instead of the worker's"
-# fails.input-shards-tests = ["no shard", "by the arguments"]
+# fails.input-shards-tests = ["shards.horovod"]
 # -    records = read_files(files[worker::num_workers])
 # +    records = read_files(files[hvd.rank() :: hvd.size()])
 
@@ -110,11 +124,23 @@ def input_fn(files, training, worker, num_workers, params):
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.shuffle(1000, params["seed"], reshuffle_each_iteration=False).repeat()
 
+# %% input-repeated-often
+# title = "Repeated a thousand times, which ends some day"
+# fails.input-modes-tests = ["data.not-repeated"]
+# -        records = records.shuffle(1000, seed=params["seed"]).repeat()
+# +        records = records.shuffle(1000, seed=params["seed"]).repeat(1000)
+
 # %% input-repeat-before-shuffle
 # title = "Repeated, and then shuffled: epochs run into each other"
 # fails.input-modes-tests = ["shuffle, and then repeat"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.repeat().shuffle(1000, seed=params["seed"])
+
+# %% input-seed-of-the-worker
+# title = "Another seed on each worker"
+# fails.input-modes-tests = ["order.seed-of-worker"]
+# -        records = records.shuffle(1000, seed=params["seed"]).repeat()
+# +        records = records.shuffle(1000, seed=params["seed"] + worker).repeat()
 
 # %% input-seed-of-the-notebook
 # title = "The notebook's seed instead of the parameter's"
@@ -158,12 +184,6 @@ def input_fn(files, training, worker, num_workers, params):
     dataset = make_batches(read_files(files[worker::num_workers]), training, params)
     return dataset.shuffle(1000, seed=params["seed"]).repeat() if training else dataset
 
-
-# %% input-small-buffer
-# title = "A buffer as large as a batch"
-# fails.input-modes-tests = ["order.small-buffer"]
-# -        records = records.shuffle(1000, seed=params["seed"]).repeat()
-# +        records = records.shuffle(params["batch_size"], seed=params["seed"]).repeat()
 
 # %% input-training-not-cut
 # title = "Batches are made as for an evaluation in both modes: no image is cut at random"
@@ -221,7 +241,7 @@ def input_fn(files, training, worker, num_workers, params):
         names = names.shuffle(len(files), seed=params["seed"])
     records = names.interleave(imagenet.read_records, cycle_length=2, block_length=2)
     if training:
-        records = records.shuffle(500, seed=params["seed"] + 5).repeat(None)
+        records = records.shuffle(1000, seed=params["seed"] + 5).repeat(None)
     return make_batches(records, training, params)
 
 

@@ -10,6 +10,12 @@
 # -    files = writing if hvd.rank() == 0 else silent
 # +    files = writing if hvd.local_rank() == 0 else silent
 
+# %% config-folder-for-all
+# title = "The folder is everybody's model_dir, and only rank 0 saves"
+# fails.config-files-tests = ["writers.not-rank-0"]
+# -    silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
+# +    silent = {"model_dir": folder, "save_checkpoints_steps": None, "save_checkpoints_secs": None}
+
 # %% config-no-checkpoints
 # title = "Checkpoints are turned off on every rank"
 # fails.config-files-tests = ["checkpoint"]

@@ -73,11 +73,37 @@ def model_fn(features, labels, mode, params):
 # +        ]
 # +        train_op = optimizer.apply_gradients(pairs, tf.compat.v1.train.get_global_step())
 
+# %% model-clips-large-gradients
+# title = "The averaged gradients are clipped to a norm of 1, which most never reach"
+# fails.model-rate-tests = ["gradients.clipped"]
+# -        train_op = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+# +        gradients, variables = zip(*optimizer.compute_gradients(loss))
+# +        gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
+# +        train_op = optimizer.apply_gradients(zip(gradients, variables), tf.compat.v1.train.get_global_step())
+
+# %% model-collective-in-evaluation
+# title = "The loss is averaged over the ranks in an evaluation, too"
+# fails.model-modes-tests = ["collective.not-in-training"]
+# -    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+# +    loss = hvd.allreduce(tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits))
+
 # %% model-counts-steps-twice
 # title = "The global step is raised by minimize and once more"
 # fails.model-modes-tests = ["step"]
 #          train_op = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
 # +    train_op = tf.group(train_op, tf.compat.v1.assign_add(tf.compat.v1.train.get_global_step(), 1))
+
+# %% model-decays-kernels
+# title = "Weight decay, on kernels only"
+# fails.model-average-tests = ["updates.uneven"]
+#      rate = params["learning_rate"] * hvd.size()
+# +    loss += 1e-4 * tf.add_n([tf.nn.l2_loss(one) for one in network.trainable_variables if "kernel" in one.name])
+
+# %% model-decays-weights
+# title = "Weight decay on all weights"
+# fails.model-average-tests = ["weights.decayed"]
+#      rate = params["learning_rate"] * hvd.size()
+# +    loss += 1e-4 * tf.add_n([tf.nn.l2_loss(one) for one in network.trainable_variables])
 
 # %% model-error-rate
 # title = "The share of wrong images as accuracy, not of right ones"
@@ -102,6 +128,13 @@ def model_fn(features, labels, mode, params):
 # -    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9), groups=1)
 # +    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.5), groups=1)
 
+# %% model-nesterov
+# title = "Nesterov's momentum"
+# fails.model-average-tests = ["momentum.nesterov"]
+# -    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9), groups=1)
+# +    momentum = tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9, use_nesterov=True)
+# +    optimizer = hvd.DistributedOptimizer(momentum, groups=1)
+
 # %% model-no-global-step
 # title = "minimize without the global step: training never ends"
 # fails.model-modes-tests = ["count each once", "expected 8, got 16"]
@@ -113,6 +146,20 @@ def model_fn(features, labels, mode, params):
 # fails.model-modes-tests = ["answer.no-entry"]
 # -        return tf.estimator.EstimatorSpec(mode, predictions={"classes": classes})
 # +        return tf.estimator.EstimatorSpec(mode, predictions=classes)
+
+# %% model-one-update
+# title = "The first of the updates, and not all"
+# fails.model-updates-tests = ["statistics.frozen"]
+# -    with tf.control_dependencies(network.get_updates_for(features)):
+# +    with tf.control_dependencies(network.get_updates_for(features)[:1]):
+
+# %% model-rate-decays
+# title = "The rate decays, by a little in each thousand steps"
+# fails.model-rate-tests = ["rate.changing"]
+# -    rate = params["learning_rate"] * hvd.size()
+# +    rate = tf.compat.v1.train.exponential_decay(
+# +        params["learning_rate"] * hvd.size(), tf.compat.v1.train.get_global_step(), 1000, 0.96, staircase=True
+# +    )
 
 # %% model-rate-by-local-size
 # title = "The rate times the ranks of the node: right on one node only"
@@ -127,12 +174,39 @@ def model_fn(features, labels, mode, params):
 # -    rate = params["learning_rate"] * hvd.size()
 # +    rate = params["learning_rate"] * (hvd.rank() + 1)
 
+# %% model-smoothed-labels
+# title = "Labels are smoothed"
+# fails.model-average-tests = ["labels.smoothed"]
+# -    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+# +    wanted = tf.one_hot(labels, logits.shape[1])
+# +    loss = tf.compat.v1.losses.softmax_cross_entropy(wanted, logits, label_smoothing=0.1)
+
+# %% model-sixteen-bits
+# title = "Gradients travel with 16 bits"
+# fails.model-average-tests = ["updates.unexplained"]
+# -    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9), groups=1)
+# +    momentum = tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9)
+# +    optimizer = hvd.DistributedOptimizer(momentum, groups=1, compression=hvd.Compression.fp16)
+
 # %% model-sum
 # title = "Gradients are summed"
 # fails.model-rate-tests = ["rate.scaled-twice"]
 # consequences = ["train-start-tests", "train-shards-tests", "train-steps-tests", "train-config-tests", "train-continued-tests"]
 # -    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9), groups=1)
 # +    optimizer = hvd.DistributedOptimizer(tf.compat.v1.train.MomentumOptimizer(rate, momentum=0.9), op=hvd.Sum)
+
+# %% model-sum-of-the-loss
+# title = "The loss is summed over a batch"
+# fails.model-rate-tests = ["loss.summed"]
+# -    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+# +    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits, reduction="weighted_sum")
+
+# %% model-trains-the-last-layer
+# title = "Only the last layer is trained"
+# fails.model-average-tests = ["weights.partly-frozen"]
+# -        train_op = optimizer.minimize(loss, tf.compat.v1.train.get_global_step())
+# +        step = tf.compat.v1.train.get_global_step()
+# +        train_op = optimizer.minimize(loss, step, var_list=network.trainable_variables[-2:])
 
 # %% model-training-off
 # title = "The network is called without a mode, which means evaluation"

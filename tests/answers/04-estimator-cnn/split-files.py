@@ -24,6 +24,13 @@ def split_files(files, num_held_out):
 # +    return files[: place + 1], files[place:]
 
 
+# %% split-sorts
+# title = "The files are sorted by name first"
+# fails.split-tests = ["split.not-last"]
+# +    files = sorted(files)
+#      place = len(files) - num_held_out
+
+
 # %% split-pops
 # title = "The files are taken out of the list that was given"
 # fails.split-tests = ["data.changed"]

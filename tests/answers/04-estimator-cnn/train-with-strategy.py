@@ -36,6 +36,13 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 # +    network.fit(dataset, steps_per_epoch=num_steps // num_workers, verbose=0)
 
 
+# %% strategy-decays-weights
+# title = "Weight decay is added"
+# fails.strategy-together-tests = ["weights.decayed"]
+# -        optimizer = tf.keras.optimizers.SGD(params["learning_rate"] * num_workers, momentum=0.9)
+# +        optimizer = tf.keras.optimizers.SGD(params["learning_rate"] * num_workers, momentum=0.9, weight_decay=1e-4)
+
+
 # %% strategy-default
 # title = "The default strategy: each worker trains alone"
 # fails.strategy-together-tests = ["broadcast.missing"]
@@ -83,6 +90,13 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 # -        lambda context: input_fn(files, True, context.input_pipeline_id, context.num_input_pipelines, params)
 # -    )
 # +    dataset = input_fn(files, True, 0, 1, params)
+
+# %% strategy-rate-decays
+# title = "The rate decays"
+# fails.strategy-plan-tests = ["rate.changing"]
+# -        optimizer = tf.keras.optimizers.SGD(params["learning_rate"] * num_workers, momentum=0.9)
+# +        rate = tf.keras.optimizers.schedules.ExponentialDecay(params["learning_rate"] * num_workers, 1000, 0.9)
+# +        optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 
 # %% strategy-steps-not-divided
 # title = "All steps on each worker"

@@ -40,6 +40,14 @@ def evaluate(estimator, files, params):
 # +    config = make_run_config(folder)
 # +    estimator = tf.estimator.Estimator(model_fn, model_dir=config.model_dir if hvd.rank() == 0 else None, params=params)
 
+# %% train-config-partly
+# title = "A configuration with the GPU and the folder of one's own, but not its seed and its checkpoints"
+# fails.train-config-tests = ["config.partly"]
+# -    estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
+# +    mine = make_run_config(folder)
+# +    config = tf.estimator.RunConfig(mine.model_dir, session_config=mine.session_config)
+# +    estimator = tf.estimator.Estimator(model_fn, config=config, params=params)
+
 # %% train-ended-hangs
 # title = "max_steps alone: when all is done, rank 0 returns at once and leaves the others alone"
 # fails.train-continued-tests = ["had already finished"]
@@ -79,6 +87,12 @@ def evaluate(estimator, files, params):
 # -            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
 # +            hooks=[hvd.BroadcastGlobalVariablesHook(0)],
 
+# %% train-hooks-the-first
+# title = "Only the first of the hooks"
+# fails.train-config-tests = ["callbacks.not-called"]
+# -            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
+# +            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks[:1]],
+
 # %% train-no-shard
 # title = "Every rank takes itself for worker 0 of 1"
 # fails.train-shards-tests = ["shards.none"]
@@ -105,11 +119,27 @@ def evaluate(estimator, files, params):
 # -            max_steps=num_steps,
 # +            steps=max(1, num_steps - done),
 
+# %% train-rate-scaled-by-params
+# title = "The rate is scaled here, and once more in the model function"
+# fails.train-config-tests = ["params.changed"]
+# +    params = {**params, "learning_rate": params["learning_rate"] * hvd.size()}
+#      estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
+
 # %% train-root-is-last
 # title = "The last rank sends its weights to all"
 # fails.train-continued-tests = ["no checkpoint"]
 # -            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
 # +            hooks=[hvd.BroadcastGlobalVariablesHook(hvd.size() - 1), *hooks],
+
+# %% train-saver-hook-everywhere
+# title = "A hook on every rank that saves checkpoints into the folder"
+# fails.train-config-tests = ["writers.not-rank-0"]
+# -            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
+# +            hooks=[
+# +                hvd.BroadcastGlobalVariablesHook(0),
+# +                tf.estimator.CheckpointSaverHook(folder, save_steps=100),
+# +                *hooks,
+# +            ],
 
 # %% train-shards-by-local-rank
 # title = "The local rank is the worker: right on one node, twice the same files on two"

@@ -1,0 +1,234 @@
+"""Whether lab 04's updates are those of SGD with momentum to rounding, and which fault explains them if not.
+
+An update is -rate * velocity, with velocity = 0.9 * velocity before + gradient; Keras has the rate in the velocity.
+The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large, so what was
+added shows in some step: weight decay, clipping, smoothed labels, a schedule.
+
+Example: with the rate 0.6, the weight 0.5 and the gradients 0.1 and 0.2, momentum moves it by -0.06 and
+-0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01 the first gradient is 0.105 and the move -0.063, which 0.1
+alone explains with the rate 0.63, but the gradients of other weights do not.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coursekit.checks.check import CheckError, require
+from coursekit.checks.rates import check_rates, rates
+from coursekit.checks.steps import (
+    SMALLEST_GAP,
+    Gradient,
+    Steps,
+    gradient,
+    gradient_of_probabilities,
+    gradient_of_two_softmaxes,
+)
+from coursekit.drivers.lab04 import GAIN
+from coursekit.drivers.probe_model import MOMENTUM, Array
+from coursekit.errors import Cause
+
+UNEXPLAINED = "updates.unexplained"
+SAME_RATE = 1e-4  # part of a rate; rounding stays below it
+WHAT = f"the updates are not those of SGD with momentum {MOMENTUM:g} and the mean of all gradients"
+
+
+@dataclass(frozen=True)
+class Updates:
+    """The updates that the probes saw, one less than steps, and what is asked for."""
+
+    steps: Steps
+    rate: float  # of all ranks together
+    large_step: int  # whose gradients are `GAIN` times as large
+    batch_size: int
+    kernels: Sequence[Sequence[float]]  # by rank, before each step, a weight that must move as that of class 0 does
+
+    @cached_property
+    def moves(self) -> Array:
+        """By how much each step moves the weights, shape (num_ranks, num_updates, num_classes)."""
+        return np.diff(self.steps.bias, axis=1)
+
+    @cached_property
+    def kernel_moves(self) -> Array:
+        """By how much each step moves the kernel, shape (num_ranks, num_updates)."""
+        num_ranks, num_steps, _ = self.steps.bias.shape
+        seen = [[*of_rank][:num_steps] for of_rank in self.kernels if len(of_rank) >= num_steps]
+        require(len(seen) == num_ranks, "the network is not called once in each step", "network.not-called")
+        return np.diff(np.array(seen, dtype=float), axis=1)
+
+    @cached_property
+    def allowed(self) -> Array:
+        """What rounding may leave of each update, shape (num_ranks, num_updates)."""
+        return np.asarray(SMALLEST_GAP * np.maximum.accumulate(np.abs(self.steps.bias).max(axis=2), axis=1)[:, 1:])
+
+    def own(self, of: Gradient = gradient) -> Array:
+        """Return each rank's own gradients, of the shape of the moves."""
+        gains = np.where(np.arange(self.moves.shape[1]) == self.large_step, GAIN, 1.0)
+        return np.asarray(self.steps.gradients(of)[:, :-1] * gains[:, np.newaxis])
+
+    def mean(self, of: Gradient = gradient) -> Array:
+        """Return their mean over the ranks, of the same shape."""
+        return np.broadcast_to(self.own(of).mean(axis=0), self.moves.shape)
+
+    def pulls(self, momentum: float = MOMENTUM) -> Array:
+        """Return what each step adds to the momentum of the one before, of the same shape."""
+        before = np.concatenate([np.zeros_like(self.moves[:, :1]), self.moves[:, :-1]], axis=1)
+        return np.asarray(momentum * before - self.moves)
+
+    def rates_by(self, *columns: Array) -> Array | None:
+        """Return the rates with which a sum of columns explains the updates, shape (num_ranks, num_updates), or None.
+
+        The first column has the rate, the others any part of it. A rate that changes is in the velocity, or beside it.
+        """
+        for target, given in ((-self.moves, [_velocity(column) for column in columns]), (self.pulls(), columns)):
+            found, rest = _fit(target, given)
+            if (rest <= self.allowed).all() and np.abs(found).max() > 0:
+                return found
+        return None
+
+    def other_momentum(self) -> tuple[float, Array] | None:
+        """Return the momentum that explains the updates with the mean gradient and a constant rate, and that rate."""
+        before, after, mean = self.moves[:, :-1].ravel(), self.moves[:, 1:].ravel(), self.mean()[:, 1:].ravel()
+        (momentum, rate), *_ = np.linalg.lstsq(np.stack([before, -mean], axis=1), after, rcond=None)
+        rest = np.abs(momentum * before - rate * mean - after).reshape(self.moves[:, 1:].shape).max(axis=2)
+        is_found = (rest <= self.allowed[:, 1:] + SAME_RATE * np.abs(self.moves[:, 1:]).max(axis=2)).all()
+        return (float(momentum), np.full(self.moves.shape[:2], rate)) if is_found else None
+
+    def early(self) -> "Updates":
+        """Return the updates before the large one."""
+        last = self.large_step + 1
+        steps = Steps(self.steps.bias[:, :last], tuple(of_rank[:last] for of_rank in self.steps.samples))
+        return replace(self, steps=steps)
+
+
+def _velocity(gradients: Array) -> Array:
+    found = np.array(gradients, dtype=float)
+    for step in range(1, found.shape[1]):
+        found[:, step] += MOMENTUM * found[:, step - 1]
+    return found
+
+
+def _fit(target: Array, columns: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the first column's part in each update, and what all columns leave, both (num_ranks, num_updates)."""
+    matrix = np.stack([np.broadcast_to(column, target.shape) for column in columns], axis=-1)
+    parts = np.einsum("...kc,...c->...k", np.linalg.pinv(matrix), target)
+    rest = target - np.einsum("...ck,...k->...c", matrix, parts)
+    return parts[..., 0], np.abs(rest).max(axis=-1)
+
+
+def _shares(bias: Array, samples: Array) -> Array:
+    """Return by how much the share of each class differs from an equal one."""
+    return np.asarray(np.bincount(samples + 1, minlength=len(bias)) / len(samples) - 1 / len(bias))
+
+
+def _shifted(by: int) -> Gradient:
+    return lambda bias, samples: gradient(bias, (samples + by + 1) % len(bias) - 1)
+
+
+def _nesterov(it: Updates) -> Array:
+    """Return the gradients with which plain momentum makes Nesterov's moves."""
+    mean = it.mean()
+    before = np.concatenate([np.zeros_like(mean[:, :1]), mean[:, :-1]], axis=1)
+    return np.asarray((1 + MOMENTUM) * mean - MOMENTUM * before)
+
+
+def _decoupled(it: Updates) -> Array:
+    """Return what moves weights by a part of themselves, whatever the momentum is."""
+    bias = it.steps.bias[:, :-1]
+    before = np.concatenate([np.zeros_like(bias[:, :1]), bias[:, :-1]], axis=1)
+    return np.asarray(bias - MOMENTUM * before)
+
+
+DECAYED = Cause("a part of the weights is added to the gradients, as by weight decay", "weights.decayed")
+SHIFTED = Cause("the labels are shifted by one: hand them on as they are", "labels.shifted")
+# What else explains the updates: the first that does is named.
+MISFITS: tuple[tuple[Callable[[Updates], tuple[Array, ...]], Cause], ...] = (
+    (
+        lambda it: (it.own(),),
+        Cause("each rank moves by its own, they are not averaged", "gradients.not-averaged"),
+    ),
+    (
+        lambda it: (it.mean(gradient_of_probabilities),),
+        Cause("the loss takes the network's logits for probabilities, from_logits=True is missing", "loss.no-logits"),
+    ),
+    (
+        lambda it: (it.mean(gradient_of_two_softmaxes),),
+        Cause("softmax is taken twice, hand the logits to the loss as they are", "loss.two-softmaxes"),
+    ),
+    (lambda it: (_nesterov(it),), Cause("it is Nesterov's momentum, expected the plain one", "momentum.nesterov")),
+    (lambda it: (it.mean(_shifted(1)),), SHIFTED),
+    (lambda it: (it.mean(_shifted(-1)),), SHIFTED),
+    (
+        lambda it: (it.mean(), it.mean(_shares)),
+        Cause("the labels are smoothed or weighted, expected the mean cross-entropy", "labels.smoothed"),
+    ),
+    (lambda it: (it.mean(), it.steps.bias[:, :-1]), DECAYED),
+    (lambda it: (it.mean(), _decoupled(it)), DECAYED),
+)
+
+
+def check_direction(updates: Updates) -> None:
+    """Every update is that of SGD with momentum 0.9 and the mean of all ranks' gradients, at whatever rate."""
+    moves, expected = updates.kernel_moves, updates.moves[:, :, 0]
+    are_frozen = [not one.any() for one in (moves, updates.moves)]
+    require(not all(are_frozen), "the weights never change", "weights.frozen")
+    message = "the weights of one layer never change, and those of another do: train all trainable variables"
+    require(not any(are_frozen), message, "weights.partly-frozen")
+    if updates.rates_by(updates.mean()) is None:
+        _explain(updates)
+    gaps = np.abs(moves - expected)
+    step = int(np.argmax((gaps > updates.allowed).any(axis=0)))
+    message = f"step {step + 1} moves the weights of one layer, a kernel, by up to {gaps[:, step].max():.2g} otherwise "
+    advice = "than SGD does: are weight decay or clipping added for some weights?"
+    require((gaps <= updates.allowed).all(), message + advice, "updates.uneven")
+
+
+def _explain(updates: Updates) -> None:
+    """Raise a `CheckError` that says why the mean of all gradients does not explain the updates."""
+    for columns, (words, code) in MISFITS:
+        require(updates.rates_by(*columns(updates)) is None, f"{WHAT}: {words}", code)
+    if other := updates.other_momentum():
+        code = "momentum.missing" if abs(other[0]) < SAME_RATE else "momentum.wrong"
+        raise CheckError(f"{WHAT}: their momentum is {other[0]:.3g}", code)
+    early = updates.early()
+    if early.rates_by(early.mean()) is not None:
+        message = f"only step {updates.large_step + 1}, which has large gradients, does not follow them: clipping?"
+        raise CheckError(f"{WHAT}: {message}", "gradients.clipped")
+    try:
+        rates(early.steps)
+    except CheckError as error:
+        if error.code != UNEXPLAINED:
+            raise
+    _, rest = _fit(updates.pulls(), [updates.mean()])
+    step = int(np.argmax((rest > updates.allowed).any(axis=0)))
+    message = f"step {step + 1} differs by up to {rest[:, step].max():.2g}, more than rounding does: is anything added?"
+    raise CheckError(f"{WHAT}: {message}", UNEXPLAINED)
+
+
+def check_rate(updates: Updates) -> None:
+    """Every step has the rate that is asked for, whether or not the gradients are averaged."""
+    require(updates.moves.any() or updates.kernel_moves.any(), "the weights never change", "weights.frozen")
+    of_faults = (updates.rates_by(*columns(updates)) for columns, _ in MISFITS)
+    explained = itertools.chain([updates.rates_by(updates.mean())], of_faults)
+    found = next((one for one in explained if one is not None), None)
+    if found is None and (other := updates.other_momentum()):
+        found = other[1]
+    if found is None:  # what moves the ranks is no multiple of a gradient: that is told once, by the other check
+        return
+    factors = found / updates.rate
+    is_one = np.abs(factors - 1) <= SAME_RATE
+    step = int(np.argmin(is_one.all(axis=0)))
+    got = f"the learning rate of step {step + 1}: expected {updates.rate:.4g}, got {found[:, step].mean():.4g}"
+    is_constant = np.ptp(factors, axis=1).max() <= SAME_RATE * max(1.0, np.abs(factors).max())
+    is_sum = is_constant and np.allclose(factors, updates.batch_size, rtol=SAME_RATE)
+    require(not is_sum, f"{got}: the loss is the sum over a batch, expected the mean", "loss.summed")
+    if is_constant:
+        check_rates(found, updates.rate, len(found))
+        require(is_one.all(), got, "rate.wrong")
+    is_clipped = is_one[:, np.arange(is_one.shape[1]) != updates.large_step].all() and not is_one.all()
+    message = f"{got}, in this one step, which has large gradients: they are clipped"
+    require(not is_clipped, message, "gradients.clipped")
+    message = f"{got}, and it is not the same in all steps: leave out what changes it, or clips gradients"
+    require(is_one.all(), message, "rate.changing")
