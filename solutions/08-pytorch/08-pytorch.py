@@ -54,7 +54,8 @@ from torch.utils.data import DataLoader, Subset, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
 
 # %% role="readonly" id="checks-imports"
-from coursekit.checks import check, hand_in_report, lab08_pieces, lab08_sharding, lab08_training, lab08_validation
+from coursekit.checks import check, hand_in_report, lab08_checkpoints, lab08_pieces
+from coursekit.checks import lab08_sharding, lab08_training, lab08_validation
 from coursekit.pictures import sharding as pictures
 
 # %% [markdown] role="readonly" id="join-text"
@@ -71,6 +72,7 @@ from coursekit.pictures import sharding as pictures
 # `dist.init_process_group(backend)` reads them and joins the ranks. The *backend* is the library that carries the messages: `"gloo"` for tensors of CPUs, `"nccl"` for those of GPUs, and `"cpu:gloo,cuda:nccl"` for both.
 #
 # **Exercise (1 point).** Write `join`: join the ranks, with Gloo where there is no GPU (`torch.cuda.is_available()`) and with both where there is one. Return the rank, the world size and the local rank, as a tuple of three numbers.
+# The check pretends that some nodes have GPUs.
 #
 # <details><summary>Hint</summary>
 #
@@ -158,7 +160,7 @@ for rank in range(4):
 # %% [markdown] role="readonly" id="epochs-text"
 # In training a sample that comes twice in an epoch does no harm. In a validation it counts twice, so you will do without this sampler there (section 4).
 #
-# **Exercise (2 points).** Write `read_epochs`, a generator: for each epoch it yields an object whose loop gives this rank's batches, such as a `DataLoader`. The samples are shuffled with the seed, in another order in every epoch. No sample may be left out.
+# **Exercise (2 points).** Write `read_epochs`, a generator: for each epoch it yields an object whose loop gives this rank's batches, such as a `DataLoader`. All samples are shuffled with the seed, in another order in every epoch, and then shared out: no sample may be left out, and all ranks get equally many, since each waits for the others in every step. The same seed gives the same orders again.
 #
 # <details><summary>Hint</summary>
 #
@@ -212,7 +214,8 @@ with check("a new order in every epoch", section="1"):
 # So the optimiser is an ordinary one, and does not know of other ranks. As in lab 02, the rate of one rank is to be multiplied by their number.
 #
 # **Exercise (3 points).** Write `train`. It gets a model, epochs as `read_epochs` yields them, whose batches are pairs of `x` and `y`, and the rate of *one* rank.
-# Model and batches are on the rank's device already. Use SGD with momentum 0.9 and `F.cross_entropy(logits, y)`, which is the mean of the batch. Return the wrapped model and the optimiser.
+# Model and batches are on the rank's device already, so DDP needs no `device_ids`, which it refuses on CPUs. Ask for an epoch when the one before it has been read: `read_epochs` sets the order then.
+# Use SGD with momentum 0.9 and `F.cross_entropy(logits, y)`, which is the mean of the batch, and nothing else: no weight decay, schedule or clipping. Return the wrapped model and the optimiser.
 #
 # <details><summary>Hint</summary>
 #
@@ -280,7 +283,7 @@ with check("learning rate", section="2"):
 # Where a large batch does not fit into the memory, gradients of several small ones are added up before the optimiser makes its step: `backward()` *adds* to `parameter.grad`. But DDP would send them in each `backward()`.
 # Within `with model.no_sync():` it does not. **Whether a `backward()` sends is decided when the model is called**, so the call must be inside as well.
 #
-# **Exercise (2 points).** Write `accumulate`: leave in the parameters of the wrapped `model` the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all have equally many samples; no gradients are left from before. Gradients may travel once only.
+# **Exercise (2 points).** Write `accumulate`: leave in the parameters of the wrapped `model` the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all have equally many samples; no gradients are left from before. Gradients may travel once only, with DDP or by a call of your own.
 #
 # <details><summary>Hint</summary>
 #
@@ -323,27 +326,26 @@ with check("one exchange", section="2"):
 # %% [markdown] role="readonly" id="unused-text"
 # ### A parameter without a gradient
 #
-# DDP waits for the hook of *every* parameter. In this model a branch is not used in every step, so its parameters get no gradient, their bucket never fills up, and the next step is refused:
+# DDP waits for the hook of *every* parameter. In this model each step uses one of two branches, so the parameters of the other get no gradient, their bucket never fills up, and the next step is refused:
 
 
 # %% role="readonly" id="unused" tags=["picture"]
 class Branching(nn.Module):
-    """A layer, and a second one that only every other step uses."""
+    """Two layers, of which each step uses one."""
 
     def __init__(self):
         super().__init__()
-        self.always, self.sometimes = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.branches = nn.ModuleList(nn.Linear(4, 4) for _ in range(2))
 
-    def forward(self, x, uses_branch):
-        x = self.always(x)
-        return self.sometimes(x) if uses_branch else x
+    def forward(self, x, step):
+        return self.branches[step % 2](x)
 
 
 def train_branching(**settings):
     dist.init_process_group("gloo")
     model = DistributedDataParallel(Branching(), **settings)
     for step in range(3):
-        model(torch.ones(2, 4), uses_branch=step % 2 == 1).sum().backward()
+        model(torch.ones(2, 4), step).sum().backward()
     return "three steps made"
 
 
@@ -541,9 +543,9 @@ def save(wrapped, optimizer, num_epochs, folder):
 
 # %% role="tests" id="save-tests" points=1
 with check("checkpoint", section="4"):
-    lab08_pieces.check_save(save, num_ranks=3)
+    lab08_checkpoints.check_save(save, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    lab08_pieces.check_save(save, num_ranks=2)
+    lab08_checkpoints.check_save(save, num_ranks=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="resume-text"
@@ -552,7 +554,7 @@ with check("checkpoint", section="4"):
 #
 # DDP makes weights equal when it wraps a model, and not when somebody changes them later. So every rank has to load them.
 #
-# **Exercise (1 point).** Write `resume`: load `checkpoint.pt` of the folder on every rank into the wrapped model and the optimiser, and return `"num_epochs"`. Without a checkpoint change nothing, and return 0.
+# **Exercise (1 point).** Write `resume`: load `checkpoint.pt` of the folder on every rank into the wrapped model and the optimiser, and return `"num_epochs"`. Without a checkpoint change nothing, and return 0. One that cannot be read is an error: do not catch it.
 # The checkpoint of the check was written from a GPU; its ranks have none.
 #
 # <details><summary>Hint</summary>
@@ -585,9 +587,9 @@ def resume(wrapped, optimizer, folder):
 
 # %% role="tests" id="resume-tests" points=1
 with check("resumed", section="4"):
-    lab08_pieces.check_resume(resume, num_ranks=3)
+    lab08_checkpoints.check_resume(resume, num_ranks=3)
     ### BEGIN HIDDEN TESTS
-    lab08_pieces.check_resume(resume, num_ranks=2)
+    lab08_checkpoints.check_resume(resume, num_ranks=2)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="evaluate-text"
@@ -596,6 +598,7 @@ with check("resumed", section="4"):
 # As in lab 03: each rank looks at its own share of the validation samples, each sample counts once, and the shares need not be equally large. So ranks exchange sums and numbers of samples, not means.
 #
 # **Exercise (2 points).** Write `evaluate`: return a dictionary with the mean `"loss"` and the `"accuracy"` over all samples of all shares, the same on every rank. The model, which is not wrapped, must be in evaluation mode, `model.eval()`.
+# Every rank looks at a share, in batches of `batch_size`. A training must be able to go on afterwards: leave the weights as they are, and gradients switched on.
 #
 # <details><summary>Hint</summary>
 #
@@ -693,7 +696,8 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed)
 # | ZeRO-1 | 4 P | 4 P | 8 P / N | the same, and the new weights are collected: 3 · 4 P (N-1)/N |
 # | FSDP (ZeRO-3) | 4 P / N | 4 P / N | 8 P / N | weights are collected for forward and backward pass, gradients reduced to shares: 3 · 4 P (N-1)/N |
 #
-# `ZeroRedundancyOptimizer` is ZeRO-1: each rank updates its share of the weights, and sends it to the others. FSDP also shards the weights: a layer's are collected just before they are used, and given up right after.
+# `ZeroRedundancyOptimizer` is ZeRO-1: each rank updates its share of the weights, and sends it to the others. DDP has given it the gradients of all weights by then; ZeRO-1 of the paper below reduces them to shares and so sends 2 · 4 P (N-1)/N, no more than DDP.
+# FSDP also shards the weights: a layer's are collected just before they are used, and given up right after.
 #
 # **Exercise (1 point).** Write `bytes_held`: what this rank holds of a model and its optimiser, a dictionary of bytes with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s, of which a rank has the part `x.to_local()`.
 #
@@ -737,11 +741,11 @@ with check("bytes of a rank", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="zero-text"
-# **Exercise (1 point).** Write `make_zero`: the optimiser of ZeRO-1 for a wrapped model, with Adam (`torch.optim.Adam`) and this rate.
+# **Exercise (1 point).** Write `make_zero`: the optimiser of ZeRO-1 for a wrapped model, with Adam (`torch.optim.Adam`) and this rate. All other settings are the defaults.
 #
 # <details><summary>Hint</summary>
 #
-# `ZeroRedundancyOptimizer(parameters, optimizer_class, lr=rate)`.
+# `ZeroRedundancyOptimizer` makes the optimiser of a rank's share itself: it gets the class, and what that is to be called with by name.
 #
 # </details>
 #
@@ -768,11 +772,11 @@ with check("ZeRO-1", section="5"):
 # %% [markdown] role="readonly" id="shard-text"
 # **Exercise (1 point).** Write `shard`: make FSDP's shards of a model that is a sequence of layers, and return the model.
 # Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and during a step every rank needs memory for all of them.
-# The model is made a unit after its layers: only inside of another unit does a layer give up its weights when its forward pass has ended.
+# The model is made a unit after its layers: only inside of another unit does a layer give up its weights when its forward pass has ended. All settings of `fully_shard` stay at their defaults.
 #
 # <details><summary>Hint</summary>
 #
-# `fully_shard(layer)` changes a layer in place; call it for every layer, and at last for the whole model.
+# `fully_shard` changes what it gets in place. A loop over an `nn.Sequential` gives its layers.
 #
 # </details>
 #
@@ -838,7 +842,11 @@ with check("predicted bytes", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="budget-text"
-# **Exercise (1 point).** A memory budget. Write `fewest_gpus`: the smallest number among 1, 2, 4, …, 64 GPUs with which a rank's bytes, and `other_bytes` for what its samples need, are no more than `memory_bytes`; `None` if there is none.
+# ## 6. At home: a memory budget
+#
+# This section is not in the 95 minutes.
+#
+# **Exercise (1 point).** Write `fewest_gpus`: the smallest number among 1, 2, 4, …, 64 GPUs with which a rank's bytes, and `other_bytes` for what its samples need, are no more than `memory_bytes`; `None` if there is none.
 #
 # <details><summary>Hint</summary>
 #
@@ -866,10 +874,10 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
 
 
 # %% role="tests" id="budget-tests" points=1
-with check("memory budget", section="5"):
-    lab08_sharding.check_fewest_gpus(fewest_gpus, num_cases=40)
+with check("memory budget", section="6"):
+    lab08_sharding.check_fewest_gpus(fewest_gpus, predict_bytes, num_cases=40)
     ### BEGIN HIDDEN TESTS
-    lab08_sharding.check_fewest_gpus(fewest_gpus, num_cases=60)
+    lab08_sharding.check_fewest_gpus(fewest_gpus, predict_bytes, num_cases=60)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="measure-text"

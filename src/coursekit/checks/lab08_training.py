@@ -4,23 +4,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coursekit.checks.check import require
+from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import Array, require_close, require_equal
+from coursekit.checks.lab08_steps import EPOCHS, PLAN, RATE, SIZES, check_whole, moves_of, plain_steps
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_begins, check_follows, check_sent, draw_private
 from coursekit.checks.rates import check_rates, rates, rates_alone
 from coursekit.checks.steps import check_same_weights, gradient
 from coursekit.checks.trials import Trial, try_on_ranks
-from coursekit.drivers import lab08 as drivers
+from coursekit.drivers import lab08_training as drivers
 from coursekit.drivers.calls import Answer
-from coursekit.errors import Cause
+from coursekit.drivers.lab08 import BATCH_SIZE, joined
+from coursekit.errors import Cause, without_codes
 
 NUM_CLASSES = 61
-NUM_EPOCHS = 3
-BATCHES_PER_EPOCH = 5  # as many as a batch has samples, or as there are ranks, would make two mistakes alike
-NUM_SAMPLES = NUM_EPOCHS * BATCHES_PER_EPOCH * drivers.BATCH_SIZE  # of each rank
-RATE = 0.1
-ALIKE = 1e-5  # numbers in 32 bits
+NUM_ADDED = 5  # batches; as many as one has samples, or as there are ranks, would make two mistakes alike
+RATE_UNEQUAL, GAIN_UNEQUAL = 0.01, 20.0  # of unequal numbers of batches
+GAIN = 100.0  # of gradients: what is cut if they are large is cut then
+ALIKE = 1e-6  # numbers in 32 bits
+CONSTANT = 0.01  # part of a rate
+UNEXPLAINED = "updates.unexplained"
+WITH_A_RATE = ("gradients.not-averaged", "momentum.missing")  # updates that show their rate though they are wrong
 
 # What a gradient over several batches can be instead of their mean.
 SUM = Cause("it is the sum over the batches: divide the loss by their number", "accumulation.sum")
@@ -39,117 +43,139 @@ SUM_IN_BATCH = Cause("the losses of a batch are summed, and not their mean", "ac
 
 def try_train(train: Answer, num_ranks: int) -> Trial:
     """Train a probe on ranks, each with a start and samples that only it knows."""
-    private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_SAMPLES)
-    args = (train, NUM_EPOCHS, RATE)
-    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, private=private, by=drivers.joined)
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=int(SIZES.sum()))
+    args = (train, PLAN, RATE)
+    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, private=private, by=joined)
 
 
 def check_start(trial: Trial) -> None:
     """All ranks begin with the weights of one of them."""
-    steps = trial.steps()
+    steps = plain_steps(trial)
     check_begins(steps, trial.private)
     check_same_weights(steps)
 
 
 def check_averaged(trial: Trial) -> None:
     """Every update is made of the mean of all ranks' gradients."""
-    steps = trial.steps()
-    rates(steps)
+    steps = plain_steps(trial)
+    try:
+        rates(steps)
+    except CheckError as error:
+        cause = moves_of(steps, RATE * trial.num_ranks)[0].cause(EPOCHS[: steps.num_steps - 1])
+        if error.code != UNEXPLAINED or not cause:
+            raise
+        raise CheckError(f"{without_codes(str(error))}: {cause.words}", cause.code) from None
     check_follows(steps, trial.private)
 
 
 def check_rate(trial: Trial) -> None:
-    """The rate of one rank is multiplied by the number of ranks, once."""
-    found, expected, num = rates_alone(trial.steps()), RATE * trial.num_ranks, drivers.BATCH_SIZE
-    message = (
-        f"the updates are {num} times as large, with {num} samples in a batch: is the loss their sum, not their mean?"
-    )
-    require(not np.allclose(found, num * expected, rtol=0.01), message, "loss.summed")
-    is_scaled = all(np.isclose(one["rate"], expected) for one in trial.of_ranks())
-    message = f"the optimiser has the scaled rate {expected:g}, but the updates are {trial.num_ranks} times too small"
-    is_divided = is_scaled and np.allclose(found, RATE, rtol=0.01)
-    require(not is_divided, f"{message}: DDP has divided by the number of ranks already", "rate.divided-twice")
-    check_rates(found, expected, trial.num_ranks)
+    """The rate of one rank is multiplied by the number of ranks, once; and the whole training is SGD with that rate."""
+    steps, expected, num = plain_steps(trial), RATE * trial.num_ranks, BATCH_SIZE
+    try:
+        found = rates(steps)
+    except CheckError as error:
+        if error.code not in WITH_A_RATE:
+            return  # what the updates are instead is said above
+        found = rates_alone(steps)
+    if np.ptp(found, axis=1).max() < CONSTANT * found.max():
+        are_large = f"the updates are {num} times as large, with {num} samples in a batch"
+        is_summed = np.allclose(found, num * expected, rtol=0.01)
+        require(not is_summed, f"{are_large}: is the loss their sum, not their mean?", "loss.summed")
+        is_scaled = all(np.isclose(one, expected) for one in trial.of_ranks("rate"))
+        are_small = (
+            f"the optimiser has the scaled rate {expected:g}, but the updates are {trial.num_ranks} times too small"
+        )
+        is_divided = is_scaled and np.allclose(found, RATE, rtol=0.01)
+        require(not is_divided, f"{are_small}: DDP has divided by the number of ranks already", "rate.divided-twice")
+        check_rates(found, expected, trial.num_ranks)
+    if _passes(trial):
+        check_whole(trial)
+
+
+def _passes(trial: Trial) -> bool:
+    """Return whether start and averages are right: what is wrong with them costs its points once."""
+    try:
+        check_start(trial)
+        check_averaged(trial)
+    except CheckError:
+        return False
+    return True
 
 
 def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
     """Add up the gradients of some batches on ranks."""
-    private = draw_private(num_ranks, NUM_CLASSES, num_samples=BATCHES_PER_EPOCH * drivers.BATCH_SIZE)
-    args = (accumulate, 1)
-    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, by=drivers.joined)
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_ADDED * BATCH_SIZE)
+    args = (accumulate, [[(BATCH_SIZE, GAIN)] * NUM_ADDED])
+    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, by=joined)
 
 
 def check_accumulated(trial: Trial) -> None:
     """The gradient is that of the mean loss over all batches of all ranks, at the start of rank 0."""
     found = trial.of_ranks()
     check_sent([one["samples"] for one in found], trial.private)
-    counts = [len(one["samples"]) for one in found]
-    require(
-        counts == [BATCHES_PER_EPOCH] * trial.num_ranks,
-        f"expected {BATCHES_PER_EPOCH} batches, got {counts}",
-        "accumulation.wrong-number",
-    )
-    bias = np.asarray(trial.private[0]["starts"][0], dtype=float)
-    own = np.array([[gradient(bias, samples) for samples in one["samples"]] for one in found])
-    mean, num_samples = own.mean(axis=(0, 1)), drivers.BATCH_SIZE
+    bias, num_samples = np.asarray(trial.private[0]["starts"][0], dtype=float), BATCH_SIZE
+    batches = [np.split(np.asarray(given["samples"]), NUM_ADDED) for given in trial.private]
+    own = np.array([[gradient(bias, samples) for samples in of_rank] for of_rank in batches])
+    mean = own.mean(axis=(0, 1))
     for rank, one in enumerate(found):
-        got = np.asarray(one["gradient"], dtype=float)
+        num_seen = sum(map(len, one["samples"]))
+        what = f"the number of samples that the model gets on rank {rank}"
+        require_equal(num_seen, NUM_ADDED * num_samples, what, "accumulation.wrong-number")
+        got = np.asarray(one["gradient"], dtype=float) / GAIN
         require(got.shape == mean.shape, f"no gradient is left on rank {rank}", "accumulation.no-gradient")
         mistakes = {
-            SUM: mean * BATCHES_PER_EPOCH,
+            SUM: mean * NUM_ADDED,
             OWN: own[rank].mean(axis=0),
             OWN_SUM: own[rank].sum(axis=0),
             LAST: own[:, -1].mean(axis=0),
             FIRST: own[:, 0].mean(axis=0),
-            EXCHANGED_FIRST: (own[:, 0].mean(axis=0) + own[rank, 1:].sum(axis=0)) / BATCHES_PER_EPOCH,
+            EXCHANGED_FIRST: (own[:, 0].mean(axis=0) + own[rank, 1:].sum(axis=0)) / NUM_ADDED,
             DIVIDED_TWICE: mean / trial.num_ranks,
-            SUM_OF_SAMPLES: mean * BATCHES_PER_EPOCH * num_samples,
+            SUM_OF_SAMPLES: mean * NUM_ADDED * num_samples,
             SUM_IN_BATCH: mean * num_samples,
         }
         require_close(got, mean, f"the gradient on rank {rank}", "accumulation.wrong", mistakes, tolerance=ALIKE)
 
 
 def check_exchanges(trial: Trial) -> None:
-    """The ranks exchange gradients once, with the last batch."""
+    """Gradients travel once, with the last batch or by hand; if never, they are no mean, which costs its own point."""
     for rank, one in enumerate(trial.of_ranks()):
-        none = Cause("the last batch must be outside of no_sync()", "exchanges.none")
-        called = ": is the model called inside of no_sync(), and not only backward()?"
-        what = f"the number of exchanges on rank {rank}"
-        require_equal(one["num_exchanges"], 1, what, "exchanges.too-many", called, mistakes={none: 0})
+        require(len(one["gradient"]), f"no gradient is left on rank {rank}", "accumulation.no-gradient")
+        called = "is the model called inside of no_sync(), and not only backward()?"
+        message = f"gradients travel {one['num_exchanges']} times on rank {rank}, expected once: {called}"
+        require(one["num_exchanges"] <= 1, message, "exchanges.too-many")
 
 
 def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     """Every rank steps on all of its batches, and at the end all have the weights that follow from them."""
     num_ranks = len(num_batches)
-    private = draw_private(num_ranks, NUM_CLASSES, num_samples=max(num_batches) * drivers.BATCH_SIZE)
+    private = draw_private(num_ranks, NUM_CLASSES, num_samples=max(num_batches) * BATCH_SIZE)
     for given, number in zip(private, num_batches):
         given["batches"] = np.split(np.asarray(given["samples"]), max(num_batches))[:number]
     launch = {"num_ranks": num_ranks, "private": private}
-    results = run_here(drivers.unequal, train_all, RATE, by=drivers.joined, **launch)
+    results = run_here(drivers.unequal, train_all, RATE_UNEQUAL, GAIN_UNEQUAL, by=joined, **launch)
     for rank, (one, number) in enumerate(zip(results, num_batches)):
-        require_equal(
-            len(one["samples"]),
-            number,
-            f"the number of steps on rank {rank}, which has {number} batches",
-            "steps.wrong-number",
-        )
-    check_sent([one["samples"] for one in results], private)
+        # Who has no more batches may go on with gradients of zero, of any picture.
+        what = f"the number of steps on rank {rank}, which has {number} batches"
+        require_equal(min(number, len(one["samples"])), number, what, "steps.wrong-number")
+        is_last = number < max(num_batches)
+        require(is_last or len(one["samples"]) == number, f"{what}: got {len(one['samples'])}", "steps.wrong-number")
+    check_sent([one["samples"][:number] for one, number in zip(results, num_batches)], private)
     gap = max(np.abs(np.subtract(one["bias"], results[0]["bias"])).max() for one in results)
     require(gap < ALIKE, f"at the end the weights of the ranks are up to {gap:.3g} apart", "weights.differ")
     batches = [given["batches"] for given in private]
     start = np.asarray(private[0]["starts"][0], dtype=float)
-    is_right = any(
-        np.allclose(results[0]["bias"], weights_after(start, batches, by_all=by_all), atol=ALIKE)
-        for by_all in (True, False)
-    )
-    require(
-        is_right, "the weights do not follow from the mean gradients of the ranks that have a batch", "weights.wrong"
-    )
+    ends = [weights_after(start, batches, by_all=by_all) for by_all in (True, False)]
+    gap = min(np.abs(results[0]["bias"] - end).max() for end in ends)
+    message = f"the weights at the end are {gap:.2g} off those that follow from the mean gradients of the ranks"
+    require(gap < 10 * ALIKE, f"{message} that have a batch", "weights.wrong")
 
 
 def weights_after(bias: Array, batches: Sequence[Sequence[Array]], *, by_all: bool) -> Array:
     """Return the weights at the end, where gradients are divided by all ranks or by those that still have a batch."""
     for step in range(max(map(len, batches))):
         gradients = [gradient(bias, of_rank[step]) for of_rank in batches if step < len(of_rank)]
-        bias = bias - RATE * np.sum(gradients, axis=0) / (len(batches) if by_all else len(gradients))
+        bias = bias - RATE_UNEQUAL * GAIN_UNEQUAL * np.sum(gradients, axis=0) / (
+            len(batches) if by_all else len(gradients)
+        )
     return bias

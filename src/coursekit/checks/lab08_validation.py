@@ -6,6 +6,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_number, require_close
+from coursekit.checks.epochs import check_last_batch
 from coursekit.checks.shards import check_owners, owners
 from coursekit.checks.trials import RANKS_PER_NODE, Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
@@ -13,6 +14,7 @@ from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause
 
 NUM_CLASSES = 31
+BATCH_SIZE = 4
 ALIKE = 1e-5  # numbers in 32 bits
 
 
@@ -24,7 +26,7 @@ def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
     labels = np.where(rng.random(labels.shape) < 0.5, int(bias.argmax()), labels)  # noqa: PLR2004  # half are right
     private = tuple({"labels": one, "bias": bias} for one in labels)
     return try_on_ranks(
-        drivers.evaluated, evaluate, bias, 4, num_ranks=num_ranks, private=private, by=drivers.joined,
+        drivers.evaluated, evaluate, bias, BATCH_SIZE, num_ranks=num_ranks, private=private, by=drivers.joined,
         ranks_per_node=min(num_ranks, RANKS_PER_NODE),
     )  # fmt: skip
 
@@ -44,7 +46,7 @@ def _seen(trial: Trial) -> list[Array]:
 
 
 def check_once_each(trial: Trial) -> None:
-    """Every sample is seen once, by one rank, by a model in evaluation mode."""
+    """Every sample is seen once, by one rank, in its batches, by a model in evaluation mode; each rank sees some."""
     seen = _seen(trial)
     for rank, samples in enumerate(seen):
         require(
@@ -53,6 +55,9 @@ def check_once_each(trial: Trial) -> None:
             "samples.repeated",
         )
     check_owners(owners(seen, len(trial.private[0]["labels"])), trial.num_ranks)
+    for rank, one in enumerate(trial.of_ranks()):
+        require(len(seen[rank]), f"rank {rank} sees no sample: each rank looks at its own share", "shards.empty")
+        check_last_batch([record.samples for record in one["records"]], BATCH_SIZE, f"of rank {rank}")
     is_training = any(record.training for one in trial.of_ranks() for record in one["records"])
     require(not is_training, "the model is in training mode: call model.eval() before", "training-mode.on")
 
@@ -75,6 +80,12 @@ def check_evaluate(trial: Trial) -> None:
             expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
             otherwise = Cause("rank 0 has it", "evaluation.rank-0-alone") if rank else None
             require_close(got, expected, what, "evaluation.wrong", mistakes, tolerance=ALIKE, otherwise=otherwise)
+            again = as_number(found["again"].get(name), name)
+            what = f"evaluate is called twice for the same samples: the {name} on rank {rank} the second time"
+            require_close(again, got, what, "evaluation.second-call", tolerance=ALIKE)
+        require(not found["is_changed"], f"evaluate changes the weights on rank {rank}", "weights.changed")
+        message = f"after evaluate, rank {rank} computes no gradients any more: use `with torch.no_grad():`"
+        require(found["is_trainable"], f"{message}, which ends with its block", "evaluation.no-gradients")
 
 
 def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[Cause, float]:

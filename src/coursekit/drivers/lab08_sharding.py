@@ -14,6 +14,10 @@ fsdp: Any = Late("torch.distributed.fsdp")
 RATE = 0.01  # not Adam's default
 WIDTH = 12  # of the layers that are sharded: 2, 3 and 4 ranks get equal parts
 NUM_LAYERS = 3
+BUFFER_SIZE = 40
+NUM_BYTES = {"zero": 8, "fsdp": 8}  # of a number of theirs; of others 4
+IRREGULAR = (7, 10, 5)  # widths of layers whose parts are unequal
+SETTINGS = ("betas", "eps", "weight_decay", "amsgrad", "maximize")  # of Adam, which change what it computes
 BEFORE = " before its first step"  # there are no gradients then, and Adam has no state
 
 
@@ -34,7 +38,7 @@ def _adam(parameters: Any) -> Any:
 
 
 def _step(model: Any, optimizer: Any) -> None:
-    x = torch.tensor(np.asarray(places.private(), np.float32))
+    x = torch.tensor(np.asarray(places.private())).to(next(model.parameters()).dtype)
     for _ in range(2):
         optimizer.zero_grad()
         model(x).square().mean().backward()
@@ -43,74 +47,125 @@ def _step(model: Any, optimizer: Any) -> None:
 
 
 def _held(model: Any, optimizer: Any) -> dict[str, int]:
+    """Return the bytes that a rank holds; Adam's counters, a number for each tensor, for themselves."""
+
     def size(tensors: Sequence[Any]) -> int:
         return sum(one.to_local().nbytes if hasattr(one, "to_local") else one.nbytes for one in tensors)
 
     parameters = list(model.parameters())
     inner = getattr(optimizer, "optim", optimizer)  # ZeRO's, of this rank's share
-    state = [one for of in inner.state.values() for one in of.values() if torch.is_tensor(one) and one.dim()]
+    state = [one for of in inner.state.values() for one in of.values() if torch.is_tensor(one)]
     gradients = [one.grad for one in parameters if one.grad is not None]
-    return {"parameters": size(parameters), "gradients": size(gradients), "optimizer": size(state)}
+    found = {"parameters": size(parameters), "gradients": size(gradients)}
+    return {
+        **found,
+        "optimizer": size([one for one in state if one.dim()]),
+        "counters": size([one for one in state if not one.dim()]),
+    }
 
 
 def _wrap(model: Any) -> Any:
     return torch.nn.parallel.DistributedDataParallel(model)
 
 
-def _of_kind(kind: str) -> tuple[Any, Any]:
+def _of_kind(kind: str, layers: Any = None) -> tuple[Any, Any]:
     """Return layers and their optimiser: "ddp", "zero" or "fsdp"."""
+    layers = layers or _layers()
     if kind == "fsdp":
-        model = _layers()
-        for part in (*model, model):
+        for part in (*layers, layers):
             fsdp.fully_shard(part)
-        return model, _adam(model.parameters())
-    model = _wrap(_layers())
+        return layers, _adam(layers.parameters())
+    model = _wrap(layers)
     if kind == "ddp":
         return model, _adam(model.parameters())
     zero = Late("torch.distributed.optim").ZeroRedundancyOptimizer
     return model, zero(model.parameters(), torch.optim.Adam, lr=RATE)
 
 
+def _irregular(kind: str) -> Any:
+    """Return layers of which ranks get unequal parts: one is frozen, and one has a buffer."""
+    sizes = (WIDTH, *IRREGULAR)
+    layers = torch.nn.Sequential(*(torch.nn.Linear(*size) for size in zip(sizes, sizes[1:])))
+    layers[1].requires_grad_(False)
+    layers[2].register_buffer("center", torch.zeros(BUFFER_SIZE))
+    return layers.double() if kind in NUM_BYTES else layers
+
+
 def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
-    """Return for each kind what the answer counts and what there is, in bytes."""
+    """Return for each kind what the answer counts, what there is, and what all of the model is, in bytes."""
     found = {}
     for kind in kinds:
-        model, optimizer = _of_kind(kind.removesuffix(BEFORE))
+        layers = _irregular(kind)
+        whole = {"parameters": list(layers.parameters())}
+        whole["gradients"] = [one for one in whole["parameters"] if one.requires_grad]
+        num_bytes = {name: sum(one.nbytes for one in tensors) for name, tensors in whole.items()}
+        model, optimizer = _of_kind(kind.removesuffix(BEFORE), layers)
         if not kind.endswith(BEFORE):
             _step(model, optimizer)
-        found[kind] = [require_entries(bytes_held, bytes_held(model, optimizer)), _held(model, optimizer)]
+        counts = require_entries(bytes_held, bytes_held(model, optimizer))
+        found[kind] = [counts, _held(model, optimizer), {**num_bytes, "optimizer": 2 * num_bytes["gradients"]}]
     return found
 
 
 def zero(make_zero: Answer) -> dict[str, Any]:
     """Train with the answer's optimiser, and with Adam; return weights of both, the bytes of the optimiser, its rate.
 
-    `name` is that of the class which updates this rank's share.
+    `name` is that of the class which updates this rank's share, `settings` what is not Adam's own: got, and expected.
     """
     model = _wrap(_layers())
     optimizer = make_zero(model, RATE)
     fits = isinstance(optimizer, torch.optim.Optimizer)
     require_returned(make_zero, optimizer, fits=fits, expected="an optimiser")
-    rate = require_number(make_zero, optimizer.param_groups[0]["lr"])
-    return {**_both(model, optimizer), "rate": rate, "name": type(getattr(optimizer, "optim", optimizer)).__name__}
+    overlaps = getattr(optimizer, "_overlap_with_ddp", False)
+    require_returned(make_zero, optimizer, fits=not overlaps, expected="an optimiser without overlap_with_ddp")
+    of_ranks = optimizer.param_groups[0]
+    rate, own = require_number(make_zero, of_ranks["lr"]), _adam(model.parameters()).param_groups[0]
+    settings = {name: [str(of_ranks.get(name)), str(own[name])] for name in SETTINGS if of_ranks.get(name) != own[name]}
+    name = type(getattr(optimizer, "optim", optimizer)).__name__
+    return {**_both(model, optimizer), "rate": rate, "name": name, "settings": settings}
 
 
 def sharded(shard: Answer) -> dict[str, Any]:
     """Train what the answer has sharded, and a wrapped model; return weights of both, bytes, and what the units are.
 
-    `still_whole` tells whether a layer has all its weights when its forward pass has ended.
+    `still_whole` tells whether a layer has all its weights when the forward pass of its unit has ended.
     """
     layers = _layers()
     model = shard(layers)
     fits = isinstance(model, torch.nn.Module) and not isinstance(model, torch.nn.parallel.DistributedDataParallel)
     require_returned(shard, model, fits=fits, expected="the model, without DDP,")
-    linear = [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
+    units = [one for one in model.modules() if isinstance(one, fsdp.FSDPModule)]
+    of_units = [[part for part in one.modules() if isinstance(part, torch.nn.Linear)] for one in units]
     still_whole = []
-    for layer in linear:  # FSDP's own hooks, which give up the weights, come before
-        layer.register_forward_hook(lambda one, *_: still_whole.append(not hasattr(one.weight, "to_local")))
-    units = {"num_units": sum(isinstance(one, fsdp.FSDPModule) for one in linear)}
-    units |= {"is_unit": isinstance(model, fsdp.FSDPModule)}
-    return {**_both(model, _adam(model.parameters())), **units, "still_whole": any(still_whole)}
+    # A unit may be a wrapper of a layer. FSDP's own hooks, which give up the weights, come before.
+    for linear in (one for one in model.modules() if isinstance(one, torch.nn.Linear)):
+        around = [unit for unit, parts in zip(units, of_units) if linear in parts]
+        unit = around[-1] if around and around[-1] is not model else linear
+        unit.register_forward_hook(lambda *_, one=linear: still_whole.append(not hasattr(one.weight, "to_local")))
+    found: dict[str, Any] = {
+        "num_units": sum(len(parts) == 1 for parts in of_units),
+        "is_unit": isinstance(model, fsdp.FSDPModule),
+    }
+    found["policies"] = sorted({name for unit in units for name in _policies(unit)})
+    return {**_both(model, _adam(model.parameters())), **found, "still_whole": any(still_whole)}
+
+
+def _policies(unit: Any) -> list[str]:
+    """Return what is not FSDP's default in a unit."""
+    group = getattr(unit._get_fsdp_state(), "_fsdp_param_group", None)  # noqa: SLF001  # nothing else tells
+    usual = {"offload_policy": fsdp.OffloadPolicy(), "mp_policy": fsdp.MixedPrecisionPolicy()}
+    return [name for name, policy in usual.items() if getattr(group, name, policy) != policy]
+
+
+def predicted(predict_bytes: Answer, cases: Sequence[tuple[str, float, int]]) -> list[dict[str, float]]:
+    """Return what the answer predicts in each case."""
+    return [require_entries(predict_bytes, predict_bytes(*case)) for case in cases]
+
+
+def budgets(fewest_gpus: Answer, cases: Sequence[tuple[Any, ...]]) -> list[float | None]:
+    """Return the numbers of GPUs in each case, None where the answer has none."""
+    found = [fewest_gpus(*case) for case in cases]
+    return [None if one is None else require_number(fewest_gpus, one, "a number of GPUs or None") for one in found]
 
 
 def _both(model: Any, optimizer: Any) -> dict[str, Any]:

@@ -8,6 +8,12 @@
 # +        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
 # +            loss.backward()
 
+# %% accumulate-clips
+# title = "Gradients are clipped, too"
+# fails.accumulated-tests = ["accumulation.wrong"]
+#              loss.backward()
+# +    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
 # %% accumulate-divides-again
 # title = "The loss is divided by the number of ranks as well, which DDP does"
 # fails.accumulated-tests = ["has divided by the number of ranks already"]
@@ -17,7 +23,6 @@
 # %% accumulate-never-sends
 # title = "The last batch is inside of no_sync, too: nothing is averaged over the ranks"
 # fails.accumulated-tests = ["the rank's own"]
-# fails.exchanges-tests = ["number of exchanges"]
 # -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
 # +        with model.no_sync():
 
@@ -32,6 +37,25 @@
 # fails.accumulated-tests = ["sum over the batches"]
 # -            loss = F.cross_entropy(model(x), y) / len(batches)
 # +            loss = F.cross_entropy(model(x), y)
+
+# %% right-accumulate-by-hand
+# title = "Right: DDP sends nothing, and one call of one's own does"
+def accumulate(model, batches):
+    with model.no_sync():
+        for x, y in batches:
+            F.cross_entropy(model(x), y).backward()
+    gradients = [parameter.grad for parameter in model.parameters()]
+    flat = nn.utils.parameters_to_vector(gradients)
+    dist.all_reduce(flat)
+    nn.utils.vector_to_parameters(flat / len(batches) / dist.get_world_size(), gradients)
+
+
+# %% right-accumulate-in-one-batch
+# title = "Right: all batches as one, where they fit"
+def accumulate(model, batches):
+    x, y = (torch.cat(part) for part in zip(*batches))
+    F.cross_entropy(model(x), y).backward()
+
 
 # %% right-accumulate-on-a-stack
 # title = "Right: one context around all batches but the last, and the mean by hand"

@@ -13,8 +13,8 @@ def bytes_held(model, optimizer):
 
 
 # %% bytes-gradients-like-weights
-# title = "Gradients are taken to be as large as weights, also where there are none yet"
-# fails.bytes-tests = ["before its first step", "a grad is None"]
+# title = "Gradients are taken to be as large as weights, also those of a frozen layer"
+# fails.bytes-tests = ["bytes-held.frozen"]
 # -        "gradients": size(parameter.grad for parameter in model.parameters()),
 # +        "gradients": size(model.parameters()),
 
@@ -23,6 +23,13 @@ def bytes_held(model, optimizer):
 # fails.bytes-tests = ["zero, bytes of optimizer"]
 # -    inner = getattr(optimizer, "optim", optimizer)
 # +    inner = optimizer
+
+# %% bytes-of-equal-parts
+# title = "A rank's part is the whole, divided by the number of ranks"
+# fails.bytes-tests = ["bytes-held.equal-parts"]
+# -        return sum((x.to_local() if hasattr(x, "to_local") else x).nbytes for x in tensors if torch.is_tensor(x))
+# +        size = dist.get_world_size()
+# +        return sum(x.nbytes // (size if hasattr(x, "to_local") else 1) for x in tensors if torch.is_tensor(x))
 
 # %% bytes-of-whole-tensors
 # title = "FSDP's tensors say the size of the whole"
@@ -35,6 +42,12 @@ def bytes_held(model, optimizer):
 # fails.bytes-tests = ["bytes-held.one-of-two"]
 # -        "optimizer": size(x for state in inner.state.values() for x in state.values()),
 # +        "optimizer": size(state["exp_avg"] for state in inner.state.values()),
+
+# %% bytes-with-buffers
+# title = "All of state_dict() is taken for parameters"
+# fails.bytes-tests = ["bytes-held.buffers"]
+# -        "parameters": size(model.parameters()),
+# +        "parameters": size(model.state_dict().values()),
 
 
 # %% right-bytes-by-class

@@ -4,6 +4,12 @@
 # -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
 # +    share = dataset
 
+# %% evaluate-by-rank-0
+# title = "Rank 0 looks at all samples, and the others wait"
+# fails.once-tests = ["shards.empty"]
+# -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
+# +    share = dataset if dist.get_rank() == 0 else Subset(dataset, [])
+
 # %% evaluate-drops-the-last
 # title = "The last batch is left out"
 # fails.once-tests = ["shards.incomplete"]
@@ -16,6 +22,17 @@
 # -            sums += torch.tensor([F.cross_entropy(logits, y, reduction="sum"), num_right, len(y)])
 # +            num_right = num_right / len(y) * batch_size
 # +            sums += torch.tensor([batch_size * F.cross_entropy(logits, y), num_right, len(y)])
+
+# %% evaluate-goes-on-counting
+# title = "Sums are kept from call to call"
+# fails.evaluate-tests = ["evaluation.second-call"]
+# -def evaluate(model, dataset, batch_size):
+# +def evaluate(model, dataset, batch_size, counts=[0]):  # noqa: B006
+
+# -    dist.all_reduce(sums)
+# +    dist.all_reduce(sums)
+# +    counts[0] += float(sums[2])
+# +    sums[2] = counts[0]
 
 # %% evaluate-in-training-mode
 # title = "The model stays in training mode"
@@ -45,6 +62,12 @@
 # +            sums += torch.tensor([F.cross_entropy(logits, y), num_right / len(y), 1])
 # +    sums /= sums[2].clone()
 
+# %% evaluate-one-by-one
+# title = "The size of batches is ignored"
+# fails.once-tests = ["batches.wrong-size"]
+# -        for x, y in DataLoader(share, batch_size):
+# +        for x, y in DataLoader(share):
+
 # %% evaluate-own-only
 # title = "Each rank returns what its own share gives"
 # fails.evaluate-tests = ["metrics.not-averaged"]
@@ -55,6 +78,13 @@
 # fails.once-tests = ["shards.overlap"]
 # -    share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
 # +    share = Subset(dataset, list(DistributedSampler(dataset, shuffle=False)))
+
+# %% evaluate-switches-gradients-off
+# title = "Gradients are switched off, and not on again"
+# fails.evaluate-tests = ["evaluation.no-gradients"]
+# -    with torch.no_grad():
+# +    torch.set_grad_enabled(False)
+# +    if True:
 
 # %% right-evaluate-by-objects
 # title = "Right: contiguous shares, means weighted by hand, numbers as tensors"

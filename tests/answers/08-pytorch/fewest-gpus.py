@@ -8,6 +8,12 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
     return num_gpus
 
 
+# %% budget-counts-what-is-sent
+# title = "What is sent is held as well"
+# fails.budget-tests = ["budget.sent"]
+# -        if predict_bytes(kind, num_parameters, num_ranks)["held"] + other_bytes <= memory_bytes:
+# +        if sum(predict_bytes(kind, num_parameters, num_ranks).values()) + other_bytes <= memory_bytes:
+
 # %% budget-forgets-the-samples
 # title = "Only weights, gradients and Adam's state are counted"
 # fails.budget-tests = ["GPUs", "needs its other_bytes"]
@@ -19,6 +25,12 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
 # fails.budget-tests = ["GPUs", "what fits exactly, fits"]
 # -        if predict_bytes(kind, num_parameters, num_ranks)["held"] + other_bytes <= memory_bytes:
 # +        if predict_bytes(kind, num_parameters, num_ranks)["held"] + other_bytes < memory_bytes:
+
+# %% budget-of-every-number
+# title = "All numbers from 1 to 64 are tried"
+# fails.budget-tests = ["budget.every-number"]
+# -    for num_ranks in (1, 2, 4, 8, 16, 32, 64):
+# +    for num_ranks in range(1, 65):
 
 
 # %% budget-without-64

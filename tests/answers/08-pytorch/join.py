@@ -1,3 +1,9 @@
+# %% join-gloo-always
+# title = "Gloo alone, with GPUs or without"
+# fails.join-tests = ["join.wrong-backend"]
+# -    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+# +    dist.init_process_group("gloo")
+
 # %% join-rank-for-local-rank
 # title = "The rank for the local rank: right on one node"
 # fails.join-tests = ["the local rank on rank"]
@@ -14,7 +20,8 @@ def join():
 # %% right-place-by-other-calls
 # title = "Right: the place by other calls, numbers as tensors"
 def join():
-    dist.init_process_group(backend="gloo", init_method="env://")
+    names = {"cpu": "gloo"} | ({"cuda": "nccl"} if torch.cuda.device_count() else {})
+    dist.init_process_group(backend=",".join(map(":".join, names.items())), init_method="env://")
     print("joined")
     return [torch.tensor(dist.get_rank()), np.int64(dist.get_world_size()), dist.get_node_local_rank()]
 
@@ -23,8 +30,8 @@ def join():
 def pick_device():
     if torch.cuda.is_available():
         torch.cuda.set_device(dist.get_node_local_rank())
-        return f"cuda:{dist.get_node_local_rank()}"
-    return "cpu"
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu")
 
 
 # %% way-out-of-the-pieces

@@ -1,3 +1,10 @@
+# %% zero-decays
+# title = "With a weight decay"
+# fails.zero-tests = ["zero.settings"]
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, lr=rate, weight_decay=1e-4)
+
+
 # %% zero-is-adam
 # title = "Adam as it is: every rank holds all of the state"
 # fails.zero-tests = ["zero.not-shared"]
@@ -10,6 +17,13 @@ def make_zero(wrapped, rate):
 # fails.zero-tests = ["updated by SGD"]
 def make_zero(wrapped, rate):
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.SGD, lr=rate)
+
+
+# %% zero-overlaps
+# title = "With overlap_with_ddp, which needs a hook of DDP's"
+# fails.zero-tests = ["overlap_with_ddp"]
+def make_zero(wrapped, rate):
+    return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, overlap_with_ddp=True, lr=rate)
 
 
 # %% zero-rate-by-position

@@ -42,6 +42,12 @@ def resume(wrapped, optimizer, folder):
 # -    if dist.get_rank() == 0:
 # +    if os.environ["LOCAL_RANK"] == "0":
 
+# %% save-once
+# title = "A file that is there is kept"
+# fails.save-tests = ["checkpoint.not-replaced"]
+# -    if dist.get_rank() == 0:
+# +    if dist.get_rank() == 0 and not Path(folder, "checkpoint.pt").exists():
+
 # %% save-parts-of-the-optimizer
 # title = "The optimiser's settings, as a list"
 # fails.save-tests = ["no state_dict()", "optimizer"]

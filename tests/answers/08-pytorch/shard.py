@@ -23,6 +23,27 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
     return next(filter(fits, [2**power for power in range(7)]), None)
 
 
+# %% right-shard-of-checkpointed-layers
+# title = "Right: activations are computed again, in a wrapper around each layer; fractions for bytes"
+def shard(model):
+    from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+
+    for number in range(len(model)):
+        model[number] = checkpoint_wrapper(model[number])
+        fully_shard(model[number])
+    return fully_shard(model)
+
+
+# %% id="predict-bytes"
+def predict_bytes(kind, num_parameters, num_ranks):
+    from fractions import Fraction
+
+    share = Fraction(1, num_ranks)
+    shared = {"ddp": (), "zero": (8,), "fsdp": (4, 4, 8)}[kind]
+    held = int(num_parameters) * (16 - sum(shared) + sum(shared) * share)
+    return {"held": held, "sent": 4 * int(num_parameters) * (2 if kind == "ddp" else 3) * (1 - share)}
+
+
 # %% shard-layers-only
 # title = "Each layer is a unit, and the model is not: layers keep their weights after the forward pass"
 # fails.fsdp-tests = ["still whole", "make the model a unit"]
@@ -45,6 +66,17 @@ def shard(model):
     fully_shard(model)
     for layer in model:
         fully_shard(layer)
+    return model
+
+
+# %% shard-offloads
+# title = "Weights wait in the memory of the CPU"
+# fails.fsdp-tests = ["fsdp.policy"]
+def shard(model):
+    from torch.distributed.fsdp import CPUOffloadPolicy
+
+    for layer in (*model, model):
+        fully_shard(layer, offload_policy=CPUOffloadPolicy(pin_memory=False))
     return model
 
 
