@@ -583,9 +583,9 @@ with check("files", section="7"):
 #
 # **Exercise (5 points).** Write the whole training. It gets all the data and the learning rate *of one rank*; `batch_size` is the size of the batch of *each* rank.
 #
-# 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from random normal numbers, broadcast. 4. Scale the rate.
+# 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from standard normal random numbers, broadcast before the first step. 4. Scale the rate.
 # 5. In every epoch, go over the whole shard in batches, of which the last may be smaller, and make one plain step of SGD for each,
-# with averaged gradients of the mean squared error and nothing added. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
+# with averaged gradients of the mean squared error, in 32 bits all the way, and nothing added. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
 #
 # You may call the pieces that you wrote above. The five checks below look only at the trajectories, so the code may look as you like.
 #
@@ -646,9 +646,10 @@ print(horovod_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="horovod-start-tests" points=1
 with check("same start (train_horovod)", section="4"):
-    lab02_properties.check_same_start(horovod_trial)
+    lab02_properties.check_same_start(horovod_trial, most_steps=0)
+    lab02_properties.check_random_start(horovod_trial)
     ### BEGIN HIDDEN TESTS
-    lab02_properties.check_same_start(horovod_trial.on(4))
+    lab02_properties.check_same_start(horovod_trial.on(4), most_steps=0)
     ### END HIDDEN TESTS
 
 # %% role="tests" id="horovod-average-tests" points=1
@@ -720,7 +721,7 @@ class Trajectory(tf.keras.callbacks.Callback):
 
 # %% [markdown] role="readonly" id="keras-exercise-text"
 # **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`: a `tf.keras.Sequential` model with one
-# `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD` with nothing but the rate, loss `"mse"`, no output (`verbose=0`). Return `np.array(trajectory.history)`.
+# `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD` with nothing but the rate, loss `"mse"`. With `verbose=0` no rank draws a progress bar. Return `np.array(trajectory.history)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -754,7 +755,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% role="readonly" id="keras-trial"
-keras_trial = lab02_trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=30)
+keras_trial = lab02_trial.try_training(train_keras, num_ranks=3, ranks_per_node=2, timeout_s=30, num_long=32)
 print(keras_trial.error or "The training ran on three ranks; now the checks.")
 
 # %% role="tests" id="keras-start-tests" points=1

@@ -17,7 +17,8 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot impo
 
 NUM_RANKS = 2
 CHECKS = {
-    "start": lab02_properties.check_same_start,
+    "start": lambda trial: lab02_properties.check_same_start(trial, most_steps=0),
+    "random": lab02_properties.check_random_start,
     "average": lab02_properties.check_averaged,
     "shards": lab02_properties.check_shards,
     "rate": lab02_properties.check_rate,
@@ -160,10 +161,14 @@ def test_steps_that_follow_no_gradient_are_told_whatever_the_inputs(how, factors
 
 
 @pytest.mark.parametrize("num_ranks", [2, 3, 4])
-def test_gradients_of_16_bits_are_right_whatever_the_inputs(num_ranks):
-    """Gradients that are rounded to 16 bits, and added in 16 bits, fail no property for any inputs."""
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # those of the long training are too large
+def test_gradients_of_16_bits_are_told_whatever_the_inputs(num_ranks):
+    """Gradients that are rounded to 16 bits, and added in 16 bits, cost no other property for any inputs."""
     for seed in range(12):
-        assert failing(simulate(num_ranks=num_ranks, seed=seed, average=together_in_16_bits)) == {}
+        found = failing(simulate(num_ranks=num_ranks, seed=seed, average=together_in_16_bits))
+
+        assert found.keys() == {"plain", "serial"}
+        assert {code for code, _ in found.values()} == {"gradients.rounded"}
 
 
 @pytest.mark.parametrize("num_ranks", [2, 3, 4])
@@ -190,8 +195,9 @@ def sum_by_batch_size(squared, batch_size):
         ({"added": lambda _, places: 1e-4 * places}, "weight-decay.unasked", "0.0001 times the slope and 0.0001"),
         ({"added": lambda _, places: [2e-2, 0] * places}, "weight-decay.unasked", "0.02 times the slope and 0"),
         ({"added": lambda _, places: [0, 2e-4] * places}, "weight-decay.unasked", "0 times the slope and 0.0002"),
-        ({"added": lambda step, places: 1e-3 * (step > 30) * places}, "updates.not-plain", "step 31 of 32"),
+        ({"added": lambda step, places: 1e-3 * (step > 30) * places}, "updates.not-plain", "step 31 of 52"),
         ({"limit": 1e4}, "updates.not-plain", ""),
+        ({"limit": 1e15}, "updates.not-plain", ""),
         ({"loss": sum_by_batch_size}, "loss.fixed-size", ""),
     ],
 )

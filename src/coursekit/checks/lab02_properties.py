@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, require
-from coursekit.checks.compare import require_close
-from coursekit.checks.lab02_readings import DIVIDED, NOBODY, OWN, read_updates
+from coursekit.checks.compare import require_close, shown
+from coursekit.checks.lab02_readings import DIVIDED, MEAN, NOBODY, OWN, read_updates
 from coursekit.checks.lab02_reference import check_long, check_real, check_rest
 from coursekit.checks.lab02_trial import (
     BATCH_SIZE,
@@ -35,11 +35,12 @@ from coursekit.text import counted
 SAME_FACTOR = 1e-2  # of a rate that is right
 ROUNDING = 0.1  # far above that of a factor
 NO_DESCENT = "it is not SGD on the mean squared error of the samples given, with the arguments x, y and learning_rate"
+RARE = 1e-6  # among right answers
 NEAR_START = 0.2  # a step of an optimiser that keeps a rate of 0.01 although it is told zero; zero is 0.33 away
 
 
-def check_same_start(trial: TrainingTrial) -> None:
-    """All ranks stand at one point at the start, or at the latest after `FIRST_STEP` steps.
+def check_same_start(trial: TrainingTrial, most_steps: int = FIRST_STEP) -> None:
+    """All ranks stand at one point at the start, or at the latest after so many steps.
 
     Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast both stand at (1.2, 0.3), a
     gap of 0. Without one they stay 1.7 apart and fail, and so do ranks that both start at (0, 0) because of a seed:
@@ -47,9 +48,12 @@ def check_same_start(trial: TrainingTrial) -> None:
 
     An answer without variables, which communicates otherwise, has no such place: averaged gradients are enough there.
     """
-    gaps = trial.gaps("apart")[: FIRST_STEP + 1]
+    later = trial.gaps("apart")[: FIRST_STEP + 1]
+    gaps = later[: most_steps + 1]
+    message = f"the ranks start up to {gaps[0]:.3g} apart and meet after the first step: broadcast the start before it"
+    require(min(gaps) < SAME_PLACE or min(later) >= SAME_PLACE, message, "broadcast.late")
     luck = "the ranks start equal by chance or by a seed; put apart, " if trial.gaps("real")[0] == 0 else ""
-    apart = f"up to {gaps[0]:.3g} apart, and still {gaps[-1]:.3g} apart after {counted(len(gaps) - 1, 'step')}"
+    apart = f"up to {gaps[0]:.3g} apart, and still {later[-1]:.3g} apart after {counted(len(later) - 1, 'step')}"
     message = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
     require(min(gaps) < SAME_PLACE, message, "broadcast.missing")
     message = "the ranks start with the slope of one rank and the offset of another: broadcast both from one rank"
@@ -57,6 +61,19 @@ def check_same_start(trial: TrainingTrial) -> None:
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
     message = "the ranks start at one point, but no rank's variables were there: the start is not broadcast"
     require(was_sent, message, "start.foreign")
+
+
+def check_random_start(trial: TrainingTrial) -> None:
+    """Each training starts at standard normal random numbers.
+
+    Example: slope and offset 0.02, 0.01, 0.03 and -0.04 in two trainings come of a smaller deviation. One in a million
+    right answers has four that are all so near to zero; and none has a whole number, or a half.
+    """
+    starts = np.unique([trial.history(name)[0, 0] for name in NUM_EPOCHS if name != "apart"])
+    limit = RARE ** (1 / len(starts)) * np.sqrt(np.pi / 2)
+    is_typed_in = 2 * starts == np.round(2 * starts)
+    message = f"expected a start at standard normal random numbers, got {shown(starts)} in some trainings"
+    require(not is_typed_in.any() and np.abs(starts).max() > limit, message, "start.not-normal")
 
 
 def _mixed_starts(trial: TrainingTrial) -> bool:
@@ -156,7 +173,7 @@ def check_epochs(trial: TrainingTrial) -> None:
     num_samples = {"constant": trial.inputs.num_constant_samples(), "coded": len(trial.inputs.codes)}
     num_samples |= {"real": len(trial.inputs.kinds), "apart": num_samples["constant"]}
     num_samples |= {"long": BATCH_SIZE * trial.num_ranks}
-    for name, num_epochs in NUM_EPOCHS.items():
+    for name, num_epochs in trial.inputs.num_epochs().items():
         num_steps, expected = trial.history(name).shape[1] - 1, STEPS_PER_EPOCH[name]
         hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
         batch_size = REAL_BATCH_SIZE if name == "real" else BATCH_SIZE
@@ -181,6 +198,8 @@ def check_plain(trial: TrainingTrial) -> None:
         raise CheckError(f"{expected} gradients to which {parts} is added: a weight decay", "weight-decay.unasked")
     words = "a sum over its samples that is divided by the size of full batches: take their mean"
     require(reading.source != DIVIDED, f"the loss of the last, smaller batch is {words}", "loss.fixed-size")
+    words = "are rounded to fewer bits than 32 on their way: send them as they are"
+    require(reading.source != MEAN or reading.is_fine, f"{expected} gradients that {words}", "gradients.rounded")
     for before, name in (("constant", "coded"), ("coded", "real")):
         is_same = np.array_equal(trial.history(before)[:, -1], trial.history(name)[:, 0])
         message = "a second training continues from the end of the first: make new variables in each call"

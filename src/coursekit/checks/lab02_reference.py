@@ -31,26 +31,16 @@ from coursekit.checks.lab02_trial import (
 )
 
 ROUNDING = 2.0**-20  # of the largest number in a step: 16 times that of 32 bits; right answers need a quarter
-ROUNDING_16 = 2.0**-9  # of the mean of gradients that travel with 16 bits: each and each partial sum are rounded
 
 
 def check_long(trial: TrainingTrial, shares: Array) -> None:
-    """Every step of the long training is the scaled rate times the ranks' gradients, of which each has these shares.
-
-    Where gradients travel with 16 bits, their sum or their mean is a number of 16 bits, and near to the exact one.
-    """
-    num_ranks = trial.num_ranks
+    """Every step of the long training is the scaled rate times the ranks' gradients, of which each has these shares."""
     history, points, first = trial.history("long"), trial.inputs.long, trial.first_row("long")
-    rate = trial.inputs.rates()["long"] * num_ranks
+    rate = trial.inputs.rates()["long"] * trial.num_ranks
     for step in range(first, history.shape[1] - 1):
         places, after = history[:, step], history[:, step + 1]
-        own = gradients(places, points)
-        downhill = shares @ own
-        rounding = _rounding(places, points, rate)
-        got = (places - after) / rate
-        is_near = np.abs(got - downhill) <= ROUNDING_16 * np.mean(np.abs(own), axis=0) + rounding
-        in_16_bits = is_near & (_is_short(got, rounding) | _is_short(got * num_ranks, rounding * num_ranks))
-        is_right = (np.abs(got - downhill) <= rounding) | in_16_bits
+        downhill = shares @ gradients(places, points)
+        is_right = np.abs((places - after) / rate - downhill) <= _rounding(places, points, rate)
         for rank in np.flatnonzero(~is_right.all(axis=1))[:1]:
             values = expected_and_got(after[rank], places[rank] - rate * downhill[rank], shown)
             which = f"step {step + 1} of {history.shape[1] - 1} on rank {rank} in a training with a larger rate"
@@ -64,17 +54,11 @@ def _rounding(places: Array, points: Array, rate: float) -> Array:
     return np.asarray(ROUNDING * (np.abs(places) / rate + np.mean([sizes * np.abs(x), sizes], axis=1)))
 
 
-def _is_short(numbers: Array, rounding: Array) -> Array:
-    """Return which of these are 16-bit numbers."""
-    with np.errstate(all="ignore"):  # a training that runs away has larger ones, or none
-        return np.asarray(np.abs(numbers - numbers.astype(np.float16)) <= rounding)
-
-
 def check_real(trial: TrainingTrial) -> None:
     """Every step of the real training, on every rank, is that of one process with the batches of all ranks."""
-    rate, is_fine = RATE * trial.num_ranks, read_updates(trial).is_fine
+    rate = RATE * trial.num_ranks
     for step in _real_steps(trial, rate, _sizes_of_last(trial.num_ranks)):
-        tolerance = _tolerance(trial, step.places, rate, 0.0 if is_fine else ROUNDING_16)
+        tolerance = _tolerance(trial, step.places, rate, 0.0)
         got = (step.places - step.after) / rate
         for rank in np.flatnonzero((np.abs(got - step.downhill) > tolerance).any(axis=1))[:1]:
             values = expected_and_got(step.after[rank], step.places[rank] - rate * step.downhill, shown)

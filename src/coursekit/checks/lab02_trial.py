@@ -17,7 +17,7 @@ The data of a rank are its own, and so is where its variables start: no other ra
 So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -34,16 +34,15 @@ from coursekit.ranks import RankError, RankTimeoutError
 
 RATE = 0.04  # small enough that a rate scaled twice is still below every limit
 BATCH_SIZE = 4
-NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 32}
+NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 52}
 STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, in such batches
 SHARE = 8  # samples of a rank in the coded training
 # In the real one, where one rank has one sample more; who leaves out smaller batches makes one step there on each rank.
 REAL_SHARE, REAL_BATCH_SIZE = 8, 5
 NUM_KINDS = 3  # of samples there: so few batches of three samples have the same mean as one of four
-# The targets in the long training are about LEVEL + SLOPE * x. With it gradients come to 1e4, and the sum of four to
-# less than 65504; and the slope is so small that no rank's loss ever falls.
+# The targets in the long training are about LEVEL + SLOPE * x: the slope is so small that no rank's loss ever falls.
 LEVEL, SLOPE = 290, 25
-GROWTH = 1.1  # of the steps there
+GROWTH = 1.9  # of the steps there: gradients come to 1e17, whose squares 32 bits hold, and the rate of all ranks to 1.4
 # Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
 CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
@@ -71,10 +70,15 @@ class Inputs:
     starts: Array  # values where variables start in the training *apart*, shape (num_ranks, num_starts)
     targets: Array  # of the training *apart*, shape (num_ranks,)
     long: Array  # the point (x, y) of the long training, shape (num_ranks, 2)
+    num_long: int = NUM_EPOCHS["long"]  # of its epochs
 
     def num_constant_samples(self, *, unequal: bool = True) -> int:
         """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
         return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
+
+    def num_epochs(self) -> dict[str, int]:
+        """Return the number of epochs of each training."""
+        return {**NUM_EPOCHS, "long": self.num_long}
 
     def rates(self) -> dict[str, float]:
         """Return the learning rate of one rank in each training."""
@@ -106,14 +110,20 @@ class TrainingTrial(Trial):
         return int(np.argmax(gaps < SAME_PLACE)) if (gaps < SAME_PLACE).any() else FIRST_STEP
 
 
-def try_training(train: Answer, num_ranks: int = 2, timeout_s: float = 15.0, ranks_per_node: int = 2) -> TrainingTrial:
+def try_training(
+    train: Answer,
+    num_ranks: int = 2,
+    timeout_s: float = 15.0,
+    ranks_per_node: int = 2,
+    num_long: int = NUM_EPOCHS["long"],  # fewer epochs of the long training where each takes its time
+) -> TrainingTrial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
     With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
     Never raises because of the answer: an error becomes `TrainingTrial.error`, which every property reports.
     """
-    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node))
-    inputs = draw_inputs(num_ranks, fresh_rng())
+    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node, num_long=num_long))
+    inputs = replace(draw_inputs(num_ranks, fresh_rng()), num_long=num_long)
     tried = partial(TrainingTrial, num_ranks, inputs=inputs, on=on, changed=remember(train))
     launch: dict[str, Any] = {"ranks_per_node": min(ranks_per_node, num_ranks), "timeout_s": timeout_s}
     stuck = ""
@@ -134,7 +144,7 @@ def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> li
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:
         batch_sizes["real"] = REAL_BATCH_SIZE
-    args = drivers.trainings, train, NUM_EPOCHS, batch_sizes, inputs.rates()
+    args = drivers.trainings, train, inputs.num_epochs(), batch_sizes, inputs.rates()
     results = run_here(*args, by=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for name in NUM_EPOCHS:
@@ -153,8 +163,7 @@ def _history(name: str, returned: Any, rank: int) -> Array:
         require(is_finite, message, "weights.not-finite")
     num_steps = len(history) - 1
     enough = num_steps >= MIN_NUM_STEPS or name != "constant"
-    expected = f"expected {STEPS_PER_EPOCH[name]} steps in each of {NUM_EPOCHS[name]} epochs"
-    message = f"{expected}, got {num_steps} steps in all on rank {rank}"
+    message = f"expected {STEPS_PER_EPOCH[name]} for each epoch, got {num_steps} steps in all on rank {rank}"
     require(enough and num_steps <= MAX_NUM_STEPS, message, "steps.wrong-number")
     return history
 

@@ -1,5 +1,5 @@
-# %% broadcast-after-the-first-step
-# title = "The documented way with a broadcast after the first step, in a compiled step"
+# %% compiled-step
+# title = "The documented way, in a compiled step, with a legacy optimiser"
 def train_horovod(x, y, num_epochs, batch_size, learning_rate):
     hvd.init()
     x, y = shard(x, y)
@@ -13,12 +13,11 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
         tape = hvd.DistributedGradientTape(tape)
         optimizer.apply_gradients(zip(tape.gradient(loss, [slope, offset]), [slope, offset]))
 
+    hvd.broadcast_variables([slope, offset], root_rank=0)
     history = [[slope.numpy(), offset.numpy()]]
     for _ in range(num_epochs):
         for first in range(0, len(x), batch_size):
             step(tf.constant(x[first : first + batch_size]), tf.constant(y[first : first + batch_size]))
-            if len(history) == 1:
-                hvd.broadcast_variables([slope, offset], root_rank=0)
             history.append([slope.numpy(), offset.numpy()])
     return np.array(history)
 
@@ -88,6 +87,15 @@ def average(gradients):
 # +        for _ in [0]:
 # +            batch = slice(None)
 
+# %% loop-broadcast-after-the-first-step
+# title = "The start is broadcast after the first step, as Horovod's example does for an optimiser's variables"
+# fails.horovod-start-tests = ["broadcast.late"]
+# -    broadcast_start(variables)
+
+#              optimizer.apply_gradients(zip(gradients, variables))
+# +            if len(history) == 1:
+# +                broadcast_start(variables)
+
 # %% loop-broadcasts-gradients
 # title = "The gradients of rank 0 are broadcast to all, not averaged"
 # fails.horovod-average-tests = ["gradients.of-one-rank"]
@@ -150,6 +158,12 @@ def average(gradients):
 # fails.horovod-serial-tests = []
 # -    return np.array(history)
 # +    return np.array(history)[:, ::-1]
+
+# %% loop-in-16-bits
+# title = "The tape compresses gradients to 16 bits"
+# fails.horovod-serial-tests = ["gradients.rounded"]
+# -            tape = hvd.DistributedGradientTape(tape)
+# +            tape = hvd.DistributedGradientTape(tape, compression=hvd.Compression.fp16)
 
 # %% loop-keeps-variables
 # title = "The variables are kept for the next call, which goes on from there"
@@ -264,6 +278,12 @@ def average(gradients):
 # fails.horovod-serial-tests = ["steps"]
 # -    x, y = shard(x, y)
 # +    x, y = x[hvd.rank() :: 2], y[hvd.rank() :: 2]
+
+# %% loop-starts-near-zero
+# title = "The start has a small deviation, as the weights of networks have"
+# fails.horovod-start-tests = ["start.not-normal"]
+# -    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
+# +    slope, offset = variables = [tf.Variable(tf.random.normal([], stddev=0.05)) for _ in range(2)]
 
 # %% loop-stops-at-small-gradients
 # title = "Training ends as soon as the mean gradient is tiny"

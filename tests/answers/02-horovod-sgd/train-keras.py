@@ -38,6 +38,13 @@
 # +    for _ in range(num_epochs):
 # +        model.fit(x, y, batch_size=batch_size, callbacks=callbacks, verbose=0)
 
+# %% keras-in-16-bits
+# title = "The wrapped optimiser compresses gradients to 16 bits"
+# fails.keras-rate-tests = ["gradients.rounded"]
+# -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
+# +    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
+# +    optimizer = hvd_keras.DistributedOptimizer(optimizer, compression=hvd.Compression.fp16)
+
 # %% keras-inverse-time-decay
 # title = "The rate falls by about one per cent in each step"
 # fails.keras-rate-tests = ["rate.changing"]
