@@ -47,7 +47,7 @@ def plain_steps(trial: Trial) -> Steps:
 
 
 def velocities(gradients: Array, _: Array, starts: Sequence[int] = (), begin: float = 0.0) -> Array:
-    """Return the velocity of each step, which is zero before those that begin anew."""
+    """Return the velocity of each step, which is zero before those that start from zero."""
     found = [np.asarray(begin * gradients[0])]
     for step, gradient in enumerate(gradients):
         found.append(gradient + (0 if step in starts else MOMENTUM) * found[-1])
@@ -69,7 +69,7 @@ WAYS: dict[Cause, Velocities] = {
     Cause("zero_grad() is called once in an epoch, and not in each step", "gradients.kept-in-epoch"): (
         lambda gradients, epochs: velocities(_kept(gradients, epochs), epochs)
     ),
-    Cause("the momentum begins anew in each epoch: make one optimiser", "momentum.anew"): (
+    Cause("the momentum is lost at the start of each epoch: make one optimiser", "momentum.lost"): (
         lambda gradients, epochs: velocities(gradients, epochs, np.flatnonzero(np.diff(epochs, prepend=-1)).tolist())
     ),
     Cause("this is Nesterov's momentum", "momentum.nesterov"): (

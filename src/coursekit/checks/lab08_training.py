@@ -155,7 +155,7 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     launch = {"num_ranks": num_ranks, "private": private}
     results = run_here(drivers.unequal, train_all, RATE_UNEQUAL, GAIN_UNEQUAL, by=joined, **launch)
     for rank, (one, number) in enumerate(zip(results, num_batches)):
-        # Who has no more batches may go on with gradients of zero, of any picture.
+        # Who has no more batches may continue with gradients of zero, of any picture.
         what = f"the number of steps on rank {rank}, which has {number} batches"
         require_equal(min(number, len(one["samples"])), number, what, "steps.wrong-number")
         is_last = number < max(num_batches)

@@ -104,7 +104,7 @@ def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def _is_swallowed(resume: Answer, wrapped: Any, optimizer: Any, folder: Path) -> bool:
-    """Return whether the answer goes on with a checkpoint that cannot be read."""
+    """Return whether the answer continues from a checkpoint that cannot be read."""
     dist.barrier()
     if dist.get_rank() == 0:
         (folder / CHECKPOINT).write_bytes((folder / CHECKPOINT).read_bytes()[:100])

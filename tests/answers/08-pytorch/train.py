@@ -113,7 +113,7 @@ def train(model, epochs, rate):
 
 # %% train-makes-an-optimiser-for-each-epoch
 # title = "The momentum is lost after each epoch"
-# fails.averaged-tests = ["momentum.anew"]
+# fails.averaged-tests = ["momentum.lost"]
 # -    for batches in epochs:
 # +    for batches in epochs:
 # +        optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate * dist.get_world_size(), momentum=0.9)
