@@ -688,7 +688,7 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 # - `"cluster"`: for each kind of process the list of addresses, `host:port`, here `{"worker": [...]}`. It is the same for all.
 # - `"task"`: what *this* process is, `{"type": "worker", "index": 0}`.
 #
-# **Exercise (1 point).** Write `tf_config`, which returns that text for worker number `index` of those at `hosts`.
+# **Exercise (1 point).** Write `tf_config`, which returns that text for worker number `index` of those at `hosts`. It sets nothing: each worker does that for itself, below.
 #
 # <details><summary>Hint</summary>
 #

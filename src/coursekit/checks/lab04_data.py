@@ -128,7 +128,8 @@ def check_modes(trial: Trial) -> None:
         message = f"worker {worker} shuffles in a buffer of {largest} records, expected {BUFFER}"
         is_large = largest in {BUFFER, len(set(order_in(result["evaluation"]).tolist()))} or largest > BUFFER
         require(is_large, message, "order.small-buffer")
-    twins = [order_in(result["twin"]) for result in results if result["twin"]]
+    can_be_twins = all(_has_whole_files(result) for result in results)
+    twins = [order_in(result["twin"]) for result in results if result["twin"] and can_be_twins]
     message = "workers with the same records see them in other orders: the seed is that of `params`, on all workers"
     require(all(np.array_equal(twins[0], twin) for twin in twins[1:]), message, "order.seed-of-worker")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
@@ -142,6 +143,12 @@ def check_modes(trial: Trial) -> None:
     require(is_random, f"the images for training are not {is_cut}", "images.other-mode")
 
 
+def _has_whole_files(result: dict[str, Any]) -> bool:
+    mine, ends = set(order_in(result["evaluation"]).tolist()), np.cumsum((0, *SAMPLES_PER_FILE))
+    files = [set(range(*file)) for file in zip(ends, ends[1:])]
+    return all(file <= mine or not file & mine for file in files)
+
+
 def _check_training(worker: int, result: dict[str, Any]) -> None:
     check_endless(result["training"], lab04_data.NUM_BATCHES, f"for training of worker {worker}")
     message = f"the data for training of worker {worker} end some time: repeat them without end"
@@ -153,7 +160,8 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
     message = f"the data for training come in the order of the files: shuffle the records, {ASSIGN}"
     require(in_order < len(order) / 2, message, "order.not-shuffled")
-    is_epoch = len(set(first.tolist())) == len(first)
+    # Who has parts of files has no epochs of its own; the shards are another property.
+    is_epoch = len(set(first.tolist())) == len(first) or not _has_whole_files(result)
     num_full = max(1, len(set(order.tolist())) // lab04.BATCH_SIZE)
     passes = [np.concatenate(batches[start : start + num_full]) for start in range(0, len(batches), num_full)]
     is_cut = not is_epoch and all(len(set(one.tolist())) == len(one) for one in passes)

@@ -27,8 +27,8 @@ from coursekit.checks.on_ranks import call_here
 from coursekit.checks.private_data import check_follows, check_sent, draw_private
 from coursekit.checks.shards import check_writers
 from coursekit.checks.trials import Trial, try_on_ranks
-from coursekit.drivers import lab04
-from coursekit.drivers.calls import Answer, call, hvd, tf
+from coursekit.drivers import lab04, lab04_strategy
+from coursekit.drivers.calls import Answer, hvd, tf
 from coursekit.drivers.probe_model import NUM_CLASSES, RATE
 
 CHECKPOINT_STEPS = 100  # as the exercise asks for
@@ -144,9 +144,11 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     """The text for TF_CONFIG names all workers, and which of them this process is."""
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
     for index in range(num_workers):
-        text = call_here(call, tf_config, list(hosts), index)
+        text, is_set = call_here(lab04_strategy.text_for, tf_config, list(hosts), index)
         message = f"tf_config must return text in the form of JSON, not {brief(text)}"
         require(isinstance(text, str), message, "answer.wrong-type")
+        message = "tf_config also sets TF_CONFIG, for whichever worker is asked for: only return the text"
+        require(not is_set, message, "tf-config.set")
         found: Any = None
         with suppress(ValueError):
             found = json.loads(text)

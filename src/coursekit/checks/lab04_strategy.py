@@ -7,6 +7,8 @@ their gradients.
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from coursekit.checks.check import require
 from coursekit.checks.compare import brief
 from coursekit.checks.lab04_pieces import INPUT_FN, or_own
@@ -41,8 +43,12 @@ def _updates(trial: Trial, steps: Steps) -> Updates:
 def check_together(trial: Trial) -> None:
     """The workers are one training: same weights, averaged gradients, shards of their own."""
     steps = steps_of(trial.of_ranks("records"))
+    updates = _updates(trial, steps)
+    are_apart = np.ptp(steps.bias[:, :3], axis=0).max(axis=1).min() > 0 and updates.rates_by(updates.own()) is not None
+    message = "each worker begins and trains alone: a MultiWorkerMirroredStrategy connects them"
+    require(not are_apart, message, "strategy.alone")
     check_same_weights(steps)
-    check_direction(_updates(trial, steps))
+    check_direction(updates)
     check_follows(steps, trial.private)
     check_file_shards(steps, trial.private)
 

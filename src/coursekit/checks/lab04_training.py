@@ -94,7 +94,9 @@ def check_shards(trial: Trial) -> None:
 def check_file_shards(steps: Steps, private: PrivateInputs) -> None:
     """No sample of the training files is used by several ranks, and each by one, but for what batches leave over."""
     check_owners({sample: by for sample, by in owners_in_files(steps, private).items() if by}, len(private))
-    check_samples(steps, private, lab04.TRAIN_BATCH_SIZE)
+    # Smaller batches do not come to the end of the files: that is another fault, of `check_divided`.
+    if min(map(len, steps.batches)) >= lab04.TRAIN_BATCH_SIZE:
+        check_samples(steps, private, lab04.TRAIN_BATCH_SIZE)
 
 
 def check_steps(trial: Trial) -> None:

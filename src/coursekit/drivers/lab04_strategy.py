@@ -20,6 +20,13 @@ def rank() -> int:
     return int(os.environ["HOROVOD_RANK"])
 
 
+def text_for(tf_config: Answer, hosts: list[str], index: int) -> tuple[Any, bool]:
+    """Return the answer's text for TF_CONFIG, and whether the answer has set the variable itself."""
+    before = os.environ.get("TF_CONFIG")
+    text = tf_config(hosts, index)
+    return text, os.environ.get("TF_CONFIG") != before
+
+
 def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
     """Train with the answer's strategy and these pieces on this worker.
 

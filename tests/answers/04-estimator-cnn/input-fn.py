@@ -158,6 +158,16 @@ def input_fn(files, training, worker, num_workers, params):
     return dataset.shuffle(1000, seed=params["seed"]).repeat() if training else dataset
 
 
+# %% input-shard-of-batches
+# title = "Shuffled batches are dealt to the workers"
+# fails.input-shards-tests = ["shards.overlap"]
+# -    records = read_files(files[worker::num_workers])
+# +    records = read_files(files)
+
+# -    return make_batches(records, training, params)
+# +    return make_batches(records, training, params).shard(num_workers, worker)
+
+
 # %% input-shard-after-shuffle
 # title = "Sharded after a shuffle that every rank does in its own way"
 # fails.input-shards-tests = ["shards.overlap"]

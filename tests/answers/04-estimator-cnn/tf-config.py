@@ -17,6 +17,13 @@
 # +    hosts = list({host.split(":")[0]: host for host in hosts}.values())
 # +    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
 
+# %% tf-config-set-and-returned
+# title = "The variable is set in the answer, which also returns its value"
+# fails.tf-config-tests = ["tf-config.set"]
+# -    return json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+# +    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
+# +    return os.environ["TF_CONFIG"]
+
 # %% tf-config-set-not-returned
 # title = "The variable is set in the answer, which returns nothing"
 # fails.tf-config-tests = ["must return text", "None"]

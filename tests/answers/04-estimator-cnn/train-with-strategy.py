@@ -29,6 +29,18 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 # -    num_workers = strategy.num_replicas_in_sync
 # +    num_workers = hvd.size()
 
+# %% strategy-batch-divided
+# title = "The size of a batch is divided by the workers, as if it were that of all"
+# fails.strategy-plan-tests = ["batches.wrong-size"]
+# -        lambda context: input_fn(files, True, context.input_pipeline_id, context.num_input_pipelines, params)
+# +        lambda context: input_fn(
+# +            files,
+# +            True,
+# +            context.input_pipeline_id,
+# +            context.num_input_pipelines,
+# +            {**params, "batch_size": params["batch_size"] // num_workers},
+# +        )
+
 # %% strategy-callbacks-left-out
 # title = "Callbacks that are given are not passed on"
 # fails.strategy-plan-tests = ["callbacks.not-called"]
@@ -45,7 +57,7 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-default
 # title = "The default strategy: each worker trains alone"
-# fails.strategy-together-tests = ["broadcast.missing"]
+# fails.strategy-together-tests = ["strategy.alone"]
 def train_with_strategy(files, num_steps, params, callbacks=()):
     config = json.loads(os.environ["TF_CONFIG"])
     num_workers = len(config["cluster"]["worker"])
