@@ -262,7 +262,7 @@ with check("averaged gradients", section="2"):
     ### END HIDDEN TESTS
 
 # %% role="tests" id="rate-tests" points=1
-with check("learning rate", section="2"):
+with check("learning rate, and each step", section="2"):
     lab08_training.check_rate(train_trial)
 
 # %% [markdown] role="quiz" id="summed-quiz"

@@ -97,9 +97,8 @@ def check_zero(make_zero: Answer, num_ranks: int) -> None:
         Cause(scaled, "zero.scaled-rate"): drivers.RATE * num_ranks,
     }
     for rank, one in enumerate(results):
-        require_close(
-            one["rate"], drivers.RATE, f"the rate of the optimiser on rank {rank}", "zero.wrong-rate", mistakes
-        )
+        what = f"the rate of the optimiser on rank {rank}"
+        require_close(one["rate"], drivers.RATE, what, "zero.wrong-rate", mistakes)
         for name, (got, own) in one["settings"].items():
             raise CheckError(f"{name} of the optimiser is {got}, expected Adam's own, {own}", "zero.settings")
     name = results[0]["name"]
