@@ -58,7 +58,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
         require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}", "split.wrong-size")
         is_last = set(held_out) == set(files[num_files - num_held_out :])
-        require(is_last, f"{where} expected the last files held out, got {brief(held_out)}", "split.not-last")
+        require(is_last, f"{where} expected the last of the list held out, got {brief(held_out)}", "split.not-last")
         message = f"the list that is given has {len(after)} files afterwards: make new lists"
         require(list(after) == files, message, "data.changed")
         again = call_here(lab04_data.split, split_files, list(files), num_held_out)[0]
