@@ -28,7 +28,7 @@ def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num
     records = read_records(str(paths[0])).repeat(num_calls)
     validation, labels = _loaded(load_picture, records, training=False)
     training, _ = _loaded(load_picture, records, training=True)
-    other, _ = load_picture(next(iter(read_records(str(paths[1])))), False)
+    other, _ = load_picture(next(iter(read_records(str(paths[1])))), training=False)
     number = require_number(load_picture, labels[0], part="the label")
     return [number, validation, training, tuple(map(int, np.shape(other)))]
 
