@@ -20,7 +20,8 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.lab import select_labs
 from coursekit.labs.needs import runnable
 from coursekit.paths import find_root
-from workshop.answers.mutants import Judged, Mutant, judge_mutants, load_harmless, mutants_of, sample
+from workshop.answers.mutants import Judged, judge_mutants, load_harmless, mutants_of, sample
+from workshop.answers.mutate import Mutant
 
 LIMITS = SubmissionLimits(notebook_s=300.0, cell_s=20.0)  # many a mutant never ends; a right answer takes seconds
 

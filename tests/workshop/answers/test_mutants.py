@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from coursekit.errors import CourseKitError
-from workshop.answers.mutants import load_harmless, mutate, sample
+from workshop.answers.mutants import load_harmless, sample
+from workshop.answers.mutate import mutate
 from workshop.cli import cli
 
 
