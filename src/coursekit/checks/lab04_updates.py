@@ -210,6 +210,8 @@ def _explain(updates: Updates) -> None:
 def check_rate(updates: Updates) -> None:
     """Every step has the rate that is asked for, whether or not the gradients are averaged."""
     require(updates.moves.any() or updates.kernel_moves.any(), "the weights never change", "weights.frozen")
+    if not updates.moves.any():  # a part is frozen, which the other check tells: there is no rate to read
+        return
     of_faults = (updates.rates_by(*columns(updates)) for columns, _ in MISFITS)
     explained = itertools.chain([updates.rates_by(updates.mean())], of_faults)
     found = next((one for one in explained if one is not None), None)
