@@ -14,7 +14,7 @@ def make_zero(wrapped, rate):
 
 # %% zero-of-sgd
 # title = "The shares are updated by another optimiser than Adam"
-# fails.zero-tests = ["updated by SGD"]
+# fails.zero-tests = ["zero.settings"]
 def make_zero(wrapped, rate):
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.SGD, lr=rate)
 
