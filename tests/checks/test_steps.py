@@ -10,6 +10,7 @@ import pytest
 
 from coursekit.checks import CheckError, private_data
 from coursekit.checks.check import repeatable
+from coursekit.checks.lab04_updates import Updates, check_direction
 from coursekit.checks.private_data import check_samples
 from coursekit.checks.rates import check_rates, rates_alone
 from coursekit.checks.rates import rates as rates_of
@@ -133,6 +134,28 @@ def test_a_loss_that_takes_logits_for_probabilities(seed):
 def test_a_loss_that_takes_logits_for_probabilities_in_a_continued_training():
     """It is named also where the weights have run so far away that momentum alone moves them."""
     assert code(rates_of, descend_by_probabilities(38, num_before=8)) == "loss.no-logits"
+
+
+@pytest.mark.parametrize(("seed", "rests"), [(0, True), (2, True), (6, False)])
+def test_a_kernel_without_a_gradient_is_not_frozen(seed, rests):
+    """Logits taken for probabilities are named in lab 04 also where the weight of class 0, and so the kernel, rests."""
+    steps = descend_by_probabilities(seed)
+    kernels = 1 + steps.bias[:, :, 0] - steps.bias[:, :1, 0]
+    assert (np.ptp(kernels) == 0) == rests
+
+    assert code(check_direction, Updates(steps, RATE, -1, BATCH_SIZE, kernels)) == "loss.no-logits"
+
+
+def test_a_frozen_kernel_or_bias():
+    """Either is named in lab 04, and both."""
+    steps = of_two_ranks()
+    rest = replace(steps, bias=np.ones_like(steps.bias))
+    for seen, kernels, expected in (
+        (steps, rest.bias[:, :, 0], "weights.partly-frozen"),
+        (rest, steps.bias[:, :, 0], "weights.partly-frozen"),
+        (rest, rest.bias[:, :, 0], "weights.frozen"),
+    ):
+        assert code(check_direction, Updates(seen, RATE, -1, BATCH_SIZE, kernels)) == expected
 
 
 @pytest.mark.parametrize(
