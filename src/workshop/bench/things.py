@@ -1,12 +1,13 @@
 """What is timed in a process of its own, which has imported nothing yet: `times` of `programs` starts it.
 
-Without arguments this program is what `horovodrun` and `mpirun` start: one rank of a call.
+With the name of a folder alone it is what `horovodrun` and `mpirun` start: one rank of a call, which writes its result
+there. What ranks print is joined as it comes: Open MPI may put two ranks' lines into one.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import os
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,11 @@ def one_allreduce() -> float:
     return total
 
 
+def write_result(folder: str) -> None:
+    """Be a rank that a launcher has started: write the sum into a file of its own."""
+    Path(folder, str(os.getpid())).write_text(str(one_allreduce()), encoding="utf-8")
+
+
 def through_ranks_run(num_ranks: int = NUM_RANKS) -> list[float]:
     """Call the function as labs do."""
     from coursekit import ranks  # each way imports only its own
@@ -46,9 +52,9 @@ def through_mpirun() -> list[float]:
     """Start the function as a program with Open MPI's launcher."""
     from workshop.mpirun import run_by_mpirun  # as above
 
-    options = ("--bind-to", "none", "--tag-output")
     with tempfile.TemporaryDirectory() as folder:
-        return _results(run_by_mpirun(PROGRAM, NUM_RANKS, Path(folder), options=options, timeout_s=TIMEOUT_S))
+        run_by_mpirun([*PROGRAM, folder], NUM_RANKS, Path(folder), timeout_s=TIMEOUT_S)
+        return _results(folder)
 
 
 def through_horovod_run() -> list[float]:
@@ -63,17 +69,14 @@ def through_horovodrun() -> list[float]:
     """Start the function as a program with Horovod's launcher."""
     launcher = Path(sys.executable).with_name("horovodrun")
     options = ["-np", str(NUM_RANKS), "--gloo", "--network-interfaces", "lo"]
-    done = subprocess.run([str(launcher), *options, *PROGRAM], capture_output=True, text=True, check=True)
-    return _results(done.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([str(launcher), *options, *PROGRAM, folder], capture_output=True, check=True)
+        return _results(folder)
 
 
-def _results(said: str) -> list[float]:
-    """Return what the ranks of a launcher printed, in the order of the ranks.
-
-    Lines read `[1]<stdout>: 3.0`, or `[1,1]<stdout>:3.0` with the job before the rank, and come in any order.
-    """
-    lines = re.findall(r"^\[(?:\d+,)?(\d+)\]<stdout>: *(\S+)$", said, flags=re.MULTILINE)
-    return [float(result) for _, result in sorted(lines)]
+def _results(folder: str) -> list[float]:
+    """Return what the ranks of a launcher have written, in any order: it is the same on all."""
+    return [float(file.read_text(encoding="utf-8")) for file in Path(folder).iterdir()]
 
 
 WAYS: dict[str, Callable[[], list[float]]] = {
@@ -119,8 +122,9 @@ def steps_s(case: str, setting: str) -> SECONDS:
 THINGS: dict[str, Callable[..., SECONDS]] = {"import": import_s, "calls": calls_s, "steps": steps_s}
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
+    name, *arguments = sys.argv[1:]
+    if name in THINGS:
         end_with_parent()
-        print(json.dumps(THINGS[sys.argv[1]](*sys.argv[2:])))
+        print(json.dumps(THINGS[name](*arguments)))
     else:
-        print(one_allreduce())
+        write_result(name)
