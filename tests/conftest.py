@@ -39,7 +39,7 @@ REMEDIES = {
     "torch": "make torch",
 }
 # Children of pytest itself that the first test to need them starts and all later ones share.
-SESSION_PROCESSES = ("coursekit.ranks.server", "multiprocessing.resource_tracker")
+SESSION_PROCESSES = ("coursekit.ranks.fork_server", "multiprocessing.resource_tracker")
 LEFT = pytest.StashKey[list]()  # in words, of the session and its workers
 GRACE_S = 120  # on a busy machine; who leaves nothing waits for nothing
 KILLED_S = 60  # until who was killed is gone

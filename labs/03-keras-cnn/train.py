@@ -70,7 +70,7 @@ import tensorflow as tf
 
 from coursekit import imagenet, throughput
 from coursekit.imagenet.networks import build_network
-from coursekit.ranks.launched import spare_horovod
+from coursekit.ranks.horovod_build import spare_horovod
 
 
 data_folder = imagenet.find_data(data)
@@ -234,14 +234,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
-    from coursekit.ranks import launched
+    from coursekit.ranks import launched_script
 
-    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks(hvd.size())
+        launched_script.note_num_ranks(hvd.size())
     hvd.shutdown()
 
 
-# Made, not edited: release 6ccc7c78dfbddf5ac1260b4970e827488dfd9e2358cdaa62acf7b175e2cf5098
+# Made, not edited: release a26b315093ae1874a31ebfa2cee92f8c27c46f526bdd658f2a4e9ad1ee69961d

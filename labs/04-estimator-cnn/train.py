@@ -198,14 +198,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
-    from coursekit.ranks import launched
+    from coursekit.ranks import launched_script
 
-    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks(hvd.size())
+        launched_script.note_num_ranks(hvd.size())
     hvd.shutdown()
 
 
-# Made, not edited: release 845e952a52212c58c79ab380aec7a39e8b6b46b3a00be5a7a3e9705991454915
+# Made, not edited: release 08d2b0aa9d40d0cd383ed5af30e57b902b326b642d5f38d71abf2c4d0a460a6d

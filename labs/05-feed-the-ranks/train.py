@@ -51,7 +51,7 @@ import numpy as np
 import tensorflow as tf
 
 from coursekit.imagenet.digits import make_digits
-from coursekit.ranks.launched import spare_horovod
+from coursekit.ranks.horovod_build import spare_horovod
 
 
 def write_records(path, images, labels):
@@ -128,14 +128,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
-    from coursekit.ranks import launched
+    from coursekit.ranks import launched_script
 
-    launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks(hvd.size())
+        launched_script.note_num_ranks(hvd.size())
     hvd.shutdown()
 
 
-# Made, not edited: release 8ff09e195015d495a35df5efeeaa3594fd5733d7aeb3179e9e63973c78bb9b51
+# Made, not edited: release ef44395ecf50b59eb038441f1038fc4fc2bf4c6cf120aff851e51d33fc1246e9

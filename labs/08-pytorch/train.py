@@ -129,14 +129,14 @@ def _plain(value):
 
 
 if __name__ == "__main__":
-    from coursekit.ranks import launched
+    from coursekit.ranks import launched_script
 
-    launched.place_torch()  # tasks of srun learn their place as those of torchrun do
+    launched_script.place_torch()  # tasks of srun learn their place as those of torchrun do
     _result = main()
     if dist.get_rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks(dist.get_world_size())
+        launched_script.note_num_ranks(dist.get_world_size())
     dist.destroy_process_group()
 
 
-# Made, not edited: release ca95272d5e2379ab5506dffd1f6a88303bdf856a82e30d0a474481f9e25e130c
+# Made, not edited: release 1918035c0442c0364f9048de9f6749bc427f00457f85aeb29c6ef701356a3425

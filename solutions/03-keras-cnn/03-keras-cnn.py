@@ -65,7 +65,7 @@ import tensorflow as tf
 
 from coursekit import imagenet, throughput
 from coursekit.imagenet.networks import build_network
-from coursekit.ranks.launched import spare_horovod
+from coursekit.ranks.horovod_build import spare_horovod
 
 # %% role="readonly" id="checks-imports"
 from coursekit.pictures import training as training_pictures

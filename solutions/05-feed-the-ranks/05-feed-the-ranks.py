@@ -56,7 +56,7 @@ import numpy as np
 import tensorflow as tf
 
 from coursekit.imagenet.digits import make_digits
-from coursekit.ranks.launched import spare_horovod
+from coursekit.ranks.horovod_build import spare_horovod
 
 # %% role="readonly" id="checks-imports"
 from coursekit.checks import check, hand_in_report, lab05_feeding, lab05_records, lab05_training

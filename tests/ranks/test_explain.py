@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from coursekit.ranks import explain, worker
 from coursekit.ranks.explain import DEADLINE, FAILURES, RunOutcome, explain_failure
+from coursekit.ranks.explain_stop import POSITIONS, explain_stop, position
 from coursekit.ranks.protocol import Report
 from coursekit.ranks.stacks import StackFrame, kind_of_collective, num_python_threads, parse_stacks
-from coursekit.ranks.stop import POSITIONS, explain_stop, position
 from coursekit.tracebacks import name_cells
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.ranks.launched import CONTROLLER_VARIABLE
+from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE
 from coursekit.ranks.persistent import KEPT
 from coursekit.slurm.sites.load import load_site
 from workshop.rehearsal.cluster import Cluster

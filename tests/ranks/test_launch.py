@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks import forkserver
+from coursekit.ranks import fork_client
 from coursekit.ranks.protocol import MAX_NUM_RANKS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -98,10 +98,10 @@ def takes_seed(seed):
 )
 def test_wrong_settings_are_refused_before_anything_starts(function, settings, error, fact):
     """Each mistake is named in a sentence, and not even a fork server is there."""
-    forkserver.shared.close()
+    fork_client.shared.close()
     with pytest.raises(error, match=fact):
         ranks.run(function, **settings)
-    assert forkserver.shared.free is None  # asking for the server would start one
+    assert fork_client.shared.free is None  # asking for the server would start one
 
 
 def variables_and_facts():
@@ -129,7 +129,7 @@ def test_variables_around_the_notebook_do_not_reach_ranks_but_those_of_the_call_
     around = {"HOROVOD_CONTROLLER": "mpi", "HOROVOD_CYCLE_TIME": "1", "TF_CONFIG": cluster, "COURSE": "on"}
     for name, value in {**around, "TF_USE_LEGACY_KERAS": "1", "TF2_BEHAVIOR": "0"}.items():
         monkeypatch.setenv(name, value)
-    forkserver.shared.close()  # what TensorFlow reads while it is imported counts, too
+    fork_client.shared.close()  # what TensorFlow reads while it is imported counts, too
     mine = {"HOROVOD_CYCLE_TIME": "5", "TF_CONFIG": cluster}
     asked, other = ranks.run(variables_and_facts, environ=mine), ranks.run(variables_and_facts)
     assert asked == [([], "on", "5", rank, 2, ("worker", 1, 3)) for rank in range(2)]
@@ -139,7 +139,7 @@ def test_variables_around_the_notebook_do_not_reach_ranks_but_those_of_the_call_
 
 def begun():
     """Begin a training's script, and return what it finds of a cluster of TensorFlow's."""
-    from coursekit.ranks.launched import begin_training
+    from coursekit.ranks.launched_script import begin_training
 
     begin_training()
     return os.environ.get("TF_CONFIG")

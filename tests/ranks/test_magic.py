@@ -52,7 +52,7 @@ class Notebook:
 
     def below_server(self):
         """Return the processes of runs in this notebook that still exist."""
-        pid = int(self.cell("ranks.forkserver.shared.get().pid").value)
+        pid = int(self.cell("ranks.fork_client.shared.get().pid").value)
         return psutil.Process(pid).children(recursive=True)
 
     def close(self):
@@ -152,7 +152,7 @@ def test_a_first_run_can_be_interrupted_and_a_kernel_ends_with_its_server(tmp_pa
     code = "import time\nprint('starting', flush=True)\nranks.run(time.sleep, 3600, timeout_s=3600)"
     stopped = notebook.cell(code, interrupt_at="starting")
     works = notebook.cell("ranks.run(abs, -1)")
-    server = psutil.Process(int(notebook.cell("ranks.forkserver.shared.get().pid").value))
+    server = psutil.Process(int(notebook.cell("ranks.fork_client.shared.get().pid").value))
     notebook.close()
     _, alive = psutil.wait_procs([server], timeout=END_TIMEOUT_S)
     assert "KeyboardInterrupt" in stopped.error

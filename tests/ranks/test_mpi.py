@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from coursekit import ranks
-from coursekit.ranks.forkserver import shared
-from coursekit.ranks.launched import CONTROLLER_VARIABLE
+from coursekit.ranks.fork_client import shared
+from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 pytestmark = pytest.mark.needs("mpirun")

@@ -13,7 +13,7 @@ import pytest
 from coursekit import ranks
 from coursekit.corrected_time import threads_of
 from coursekit.errors import Interrupted, codes_in
-from coursekit.ranks import forkserver, persistent
+from coursekit.ranks import fork_client, persistent
 from coursekit.ranks.forked_rank import execute
 
 SETUP = "import horovod.tensorflow as hvd, numpy as np\nhvd.init()\nrank = hvd.rank()"
@@ -206,7 +206,7 @@ def test_nothing_grows(cell):
         ranks.start(2)
     assert counts() == before
     persistent.stop()
-    assert psutil.Process(forkserver.shared.get().pid).children(recursive=True) == []
+    assert psutil.Process(fork_client.shared.get().pid).children(recursive=True) == []
 
 
 def test_with_stops_them():

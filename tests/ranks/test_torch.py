@@ -8,7 +8,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.framework import VARIABLE
-from coursekit.ranks.launched import place_torch
+from coursekit.ranks.launched_script import place_torch
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 

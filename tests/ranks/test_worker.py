@@ -18,7 +18,7 @@ import pytest
 
 from coursekit import ranks
 from coursekit.ranks import RankError
-from coursekit.ranks.forkserver import shared
+from coursekit.ranks.fork_client import shared
 from coursekit.ranks.worker import look_for_hidden_gpus
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules

@@ -11,7 +11,7 @@ import cloudpickle
 import pytest
 
 from coursekit import KERAS
-from coursekit.ranks.launched import TAKE_ANOTHER
+from coursekit.ranks.horovod_build import TAKE_ANOTHER
 from coursekit.ranks.mpi import NO_MPIRUN
 from coursekit.slurm import doctor, probe
 from coursekit.slurm.doctor import Found

@@ -13,7 +13,7 @@ from coursekit.course.answers import write_answers
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
 from coursekit.course.folder import find_course
-from coursekit.course.follow import follow
+from coursekit.course.follow_settings import follow
 from coursekit.course.init import init_course
 from coursekit.course.release import give_all, graded_students, prepare_release
 from coursekit.course.status.class_status import read_class

@@ -7,7 +7,7 @@ import click
 
 from coursekit.cli.shared import COURSE, LATE, print_notes
 from coursekit.course.folder import find_course
-from coursekit.course.follow import follow
+from coursekit.course.follow_settings import follow
 from coursekit.course.hand_in.import_ import NOT_IMPORTED, import_all
 from coursekit.errors import CourseKitError
 from coursekit.paths import find_root

@@ -240,7 +240,7 @@ def _load_config(folder: Path) -> Any:
 def due_of(course: Course, lab: str, student: str) -> datetime | None:
     """Return when a student's lab is due, UTC without an offset: the latest date of all and of the team's extensions.
 
-    `course.toml` alone decides; the gradebook follows it (`course/follow.py`).
+    `course.toml` alone decides; the gradebook follows it (`course/follow_settings.py`).
     """
     team = course.teams.get(student, (student,))
     dates = (course.due(lab), *(course.extension(lab, one) for one in team))

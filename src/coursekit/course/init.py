@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from coursekit.course.exchange import close_inbound
 from coursekit.course.folder import PRIVATE_MODE, Course, find_course, read_settings
-from coursekit.course.follow import follow
+from coursekit.course.follow_settings import follow
 from coursekit.course.nbgrader_config import CONFIG, EXCHANGE, GRADEBOOK, TEMPLATE, student_config
 from coursekit.course.roster import ROSTER, Student, merged, new_students, read_roster, username_key, write_roster
 from coursekit.course.settings import SETTINGS, check_name, machine_zone

@@ -1,11 +1,11 @@
 """Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit import framework
-from coursekit.ranks import forkserver
+from coursekit.ranks import fork_client
 from coursekit.ranks.allocation import has_tasks_for
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError
+from coursekit.ranks.horovod_build import horovod_build
 from coursekit.ranks.launch import run
-from coursekit.ranks.launched import horovod_build
 from coursekit.ranks.persistent import pull, push, start
 
 __all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "horovod_build", "pull", "push", "run", "start"]
@@ -18,7 +18,7 @@ def warm_up(kind: str = framework.HOROVOD) -> None:
     """
     framework.choose(kind)
     if not has_tasks_for(1):
-        forkserver.shared.get()
+        fork_client.shared.get()
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 
 from coursekit.environ import scrubbed
 from coursekit.errors import Cause, Interrupted
-from coursekit.ranks import explain, forkserver, job_step
+from coursekit.ranks import explain, fork_client, job_step
 from coursekit.ranks.allocation import has_tasks_for
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure
+from coursekit.ranks.explain_stop import explain_stop
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.protocol import MAX_NUM_RANKS, Report, Task
 from coursekit.ranks.rank_server import SharedServer
-from coursekit.ranks.stop import explain_stop
 from coursekit.ranks.watch import RunWatch
 from coursekit.ranks.worker import PLAIN
 from coursekit.tracebacks import is_cell, last_place, short_cause, text_of
@@ -134,8 +134,8 @@ def _check_function(function: Callable[..., Any]) -> None:
 
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
-    """Return what starts so many ranks: a step of the job around this process, if it has the tasks, or this machine."""
-    return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else forkserver.shared
+    """Return what starts so many ranks: a step of the job around here, if it has the tasks, or `fork_server`."""
+    return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else fork_client.shared
 
 
 def results_of(

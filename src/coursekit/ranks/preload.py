@@ -10,7 +10,7 @@ import traceback
 from coursekit.errors import Cause, CourseKitError
 from coursekit.framework import HOROVOD, MODULES, NAMES, chosen
 from coursekit.processes import use_huge_pages
-from coursekit.ranks.launched import MPI, controller, spare_horovod
+from coursekit.ranks.horovod_build import MPI, controller, spare_horovod
 
 
 def preload(*more: str) -> str:

@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from multiprocessing.connection import Client, Connection
 
+from coursekit.ranks.fork_server import prepare_process, serve
 from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, LaunchRequest
-from coursekit.ranks.server import prepare_process, serve
 from coursekit.ranks.stub import NODE
 
 # What Slurm sets for a task alone, and the launcher's environment must not hide from the rank: its context, its GPUs.

@@ -27,7 +27,7 @@ from coursekit.corrected_time import longest_wall_s
 from coursekit.environ import host_name_fault, slurm_environ
 from coursekit.labs.needs import OTHERS
 from coursekit.paths import closed_to_others, shadowed
-from coursekit.ranks.launched import MPI, TAKE_ANOTHER
+from coursekit.ranks.horovod_build import MPI, TAKE_ANOTHER
 from coursekit.ranks.mpi import NO_MPIRUN, mpirun
 from coursekit.slurm import probe
 from coursekit.slurm.probe import ask, probed

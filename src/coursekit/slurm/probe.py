@@ -24,7 +24,7 @@ from coursekit import KERAS
 from coursekit.environ import scrubbed
 from coursekit.errors import ShownAsMessage
 from coursekit.processes import signal_name
-from coursekit.ranks.launched import controllers
+from coursekit.ranks.horovod_build import controllers
 
 NUM_RANKS = 2
 NUM_REPEATS = 11

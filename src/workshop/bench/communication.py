@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from coursekit.ranks.launched import CONTROLLER_VARIABLE
+from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE
 from workshop.bench.measurement import Measurement, Progress, Series, compare
 from workshop.bench.programs import times
 from workshop.bench.steps import FULL_SPEED, NUM_RANKS, Case, Setting

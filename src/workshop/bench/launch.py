@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from coursekit.ranks import forkserver
-from coursekit.ranks.launched import CONTROLLER_VARIABLE
+from coursekit.ranks import fork_client
+from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE
 from workshop.bench.measurement import Measurement, Progress, Series, compare
 from workshop.bench.programs import times
 from workshop.bench.things import NUM_RANKS, WAYS, call_s, through_ranks_run
@@ -52,7 +52,7 @@ def measure_curve(repeat: int, progress: Progress, nums_ranks: Sequence[int] = N
                 progress(f"{num_ranks} ranks, {f'turn {turn} of {repeat}' if turn else 'first call'}")
                 seconds[num_ranks].append(call_s(partial(through_ranks_run, num_ranks), num_ranks))
     finally:
-        forkserver.shared.close()
+        fork_client.shared.close()
     return compare(
         "from call to result: one allreduce by `ranks.run`",
         [Series(str(num), first, tuple(later), num_ranks=num) for num, (first, *later) in seconds.items()],

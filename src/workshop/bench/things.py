@@ -1,7 +1,7 @@
 """What is timed in a process of its own, which has imported nothing yet: `times` of `programs` starts it.
 
 With the name of a folder alone it is what `horovodrun` and `mpirun` start: one rank of a call, which writes its result
-there. What ranks print is joined as it comes: Open MPI may put two ranks' lines into one.
+there. It is not read from what ranks print, since Open MPI may put two ranks' lines into one.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit.grading.judge.doubt import machines_fault
-from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.judge_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore

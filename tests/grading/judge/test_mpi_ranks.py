@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.judge_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits, seen_inside
-from coursekit.ranks.launched import CONTROLLER_VARIABLE
+from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE
 
 pytestmark = pytest.mark.needs("bwrap", "mpirun")
 

@@ -8,9 +8,9 @@ import pytest
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation import system
 from coursekit.grading.judge import slot as slot_module
-from coursekit.grading.judge.grade_one import grade
+from coursekit.grading.judge.judge_one import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
-from coursekit.ranks.launched import JOINS_NOBODY
+from coursekit.ranks.horovod_build import JOINS_NOBODY
 
 pytestmark = pytest.mark.needs("bwrap")
 NUM_NAMESPACES = 5  # two of the sandbox, one of the shell, and two for four ranks

@@ -9,7 +9,7 @@ from enum import Enum
 from nbformat import NotebookNode
 
 from coursekit.course.folder import Course, due_of
-from coursekit.course.follow import differences
+from coursekit.course.follow_settings import differences
 from coursekit.course.late_penalty import late_s
 from coursekit.course.roster import ROSTER, username_key
 from coursekit.course.settings import SETTINGS, machine_zone

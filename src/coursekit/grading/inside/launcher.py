@@ -29,7 +29,7 @@ from coursekit.grading.isolation.namespaces import OWN, Allowance, enter
 from coursekit.grading.isolation.sandbox import HIDDEN, SHARED
 from coursekit.ranks.context import fill_nodes
 from coursekit.ranks.explain import TOO_SLOW
-from coursekit.ranks.forkserver import ForkedServer
+from coursekit.ranks.fork_client import ForkedServer
 from coursekit.ranks.protocol import INPUT_VARIABLE, Task
 from coursekit.ranks.rank_server import RunningRanks
 from coursekit.ranks.watch import RunWatch

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.grading.inside import DEFINITIONS, wire
-from coursekit.ranks.forkserver import ForkedServer, shared
+from coursekit.ranks.fork_client import ForkedServer, shared
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.worker import flush_output
 from coursekit.tracebacks import fault_in_syntax, place_below, text_of

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, NoReturn
 from coursekit.corrected_time import TooSlowError, start_up
 from coursekit.grading.inside import shell, wire
 from coursekit.processes import signal_name
+from coursekit.ranks.fork_client import ForkedServer
 from coursekit.ranks.forked_rank import fork
-from coursekit.ranks.forkserver import ForkedServer
 from coursekit.ranks.protocol import LENGTH, take_message
 from coursekit.ranks.watch import READ_SIZE
 

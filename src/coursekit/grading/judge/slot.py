@@ -25,7 +25,7 @@ from coursekit.grading.isolation.watcher import Watcher
 from coursekit.grading.judge.running import Running, find_zygote, receive
 from coursekit.imagenet import find_data
 from coursekit.paths import PACKAGE
-from coursekit.ranks.launched import CONTROLLER_VARIABLE, JOINS_NOBODY
+from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE, JOINS_NOBODY
 from coursekit.ranks.mpi import mpirun
 from coursekit.text import counted, printable
 

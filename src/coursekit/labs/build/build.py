@@ -17,9 +17,9 @@ from nbformat import NotebookNode
 from coursekit.errors import CourseKitError
 from coursekit.files import Report, no_report, write_if_changed
 from coursekit.labs.build.additions import offer_ways_out
+from coursekit.labs.build.notebook_steps import STEPS
 from coursekit.labs.build.release import finish, refuse_leaks, release_notebook, texts
 from coursekit.labs.build.script import SCRIPT_NAME, kind_of, script_files
-from coursekit.labs.build.steps import STEPS
 from coursekit.labs.build.text_notebook import read_text_notebook
 from coursekit.labs.lab import Lab, find_labs
 from coursekit.text import markdown_table

@@ -27,7 +27,7 @@ FRAMES = {
         module="hvd",
         starts=("horovodrun -np 2 python", "mpirun -np 2 python", "srun --ntasks=2 python"),
         first="\nimport coursekit  # ahead of TensorFlow: it chooses Keras 2\n",
-        join="launched.begin_training()  # refuses tasks that Horovod has not joined: each would train alone",
+        join="launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone",
         rank="hvd.rank()",
         num_ranks="hvd.size()",
         end="hvd.shutdown()",
@@ -36,7 +36,7 @@ FRAMES = {
         module="dist",
         starts=("torchrun --nproc-per-node=2", "srun --ntasks=2 python"),
         first="",
-        join="launched.place_torch()  # tasks of srun learn their place as those of torchrun do",
+        join="launched_script.place_torch()  # tasks of srun learn their place as those of torchrun do",
         rank="dist.get_rank()",
         num_ranks="dist.get_world_size()",
         end="dist.destroy_process_group()",
@@ -72,13 +72,13 @@ def _plain(value):
 
 
 if __name__ == "__main__":
-    from coursekit.ranks import launched
+    from coursekit.ranks import launched_script
 
     {join}
     _result = main()
     if {rank} == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
-        launched.note_num_ranks({num_ranks})
+        launched_script.note_num_ranks({num_ranks})
     {end}
 '''
 

@@ -19,16 +19,16 @@ from coursekit.environ import scrubbed
 from coursekit.processes import end_with_parent, has_ended
 from coursekit.ranks.context import fill_nodes, gpu_environ
 from coursekit.ranks.explain import RankError
+from coursekit.ranks.fork_server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.protocol import LaunchRequest, Task
 from coursekit.ranks.rank_server import RankServer, RunningRanks, SharedServer
-from coursekit.ranks.server import prepare_process, receive_over_socket, serve
 
 SHUTDOWN_TIMEOUT_S = 5.0
 PAUSE_S = 0.01  # between looks whether the server has ended
 
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
-PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.server import main; main()"
+PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.fork_server import main; main()"
 
 _SERVER_DEFAULTS = {
     "TF_CPP_MIN_LOG_LEVEL": "2",  # else every rank repeats TensorFlow's start-up messages

@@ -1,16 +1,12 @@
-"""What is asked of the Horovod that is there: which one it is, what joins its ranks, and whether it has joined all."""
+"""What a training's script calls where a launcher has started it: `horovodrun`, `mpirun`, `srun` or `torchrun`."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from functools import partial
-from importlib import metadata
 from pathlib import Path
 
-from coursekit import STAMP
-from coursekit.errors import Cause, CourseKitError
+from coursekit.errors import Cause
 
 # How many tasks there are, as launchers tell each. The innermost comes first: mpirun may start its daemons by srun.
 SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -20,39 +16,6 @@ FIRST_PORT, NUM_PORTS = 20_000, 10_000
 
 # Where a training notes the number of its ranks, for the job script around it.
 NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
-
-GLOO, MPI = "Gloo", "MPI"
-# Names what the kit's ranks are to join by, "gloo" or "mpi", where Horovod has both: MPI knows a cluster's network.
-CONTROLLER_VARIABLE = "COURSEKIT_CONTROLLER"
-TAKE_ANOTHER = "run `make env`, which takes a C++ compiler and builds one with Gloo"
-JOINS_NOBODY = Cause(
-    f"this Horovod is built with neither Gloo nor MPI, so it cannot join ranks: {TAKE_ANOTHER}", "horovod.joins-nobody"
-)
-
-
-def controllers() -> list[str]:
-    """Return what this Horovod can join ranks by: launchers start scripts with either."""
-    import horovod.tensorflow as hvd  # who asks has it imported
-
-    return [name for name, is_built in ((GLOO, hvd.gloo_built()), (MPI, hvd.mpi_built())) if is_built]
-
-
-def controller() -> str:
-    """Return by what the kit's ranks join: as `COURSEKIT_CONTROLLER` asks, or else by Gloo where it is built.
-
-    Raises:
-        CourseKitError: Horovod is built with nothing, or without what is asked for.
-    """
-    built, asked = controllers(), os.environ.get(CONTROLLER_VARIABLE, "")
-    if not built:
-        raise CourseKitError(*JOINS_NOBODY)
-    wanted = [name for name in built if name.lower() == asked.lower()] if asked else built
-    if not wanted:
-        raise CourseKitError(
-            f"COURSEKIT_CONTROLLER is {asked}, but this Horovod joins ranks by {' or '.join(built)}: unset it",
-            "controller.not-built",
-        )
-    return wanted[0]
 
 
 def begin_training() -> None:
@@ -108,36 +71,3 @@ def note_num_ranks(size: int) -> None:
     """Note how many ranks have trained, where a job script asks for it."""
     if path := os.environ.get(NOTE_VARIABLE):
         Path(path).write_text(f"{size}\n", encoding="utf-8")
-
-
-def horovod_build() -> str:
-    """Return Horovod's version, and whether `make env` has changed it for ranks that share cores."""
-    try:
-        kind = json.loads(Path(sys.prefix, STAMP).read_text()).get("horovod")
-    except FileNotFoundError:
-        kind = None
-    how = "changed for ranks that share cores" if kind == "fast" else "as released"
-    return f"Horovod {metadata.version('horovod')}, {how}"
-
-
-def spare_horovod() -> None:
-    """Tell AutoGraph to take Horovod's functions as they are.
-
-    AutoGraph rewrites every Python function that a trace meets into graph code; Horovod's need it nowhere, and it takes
-    a good part of each first step. TensorFlow leaves its own functions out in the same way, by rules for modules; the
-    functions that Horovod itself compiles have to be compiled without AutoGraph.
-    These are not public interfaces: without them tracing just takes longer.
-    """
-    try:
-        import tensorflow as tf  # TensorFlow is imported by ranks only
-        from horovod import tensorflow as horovod  # the same
-        from horovod.tensorflow import functions  # the same
-        from tensorflow.python.autograph.core import config  # the same
-
-        rules, rule = config.CONVERSION_RULES, config.DoNotConvert("horovod")
-    except (ImportError, AttributeError):
-        return
-    config.CONVERSION_RULES = (rule, *rules)
-    for module in (horovod, functions):
-        if hasattr(module, "_make_subgraph"):
-            module._make_subgraph = partial(tf.function, autograph=False)  # noqa: SLF001  # see above

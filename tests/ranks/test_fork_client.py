@@ -15,8 +15,8 @@ import pytest
 from coursekit import ranks
 from coursekit.processes import MARK, marked_processes
 from coursekit.ranks import RankError
-from coursekit.ranks.forkserver import shared
-from coursekit.ranks.launched import JOINS_NOBODY
+from coursekit.ranks.fork_client import shared
+from coursekit.ranks.horovod_build import JOINS_NOBODY
 from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
@@ -132,7 +132,7 @@ def program(source, tmp_path, **environ):
 FORKING_NOTEBOOK = """
     import json, multiprocessing, os, sys
     from coursekit import ranks
-    from coursekit.ranks.forkserver import shared
+    from coursekit.ranks.fork_client import shared
 
     def parent():
         import horovod.tensorflow as hvd
@@ -231,7 +231,7 @@ def test_a_missing_tensorflow_is_one_sentence(tmp_path):
 
 NOTEBOOK_THAT_JOINS_NOBODY = """
     from coursekit import ranks
-    from coursekit.ranks.forkserver import ForkedServer, shared
+    from coursekit.ranks.fork_client import ForkedServer, shared
     import horovod.tensorflow as hvd
 
     hvd.gloo_built = hvd.mpi_built = bool  # which is False
