@@ -13,7 +13,7 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 
-Report = Callable[[str, "Path"], None]
+OnWrite = Callable[[str, "Path"], None]
 """Called with "written", "unchanged" or "removed" for each file."""
 
 
@@ -63,7 +63,7 @@ def write_json(path: Path, data: Any) -> None:
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_if_changed(path: Path, data: bytes, report: Report = no_report) -> None:
+def write_if_changed(path: Path, data: bytes, report: OnWrite = no_report) -> None:
     """Write a file that others may read; leave it alone when it holds `data` already."""
     if path.is_file() and path.read_bytes() == data:
         report("unchanged", path)

@@ -54,7 +54,7 @@ class Grader:
         with suppress(psutil.NoSuchProcess):
             for child in psutil.Process(self.process.pid).children():
                 with suppress(psutil.NoSuchProcess):  # it ended between two questions, or is a zombie
-                    found += [child] * ("coursekit.grading.judge.judge_one" in child.cmdline())
+                    found += [child] * ("coursekit.grading.judge.pool_worker" in child.cmdline())
         return found
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from coursekit.cli import cli
 from coursekit.course.hand_in.pack import find_work, pack
-from coursekit.course.hand_in.packed import read_zip
+from coursekit.course.hand_in.unpack import read_zip
 from coursekit.errors import CourseKitError
 from coursekit.way_out import wrap
 

@@ -14,7 +14,7 @@ import pytest
 from coursekit.course.collect import collect
 from coursekit.course.folder import find_course
 from coursekit.course.hand_in.import_ import IMPORTED, KNOWN, NOT_IMPORTED, import_all
-from coursekit.course.hand_in.packed import HandInManifest
+from coursekit.course.hand_in.unpack import HandInManifest
 from coursekit.course.versions import read_submission, read_versions
 from coursekit.errors import codes_in
 

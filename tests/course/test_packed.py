@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from coursekit.course.hand_in.names import NotImportedError
-from coursekit.course.hand_in.packed import HandInManifest, read_zip
+from coursekit.course.hand_in.unpack import HandInManifest, read_zip
 
 from .conftest import MONDAY, NAME
 

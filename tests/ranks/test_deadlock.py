@@ -165,7 +165,7 @@ class ScriptedJob:
 def stack(*functions):
     """Return what a rank writes that stands in these functions of Horovod, the innermost first."""
     lines = [f'  File "/horovod/tensorflow/mpi_ops.py", line 1 in {name}' for name in functions]
-    worker = f'  File "{deadlock.__file__.replace("deadlock.py", "worker.py")}", line 1 in _call'
+    worker = f'  File "{deadlock.__file__.replace("deadlock.py", "rank_process.py")}", line 1 in _call'
     return "\n".join(["Current thread 0x1 (most recent call first):", *lines, worker, ""])
 
 

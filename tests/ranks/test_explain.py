@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from tqdm import tqdm
 
-from coursekit.ranks import explain, worker
+from coursekit.ranks import explain, rank_process
 from coursekit.ranks.explain import DEADLINE, FAILURES, RunOutcome, explain_failure
 from coursekit.ranks.explain_stop import POSITIONS, explain_stop, position
 from coursekit.ranks.protocol import Report
@@ -18,7 +18,7 @@ from coursekit.tracebacks import name_cells
 
 LIBRARY = f"{sys.prefix}/lib/site-packages"
 HOROVOD = f"{LIBRARY}/horovod/tensorflow/__init__.py"
-WORKER = worker.__file__
+WORKER = rank_process.__file__
 
 
 @pytest.fixture

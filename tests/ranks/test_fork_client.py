@@ -17,7 +17,7 @@ from coursekit.processes import MARK, marked_processes
 from coursekit.ranks import RankError
 from coursekit.ranks.fork_client import shared
 from coursekit.ranks.horovod_build import JOINS_NOBODY
-from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
+from coursekit.ranks.rank_process import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 

@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 
 from coursekit.cli.shared import COURSE, LABS, LATE, STUDENTS, counting_bar, print_notes
-from coursekit.course.answers import write_answers
 from coursekit.course.collect import collect as collect_lab
 from coursekit.course.export import FORMATS, read_grades
+from coursekit.course.export_answers import write_answers
 from coursekit.course.folder import find_course
 from coursekit.course.follow_settings import follow
 from coursekit.course.init import init_course

@@ -19,7 +19,7 @@ import sys
 import psutil
 
 from coursekit.environ import host_name_fault, slurm_environ
-from coursekit.ranks import stub
+from coursekit.ranks import mpi_stub
 from coursekit.ranks.context import LOOPBACK, LOOPBACK_INTERFACE
 from coursekit.ranks.explain import RankError
 
@@ -85,7 +85,7 @@ def stubs_command(num_ranks: int, name: str) -> list[str]:
         *("srun", f"--ntasks={num_ranks}", "--distribution=arbitrary", "--overlap", "--kill-on-bad-exit=0"),
         *("--export=ALL", "--cpus-per-task=1", "--gres=none", f"--mpi={os.environ.get('SLURM_MPI_TYPE', 'pmix')}"),
         *os.environ.get("COURSEKIT_SRUN_FLAGS", "").split(),
-        *(sys.executable, "-IS", stub.__file__, name),
+        *(sys.executable, "-IS", mpi_stub.__file__, name),
     ]
 
 

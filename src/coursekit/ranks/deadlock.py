@@ -39,7 +39,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from coursekit.ranks.protocol import Activity, RankSample, Sample, WriteStacks
-from coursekit.ranks.rank_server import RunningRanks
+from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
 
 # All in corrected time.

@@ -22,7 +22,7 @@ from coursekit.ranks.explain import RankError
 from coursekit.ranks.fork_server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.protocol import LaunchRequest, Task
-from coursekit.ranks.rank_server import RankServer, RunningRanks, SharedServer
+from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServer
 
 SHUTDOWN_TIMEOUT_S = 5.0
 PAUSE_S = 0.01  # between looks whether the server has ended
@@ -37,7 +37,7 @@ _SERVER_DEFAULTS = {
 }
 
 
-class ForkServer(RankServer):
+class ForkServerHandle(ServerHandle):
     """A process that has TensorFlow and Horovod imported and forks ranks on request."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class ForkServer(RankServer):
             self._has_ended(math.inf)
 
 
-class ForkedServer(ForkServer):
+class ForkedServer(ForkServerHandle):
     """A fork server that is a fork of this process, which has imported what ranks need, and has run none of it."""
 
     def _start(self, channel: socket.socket) -> int:
@@ -179,4 +179,4 @@ def _close_channels_but(kept: int) -> None:
                 os.close(number)
 
 
-shared = SharedServer(ForkServer)
+shared = SharedServer(ForkServerHandle)

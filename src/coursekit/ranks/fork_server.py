@@ -4,7 +4,7 @@ It never executes an operation of theirs, and starts no thread: a fork after the
 can hang the child.
 It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
 and it ends together with the launcher, whose end closes the control socket.
-In a job step one serves on each node, and serves a launcher on another (`step_task`).
+In a job step one serves on each node, and serves a launcher on another (`node_server`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from coursekit.ranks.protocol import (
     Stop,
     WriteStacks,
 )
+from coursekit.ranks.rank_process import ALL_STACKS_SIGNAL, STACK_SIGNAL
 from coursekit.ranks.rendezvous import new_store
 from coursekit.ranks.sampler import NUM_RUNNING, Sampler, is_asleep
-from coursekit.ranks.worker import ALL_STACKS_SIGNAL, STACK_SIGNAL
 
 
 def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]]) -> None:

@@ -23,7 +23,7 @@ from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
 from coursekit.ranks.context import RankContext, rank_environ, torch_environ
 from coursekit.ranks.protocol import INPUT_VARIABLE, LaunchRequest, Report, Task
-from coursekit.ranks.worker import (
+from coursekit.ranks.rank_process import (
     ALL_STACKS_SIGNAL,
     STACK_SIGNAL,
     call,

@@ -4,6 +4,9 @@ A job step holds one fork server per node, which lives from the first run to the
 so that the next run, whatever its number of ranks, starts as quickly as on one machine.
 Tasks connect to the launcher by TCP and prove with a key that they belong to it.
 When a connection closes, whichever side has ended, the other ends too.
+
+Where a start hangs: the address and the interface are chosen in `allocation.py`, tasks connect here and in
+`node_server.py`, and ranks find each other in `rendezvous.py`, or by MPI in `mpi.py`.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ from coursekit.ranks import mpi
 from coursekit.ranks.allocation import interface, nodes, num_nodes, own_address, srun_command, stubs_command
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, Joined, LaunchRequest, Task
-from coursekit.ranks.rank_server import RankServer, RunningRanks, SharedServer
 from coursekit.ranks.rendezvous import Store, TorchStore, new_store
+from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServer
 
 START_TIMEOUT_S = 300.0  # tasks import TensorFlow, on a cold file system shared by all nodes that may be busy
 CONNECT_TIMEOUT_S = 60.0
@@ -43,10 +46,10 @@ END_TIMEOUT_S = 10.0
 POLL_S = 0.2
 BACKLOG = 256  # connections that wait: three of every rank at once
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
-PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.step_task import main; main()"
+PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.node_server import main; main()"
 
 
-class JobStep(RankServer):
+class JobStep(ServerHandle):
     """A job step with a fork server on every node."""
 
     def __init__(self) -> None:

@@ -18,9 +18,9 @@ from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutE
 from coursekit.ranks.explain_stop import explain_stop
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.protocol import MAX_NUM_RANKS, Report, Task
-from coursekit.ranks.rank_server import SharedServer
+from coursekit.ranks.rank_process import PLAIN
+from coursekit.ranks.server_handle import SharedServer
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import PLAIN
 from coursekit.tracebacks import is_cell, last_place, short_cause, text_of
 
 OUTSIDE = Cause("you stopped this cell before its ranks started or after they finished", "cell.interrupted")

@@ -2,9 +2,9 @@
 
 An MPI library learns which rank it is, and where its launcher listens, from what the launcher gives to a process:
 environment variables, and for PMI an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
-(`stub.py`). The stub hands both to the server that forks the ranks, which start with TensorFlow imported.
+(`mpi_stub.py`). The stub hands both to the server that forks the ranks, which start with TensorFlow imported.
 
-Example: for 4 ranks on 2 pretended nodes, `mpirun -np 4 --host 127.0.0.2:2,127.0.0.3:2 … stub.py NAME` starts four
+Example: for 4 ranks on 2 pretended nodes, `mpirun -np 4 --host 127.0.0.2:2,127.0.0.3:2 … mpi_stub.py NAME` starts four
 stubs. That of rank 2 sends, among others, OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…; a child of the server has
 them in its environment when it calls `hvd.init`, and is rank 2, on the second node.
 """
@@ -28,7 +28,7 @@ from typing import NoReturn
 from coursekit.environ import LAUNCHER_PREFIXES
 from coursekit.errors import CourseKitError
 from coursekit.processes import has_ended
-from coursekit.ranks import stub
+from coursekit.ranks import mpi_stub
 from coursekit.ranks.context import LOOPBACK_INTERFACE, RankContext
 
 OPEN_MPI = "Open MPI"
@@ -105,7 +105,7 @@ def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
         agent = _no_ssh()
         environ |= {"OMPI_MCA_plm_rsh_agent": agent, "PRTE_MCA_plm_ssh_agent": agent}
         environ |= {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": agent}
-    os.execve(launcher, [*words, sys.executable, "-IS", stub.__file__, name], environ)  # noqa: S606  # no shell is needed
+    os.execve(launcher, [*words, sys.executable, "-IS", mpi_stub.__file__, name], environ)  # noqa: S606  # no shell is needed
 
 
 NO_SSH = """\
@@ -195,5 +195,5 @@ def _receive(connection: socket.socket) -> tuple[int, RankContext]:
         )
     environ = {name: value for name, value in found.items() if name.startswith(HANDED_ON) or name in LOCAL_SETTINGS}
     if files:
-        environ[stub.PMI_FILE] = str(files[0])  # the same file has another number here
+        environ[mpi_stub.PMI_FILE] = str(files[0])  # the same file has another number here
     return next(int(found[name]) for name in RANKS if name in found), RankContext(environ, tuple(files))

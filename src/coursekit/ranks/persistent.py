@@ -18,7 +18,7 @@ from coursekit.ranks.explain import INTERRUPTED, RankError, explain_failure
 from coursekit.ranks.launch import check_numbers, checked_environ, error_of, server_for, value_of
 from coursekit.ranks.pickling import dumps
 from coursekit.ranks.protocol import Task
-from coursekit.ranks.rank_server import RunningRanks
+from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import CellWatch
 
 LOST = Cause(

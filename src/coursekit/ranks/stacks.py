@@ -39,7 +39,7 @@ class StackFrame(NamedTuple):
 
 def parse_stacks(dump: str) -> list[StackFrame]:
     """Return the frames of the thread that runs the student's function, innermost first; [] when it shows none."""
-    worker = str(Path(__file__).with_name("worker.py"))
+    worker = str(Path(__file__).with_name("rank_process.py"))
     for frames in _threads(dump):
         if any(frame.file == worker for frame in frames):
             return list(takewhile(lambda frame: frame.file != worker, frames))

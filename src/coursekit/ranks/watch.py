@@ -25,7 +25,7 @@ from coursekit.ranks.protocol import (
     WriteStacks,
     take_message,
 )
-from coursekit.ranks.rank_server import RunningRanks
+from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.stacks import parse_stacks
 
 # All but one in corrected time.

@@ -18,7 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.cells import Cells
 from coursekit.grading.submission.program import read_program

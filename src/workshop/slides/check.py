@@ -1,4 +1,7 @@
-"""What can be wrong with a deck before it is rendered: timing, titles, typed numbers, paths and commands."""
+"""What can be wrong with a deck before it is rendered: timing, titles, typed numbers, paths and commands.
+
+What does not fit on a slide is measured after that, in `browser.py`.
+"""
 
 from __future__ import annotations
 

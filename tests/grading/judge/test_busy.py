@@ -10,7 +10,7 @@ import pytest
 from coursekit import corrected_time
 from coursekit.corrected_time import threads_of
 from coursekit.errors import codes_in
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 
 CELL_S = 2.0
 CELLS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.slot import SubmissionLimits
 
 ROOT = Path(__file__).parents[3]

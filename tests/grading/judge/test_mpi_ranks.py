@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits, seen_inside
 from coursekit.ranks.horovod_build import CONTROLLER_VARIABLE
 

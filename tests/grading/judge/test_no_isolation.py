@@ -8,7 +8,7 @@ import pytest
 from coursekit.errors import CourseKitError
 from coursekit.grading.isolation import system
 from coursekit.grading.judge import slot as slot_module
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.ranks.horovod_build import JOINS_NOBODY
 

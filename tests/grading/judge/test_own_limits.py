@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from coursekit.grading.judge import judge_one
-from coursekit.grading.judge.judge_one import JudgeTimeoutError, grade, own_limits
+from coursekit.grading.judge import pool_worker
+from coursekit.grading.judge.pool_worker import JudgeTimeoutError, grade, own_limits
 from coursekit.grading.submission.program import Part
 
 
@@ -35,7 +35,7 @@ def test_time_ends_what_catches_every_exception():
 def test_time_ends_what_hears_no_signal():
     """Counting in C goes on whatever Python is told: the kernel ends the process, and its worker is started again."""
     code = (
-        "from coursekit.grading.judge.judge_one import own_limits\n"
+        "from coursekit.grading.judge.pool_worker import own_limits\n"
         "with own_limits(max_cpu_s=0.2):\n    sum(range(10**18))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGXCPU
@@ -58,10 +58,10 @@ def test_memory_ends():
 def test_a_hand_in_that_takes_the_judge_too_long_gets_nothing_and_a_flag(program, work, slot, monkeypatch, reading):
     """No fault, since another run would be the same; the next hand-in in the slot is judged as ever."""
     judged = (Part("loss-tests", reading, points=2.0), *program.judged[1:])
-    monkeypatch.setattr(judge_one, "own_limits", functools.partial(own_limits, max_cpu_s=1.0))
+    monkeypatch.setattr(pool_worker, "own_limits", functools.partial(own_limits, max_cpu_s=1.0))
     verdict = grade(type(program)(**{**vars(program), "judged": judged}), work(), slot)
 
     assert (verdict.fault, verdict.points, verdict.max_points) == ("", 0, 3)
     assert [flag.kind for flag in verdict.flags] == ["judge"]
-    assert {score.message for score in verdict.scores} == {f"{judge_one.TOO_MUCH}."}
+    assert {score.message for score in verdict.scores} == {f"{pool_worker.TOO_MUCH}."}
     assert grade(program, work(), slot).points == 3

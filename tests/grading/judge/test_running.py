@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit import processes
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.running import Running, find_zygote, odd_signs
 
 

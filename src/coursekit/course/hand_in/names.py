@@ -2,7 +2,8 @@
 
 A zip of `coursekit hand-in` with an odd name in it is refused here. In other zips, such as a platform's download, what
 leads elsewhere is taken out of a name. The name of the file itself may hold anything: it says whose the file is, see
-`owner.py`. What is odd, `is_plain` of `grading/submission/students_files.py` says, for all ways of a hand-in.
+`owner.py`. Of the files themselves `is_plain` in `grading/submission/students_files.py` decides, for all ways of a
+hand-in.
 """
 
 import re

@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from coursekit.course.hand_in.packed import SUFFIX, HandInManifest
+from coursekit.course.hand_in.unpack import SUFFIX, HandInManifest
 from coursekit.errors import CourseKitError
 from coursekit.files import write_file
 from coursekit.grading.submission.job_records import JobRecord, read_records

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from nbformat import NotebookNode
 
 from coursekit.course.hand_in.names import ASK, ENDING, NotImportedError, is_litter, name_in_zip
-from coursekit.course.hand_in.packed import (
+from coursekit.course.hand_in.unpack import (
     MAX_NUM_FILES,
     SUFFIX,
     HandInManifest,

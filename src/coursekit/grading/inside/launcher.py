@@ -31,9 +31,9 @@ from coursekit.ranks.context import fill_nodes
 from coursekit.ranks.explain import TOO_SLOW
 from coursekit.ranks.fork_client import ForkedServer
 from coursekit.ranks.protocol import INPUT_VARIABLE, Task
-from coursekit.ranks.rank_server import RunningRanks
+from coursekit.ranks.rank_process import seed_all
+from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import RunWatch
-from coursekit.ranks.worker import seed_all
 
 MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
 # Of own time: a cell whose time is up is interrupted, so that the shell and all names stay; then its process is ended.

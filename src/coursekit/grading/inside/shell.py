@@ -19,7 +19,7 @@ from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.grading.inside import DEFINITIONS, wire
 from coursekit.ranks.fork_client import ForkedServer, shared
 from coursekit.ranks.pickling import dumps
-from coursekit.ranks.worker import flush_output
+from coursekit.ranks.rank_process import flush_output
 from coursekit.tracebacks import fault_in_syntax, place_below, text_of
 
 if TYPE_CHECKING:

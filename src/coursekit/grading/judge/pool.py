@@ -168,7 +168,7 @@ class _Worker:
                 ours, theirs = socket.socketpair()
                 with theirs:
                     self._process = subprocess.Popen(
-                        [sys.executable, "-m", "coursekit.grading.judge.judge_one", str(theirs.fileno())],
+                        [sys.executable, "-m", "coursekit.grading.judge.pool_worker", str(theirs.fileno())],
                         pass_fds=[theirs.fileno()],
                         stdin=subprocess.DEVNULL,
                         start_new_session=True,

@@ -35,7 +35,7 @@ PARTS = {
         *("__init__", "shared", "execute", "submit", "jobs", "predict", "script", "hand_in"),
         *("doctor", "data", "kernel", "sites"),
     ),
-    "src/coursekit/course": ("__init__", "hand_in/__init__", "hand_in/names", "hand_in/pack", "hand_in/packed"),
+    "src/coursekit/course": ("__init__", "hand_in/__init__", "hand_in/names", "hand_in/pack", "hand_in/unpack"),
     "src/coursekit/grading": (
         *("__init__", "verdict", "submission/__init__"),
         *("submission/cells", "submission/job_records", "submission/student_folder", "submission/students_files"),

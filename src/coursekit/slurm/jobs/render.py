@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coursekit.files import Report, no_report, write_if_changed
+from coursekit.files import OnWrite, no_report, write_if_changed
 from coursekit.labs.lab import find_labs
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.slurm.jobs.job_script import (
@@ -69,7 +69,7 @@ PROJECT, USER and NODE stand for your project, account and node.
 """
 
 
-def generate_jobs(root: Path, report: Report = no_report) -> None:
+def generate_jobs(root: Path, report: OnWrite = no_report) -> None:
     """Write the scripts of all sites.
 
     Raises:
@@ -143,7 +143,7 @@ def templates(root: Path) -> Environment:
     )
 
 
-def write_page(root: Path, report: Report = no_report) -> None:
+def write_page(root: Path, report: OnWrite = no_report) -> None:
     """Write the page, where the checkout has sites.
 
     Raises:

@@ -81,7 +81,7 @@ class RunningRanks:
         return message
 
 
-class RankServer(ABC):
+class ServerHandle(ABC):
     """What has a framework imported and starts ranks: a fork server, or a job step with one on each node."""
 
     def __init__(self) -> None:
@@ -114,27 +114,27 @@ class RankServer(ABC):
 class SharedServer:
     """This process's server of one kind, started when it is needed by calling `new`; it ends with the process."""
 
-    def __init__(self, new: Callable[[], RankServer]) -> None:
+    def __init__(self, new: Callable[[], ServerHandle]) -> None:
         self._new = new
-        self.free: RankServer | None = None  # the one that runs share; None where there is none, or it was taken
+        self.free: ServerHandle | None = None  # the one that runs share; None where there is none, or it was taken
         atexit.register(self.close)
         # A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
         os.register_at_fork(after_in_child=self.close)
 
-    def get(self) -> RankServer:
+    def get(self) -> ServerHandle:
         """Return the server for a run, starting one if none can serve."""
         if self.free is None or not self.free.usable() or self.free.framework != chosen():
             self.close()
             self.free = self._new()
         return self.free
 
-    def take(self) -> RankServer:
+    def take(self) -> ServerHandle:
         """Return it for the caller alone; the next run starts another, unless it is given back."""
         server = self.get()
         self.free = None
         return server
 
-    def give_back(self, server: RankServer) -> None:
+    def give_back(self, server: ServerHandle) -> None:
         """Let runs use a server that was taken, or end it where they have another, or where it cannot serve."""
         if self.free or not server.usable():
             server.close()

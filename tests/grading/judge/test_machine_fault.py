@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from coursekit.grading.judge.doubt import machines_fault
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.machine_fault import machines_fault
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import CellScore

@@ -8,7 +8,7 @@ import pytest
 
 from coursekit.checks.on_ranks import run_and_look
 from coursekit.grading.judge import slot as slot_module
-from coursekit.grading.judge.judge_one import grade
+from coursekit.grading.judge.pool_worker import grade
 from coursekit.labs.cells import CellScore
 
 ALL = {"loss-tests": 2, "facts-tests": 1}

@@ -7,8 +7,8 @@ from dataclasses import replace
 from multiprocessing.connection import Client, Connection
 
 from coursekit.ranks.fork_server import prepare_process, serve
+from coursekit.ranks.mpi_stub import NODE
 from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, LaunchRequest
-from coursekit.ranks.stub import NODE
 
 # What Slurm sets for a task alone, and the launcher's environment must not hide from the rank: its context, its GPUs.
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")

@@ -1,6 +1,6 @@
 """Started by `mpirun` or `srun` as one rank: hands what it was given to the server that forks the rank, and waits.
 
-    python -IS stub.py NAME
+    python -IS mpi_stub.py NAME
 
 NAME is the one under which the server listens (see `mpi.StubListener`); on a node of Slurm's, the node's own follows.
 The end of the run closes the connection.

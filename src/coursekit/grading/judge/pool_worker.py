@@ -26,8 +26,8 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.inside.wire import TimedCell
 from coursekit.grading.isolation.cgroups import Refusals
 from coursekit.grading.isolation.system import data_bytes
-from coursekit.grading.judge.doubt import machines_fault, solution_of
 from coursekit.grading.judge.judge import judge, quote_cells
+from coursekit.grading.judge.machine_fault import machines_fault, solution_of
 from coursekit.grading.judge.running import Fault, Running
 from coursekit.grading.judge.slot import Slot
 from coursekit.grading.submission.program import CellToRun, Program, cells_to_run, read_program

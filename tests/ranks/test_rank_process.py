@@ -19,7 +19,7 @@ import pytest
 from coursekit import ranks
 from coursekit.ranks import RankError
 from coursekit.ranks.fork_client import shared
-from coursekit.ranks.worker import look_for_hidden_gpus
+from coursekit.ranks.rank_process import look_for_hidden_gpus
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -136,7 +136,7 @@ def test_an_exception_ends_the_other_ranks():
         ranks.run(fail_on_rank_0, num_ranks=3, timeout_s=FOR_EVER_S)
     assert (caught.value.code, caught.value.rank, caught.value.error_type) == ("rank.raised", 0, "ValueError")
     assert "# the line that must be quoted" in str(caught.value)
-    assert "/worker.py" not in str(caught.value)
+    assert "/rank_process.py" not in str(caught.value)
 
 
 class Stubborn(Exception):  # noqa: N818  # a student's
