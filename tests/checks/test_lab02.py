@@ -36,11 +36,12 @@ def simulate(*, num_ranks=NUM_RANKS, seed=5, factors=None, **how):
     histories = {}
     for name, num_epochs in trials.NUM_EPOCHS.items():
         starts = inputs.starts.astype(float) if name == "apart" else rng.normal(size=(num_ranks, 2))
-        starts = np.repeat(starts[:1], num_ranks, axis=0)
+        starts = np.repeat(starts[:1].astype(np.float32), num_ranks, axis=0).astype(float)
         rates = inputs.rates()[name] * np.array(factors or (num_ranks,) * num_ranks)
         size = trials.REAL_BATCH_SIZE if name == "real" else trials.BATCH_SIZE
         pairs = [of_rank[name].astype(float) for of_rank in data]
         histories[name] = descend(pairs, starts, num_epochs, size, rates, **how)
+    histories["starts"] = np.repeat(rng.normal(size=(1, trials.NUM_TRAININGS, 2)), num_ranks, axis=0)
     return trials.TrainingTrial(num_ranks, by_rank(histories), inputs=inputs)
 
 
@@ -137,6 +138,40 @@ def test_right_training_has_all_properties(num_ranks):
 
     for seed in range(4):
         assert failing(simulate(num_ranks=num_ranks, seed=seed, shares=shuffled)) == {}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, shape: rng.uniform(0, 1, shape),
+        lambda rng, shape: rng.uniform(-1, 1, shape),
+        lambda rng, shape: rng.normal(0, 0.05, shape),
+        lambda rng, shape: rng.normal(0, 3, shape),
+        lambda rng, shape: np.abs(rng.normal(size=shape)),
+        lambda _, shape: np.zeros(shape),
+        lambda _, shape: np.full(shape, 0.5),
+    ],
+)
+def test_a_start_at_other_random_numbers_is_told_whatever_the_draw(draw):
+    """Of each distribution that initialisers of Keras have, and of typed numbers; standard normal ones pass."""
+    for seed in range(20):
+        trial, rng = simulate(seed=seed), np.random.default_rng(seed)
+        assert "random" not in failing(trial)
+        for of_rank in trial.results:
+            of_rank["starts"] = draw(rng, of_rank["starts"].shape)
+            for name in trials.NUM_EPOCHS.keys() - {"apart"}:
+                of_rank[name][0] = draw(rng, (2,))
+        with pytest.raises(CheckError) as caught:
+            lab02_properties.check_random_start(trial)
+        assert caught.value.code == "start.not-normal"
+
+
+def test_weights_of_64_bits_are_told():
+    """They follow the same steps, and are no numbers of 32 bits."""
+    trial = simulate()
+    for of_rank in trial.results:
+        of_rank["real"] *= 1 + 1e-9
+    assert {name: code for name, (code, _) in failing(trial).items()} == {"serial": "weights.not-32-bits"}
 
 
 def by_sign(gradients):

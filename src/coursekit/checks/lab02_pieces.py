@@ -212,6 +212,7 @@ def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
         x = (spread * rng.uniform(-1, 1, num_samples) + rng.uniform(-1, 1)).astype(np.float32)
         limit = reference_limit(x.astype(float))
         for wanted, part in (
+            (0, 0.5),
             (1, NEAR),
             (2, 1 - NEAR),
             (int(rng.integers(3, 9)), 0.5),

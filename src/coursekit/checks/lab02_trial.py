@@ -7,6 +7,7 @@ The fourth, *apart*, has the rate zero and variables that start elsewhere on eac
 that only a broadcast brings them together; there the mean gradient is zero, if they start where those of rank 0 do.
 The last, *long*, has so many epochs and so large a rate that each step is a little longer than the one before: what a
 training adds to plain steps sooner or later shows.
+After these come some of one step, of which only the starts are looked at.
 
 Each epoch has several batches, but in the long training; the last is smaller in the constant and the real one, where
 the shards are unequal.
@@ -50,6 +51,7 @@ UNIT = 100.0
 MARK = 16  # times two to the power of its rank: the code of the sample that says whose it is
 NUM_CODES = 2  # for each sample: the more, the rarer is a sum that is right by luck; 16 bits must tell them apart
 MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant training: an update, and the last, which is left out
+NUM_TRAININGS = 30  # of one step, which tell from two numbers each whether these are standard normal
 NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
 START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
 LARGEST = 1e100  # of a slope: squares and differences of larger ones overflow
@@ -71,6 +73,7 @@ class Inputs:
     targets: Array  # of the training *apart*, shape (num_ranks,)
     long: Array  # the point (x, y) of the long training, shape (num_ranks, 2)
     num_long: int = NUM_EPOCHS["long"]  # of its epochs
+    num_starts: int = NUM_TRAININGS  # trainings more, of one step
 
     def num_constant_samples(self, *, unequal: bool = True) -> int:
         """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
@@ -104,26 +107,34 @@ class TrainingTrial(Trial):
         history = self.history(name)
         return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
 
+    def all_starts(self) -> Array:
+        """Return the slopes and offsets of rank 0 at the start of all trainings but *apart*, each once, sorted."""
+        trained = [self.history(name)[0, 0] for name in NUM_EPOCHS if name != "apart"]
+        return np.unique(np.concatenate([*trained, np.ravel(self.of_ranks("starts")[0])]))
+
     def first_row(self, name: str) -> int:
         """Return from which row of the history on the ranks go together, or should."""
         gaps = self.gaps(name)[: FIRST_STEP + 1]
         return int(np.argmax(gaps < SAME_PLACE)) if (gaps < SAME_PLACE).any() else FIRST_STEP
 
 
-def try_training(
+def try_training(  # noqa: PLR0913  # the settings of a launch
     train: Answer,
     num_ranks: int = 2,
+    *,
     timeout_s: float = 15.0,
     ranks_per_node: int = 2,
     num_long: int = NUM_EPOCHS["long"],  # fewer epochs of the long training where each takes its time
+    num_starts: int = NUM_TRAININGS,  # none where the start is not asked for
 ) -> TrainingTrial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
     With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
     Never raises because of the answer: an error becomes `TrainingTrial.error`, which every property reports.
     """
-    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node, num_long=num_long))
-    inputs = replace(draw_inputs(num_ranks, fresh_rng()), num_long=num_long)
+    nums: dict[str, Any] = {"num_long": num_long, "num_starts": num_starts}
+    on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node, **nums))
+    inputs = replace(draw_inputs(num_ranks, fresh_rng()), **nums)
     tried = partial(TrainingTrial, num_ranks, inputs=inputs, on=on, changed=remember(train))
     launch: dict[str, Any] = {"ranks_per_node": min(ranks_per_node, num_ranks), "timeout_s": timeout_s}
     stuck = ""
@@ -144,9 +155,11 @@ def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> li
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:
         batch_sizes["real"] = REAL_BATCH_SIZE
-    args = drivers.trainings, train, inputs.num_epochs(), batch_sizes, inputs.rates()
+    args = drivers.trainings, train, inputs.num_epochs(), batch_sizes, inputs.rates(), inputs.num_starts
     results = run_here(*args, by=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
+    for of_rank, one in zip(found, results):
+        of_rank["starts"] = as_array(one.get("starts"), "the starts").reshape(-1, 2)
     for name in NUM_EPOCHS:
         lengths = [len(histories[name]) - 1 for histories in found]
         check_same_number(lengths)

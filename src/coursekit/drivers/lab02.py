@@ -155,22 +155,33 @@ def save(save_history: Answer) -> list[str]:
 
 @eager_fit()
 def trainings(
-    train: Answer, num_epochs: Mapping[str, int], batch_sizes: Mapping[str, int], rates: Mapping[str, float]
+    train: Answer,
+    num_epochs: Mapping[str, int],
+    batch_sizes: Mapping[str, int],
+    rates: Mapping[str, float],
+    num_starts: int,
 ) -> dict[str, Array]:
     """Train once for each of `num_epochs`, with its batch size and rate; return the trajectories, by the same names.
+
+    Under "starts" are the first rows of so many trainings more, each of one step, shape (num_starts, 2).
 
     This rank's private value holds by name the arrays x and y, both of shape (num_samples,), and ``starts``.
     The training named ``apart`` has variables that start on each rank at values of its own, its ``starts``.
     """
     private = places.private()
 
-    def history(name: str) -> Array:
+    def history(name: str, num_epochs: int, batch_size: int) -> Array:
         x, y = (np.array(part) for part in private[name])
-        with variables_that_start_at(private["starts"]) if name == "apart" else contextlib.nullcontext():
-            returned = train(x, y, num_epochs[name], batch_sizes[name], rates[name])
+        returned = train(x, y, num_epochs, batch_size, rates[name])
         return require_numbers(train, returned, "an array of slope and offset before each step and after the last")
 
-    return {name: history(name) for name in num_epochs}
+    found = {}
+    for name in num_epochs:
+        with variables_that_start_at(private["starts"]) if name == "apart" else contextlib.nullcontext():
+            found[name] = history(name, num_epochs[name], batch_sizes[name])
+    one_step = len(private["long"][0])
+    starts = [history("long", 1, one_step)[:1].ravel() for _ in range(num_starts)]
+    return {**found, "starts": np.array(starts)}
 
 
 @contextlib.contextmanager

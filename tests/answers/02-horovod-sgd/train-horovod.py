@@ -496,3 +496,18 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
             optimizer.apply_gradients(zip(gradients, variables))
             history.append([v.numpy() for v in variables])
     return np.array(history)
+
+
+# %% loop-starts-uniform
+# title = "The start is uniform between 0 and 1, as tf.random.uniform has it"
+# fails.horovod-start-tests = ["start.not-normal"]
+# -    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
+# +    slope, offset = variables = [tf.Variable(tf.random.uniform([])) for _ in range(2)]
+
+# %% loop-in-64-bits
+# title = "Variables and data have 64 bits"
+# fails.horovod-serial-tests = ["weights.not-32-bits"]
+# -    x, y = shard(x, y)
+# -    slope, offset = variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]
+# +    x, y = (part.astype(np.float64) for part in shard(x, y))
+# +    slope, offset = variables = [tf.Variable(tf.random.normal([], dtype=tf.float64)) for _ in range(2)]

@@ -116,6 +116,12 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 # +    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
 # +    callbacks.append(tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 10 if epoch == 30 else rate))
 
+# %% keras-records-before-the-broadcast
+# title = "The trajectory is recorded before the broadcast"
+# fails.keras-start-tests = ["broadcast.late"]
+# -    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
+# +    callbacks = [trajectory, hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)]
+
 # %% keras-same-seed-no-broadcast
 # title = "No broadcast, but the same seed on every rank: equal by luck"
 # fails.keras-start-tests = ["not broadcast"]
