@@ -1,6 +1,7 @@
 """A demo's hub, and a browser, that the tests of a module share."""
 
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -25,11 +26,17 @@ def until(is_so, limit_s=600):
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory):
-    """A demo's hub with all labs released, in a folder of its own."""
+def hub():
+    """A demo's hub with all labs released, in a folder of its own.
+
+    It is not among pytest's: every pytest that starts on this machine closes the folder around them to other accounts.
+    """
     if os.geteuid() != 0:
         pytest.skip("needs root: the demo makes accounts")
-    with demo_hub(ROOT, free_ports(NUM_PORTS), tmp_path_factory.mktemp("hub")) as running:
+    with (
+        tempfile.TemporaryDirectory(prefix="coursekit-hub-") as folder,
+        demo_hub(ROOT, free_ports(NUM_PORTS), Path(folder)) as running,
+    ):
         yield running
 
 
