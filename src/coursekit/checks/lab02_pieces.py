@@ -243,6 +243,8 @@ def check_save_history(save_history: Answer, num_ranks: int) -> None:
     numbers = as_array(saved, "history.npy")
     message = "history.npy does not hold the history of the last of two calls: write it over the older one, unchanged"
     require(np.array_equal(numbers, histories[0]), message, "history.wrong")
-    for rank, folders in enumerate(made[1:], 1):
+    for rank, (folders, is_kept) in enumerate(made[1:], 1):
         message = f"rank {rank} makes a folder: on the other ranks save_history does nothing"
         require(not folders, message, "writers.folder")
+        message = f"rank {rank} changes or removes an older history.npy: on the other ranks save_history does nothing"
+        require(is_kept, message, "writers.older-file")

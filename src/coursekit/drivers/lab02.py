@@ -7,7 +7,9 @@ train several times, each time on data of this rank's own.
 import contextlib
 import inspect
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -136,12 +138,14 @@ def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> li
         return [*found, require_number(scale_rate, scale_rate(rates[0]))]
 
 
-def save(save_history: Answer) -> list[str]:
+def save(save_history: Answer) -> tuple[list[str], bool]:
     """Let the answer save this rank's own history in this rank's own folder, twice, one rank after the other.
 
-    Return the folders that are left behind; but for rank 0, one does not even exist that the answer is given last.
+    But for rank 0, the folders that the answer is given then do not even exist, or hold an older file.
+    Return the folders that are left behind, and whether that file is as it was.
     """
-    here, missing = places.here(), "missing"
+    here, missing, older = places.here(), "missing", b"of an earlier training"
+    is_kept = True
     for turn in range(hvd.size()):
         if turn == hvd.rank():
             save_history(np.ones((99, 2)), here.own)
@@ -149,8 +153,14 @@ def save(save_history: Answer) -> list[str]:
             with contextlib.suppress(OSError):  # files in it are told from those in the folder itself
                 if turn:
                     save_history(np.array(here.private), here.own / missing)
+            with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError):
+                file = Path(folder, "history.npy")
+                file.write_bytes(older)
+                if turn:
+                    save_history(np.array(here.private), Path(folder))
+                is_kept = file.exists() and file.read_bytes() == older
         hvd.allgather(tf.zeros([1]))  # another collective than an answer may use, so that a deadlock is seen
-    return [path.name for path in here.own.iterdir() if path.is_dir()]
+    return [path.name for path in here.own.iterdir() if path.is_dir()], is_kept
 
 
 @eager_fit()

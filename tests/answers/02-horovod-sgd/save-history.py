@@ -22,6 +22,13 @@
 # -    if hvd.rank() == 0:
 # +    if hvd.rank() == 0 and not (folder / "history.npy").exists():
 
+# %% files-removed-by-all
+# title = "Every rank removes an older file first"
+# fails.save-history-tests = ["writers.older-file"]
+# -    if hvd.rank() == 0:
+# +    (folder / "history.npy").unlink(missing_ok=True)
+# +    if hvd.rank() == 0:
+
 # %% files-wait-for-all
 # title = "All ranks wait until rank 0 has written"
 # fails.save-history-tests = ["writers.waiting"]
