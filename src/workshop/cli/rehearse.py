@@ -27,15 +27,15 @@ from workshop.rehearsal.jobs import (
     find_scripts,
     job_environment,
     look,
-    one_of_each_form,
     release,
     submit,
+    until_all_parts_run,
 )
 
 POLL_S = 1.0
 LEAST_AT_A_TIME = 2
 QUICK = (
-    "Leave out pictures, end notebooks after their first ranks, and run one of scripts that differ in the lab alone."
+    "Leave out pictures, end notebooks after their first ranks, and run each set of options, software and program once."
 )
 NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thread
 
@@ -105,7 +105,7 @@ def _submit(
     environ = job_environment(cluster, cluster.folder / "home")
     jobs = [submit(folder / name, course, environ) for name in names]
     progress.say(f"{counted(len(names), 'script')} submitted; up to {_num_at_a_time()} run at a time")
-    return one_of_each_form(cluster, folder, jobs) if only_forms else jobs
+    return until_all_parts_run(cluster, folder, jobs) if only_forms else jobs
 
 
 def _num_at_a_time() -> int:

@@ -29,7 +29,7 @@ GRADE = "grade"  # it needs a course with hand-ins
 HTTP_OK = 200
 
 REFUSED = "REFUSED"  # our word: sbatch did not take it
-ACCEPTED = "ACCEPTED"  # our word: Slurm took it, and one that differs in the lab's name and time alone runs
+ACCEPTED = "ACCEPTED"  # our word: Slurm took it, and jobs that run have its options, software and program
 ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
 OURS = {REFUSED, ACCEPTED, ANSWERED}
 # The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
@@ -47,7 +47,9 @@ SMALL_RUN = {
     "HOROVOD_CYCLE_TIME": "10",  # ms; MPI waits by polling, which takes the few cores here from those it waits for
 }
 OPTION = re.compile(r"(--[\w-]+)(?: (?!--)\S+)?")  # with its value
-TIME = re.compile(r"--time=\S+")
+DIRECTIVE = re.compile(r"^#SBATCH (--(?!time|job-name)\S+)", re.MULTILINE)
+SOFTWARE = re.compile(r"^module load .*|^venv=.*", re.MULTILINE)
+PROGRAM = re.compile(r"coursekit\" \w+|\bjupyter\b")
 JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 
 
@@ -147,25 +149,29 @@ def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJ
     return RehearsedJob(script.name, said.strip().partition(";")[0], PENDING, held=True)
 
 
-def form_of(script: Path) -> str:
-    """Return a script's directives and commands but for its time limit and the name of its lab."""
-    lines = [line for line in script.read_text().splitlines() if not line.startswith("# ")]
-    return TIME.sub("", "\n".join(lines)).replace(script.stem.removesuffix("-train"), "")
+def parts_of(script: Path) -> set[tuple[str, ...]]:
+    """Return what a script shares with others of its site: options but for name and time limit, software, program.
+
+    Example: `02-….sbatch` and `05-….sbatch` have one set of options, `05-…-train.sbatch` has another, and all three
+    load the same modules; when 02 and the last one ran, 05 has nothing that was not tried.
+    """
+    text = script.read_text()
+    found = (("options", DIRECTIVE), ("software", SOFTWARE), ("program", PROGRAM))
+    return {(name, *dict.fromkeys(pattern.findall(text))) for name, pattern in found}
 
 
-def one_of_each_form(cluster: Cluster, folder: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
-    """Cancel each held job whose script has the form of an earlier one that Slurm has taken."""
+def until_all_parts_run(cluster: Cluster, folder: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
+    """Cancel each held job whose script has only parts of earlier ones that Slurm has taken."""
     kept: list[RehearsedJob] = []
-    first: dict[str, str] = {}
+    seen: set[tuple[str, ...]] = set()
     for job in jobs:
-        like = job.script if job.state == REFUSED else first.setdefault(form_of(folder / job.script), job.script)
-        if like == job.script:
+        parts = set() if job.state == REFUSED else parts_of(folder / job.script)
+        if job.state == REFUSED or parts - seen:
             kept.append(job)
         else:
             cluster.call("scancel", job.job_id)
-            kept.append(
-                replace(job, state=ACCEPTED, last_line=f"but for the lab and its time it is {like}, which runs")
-            )
+            kept.append(replace(job, state=ACCEPTED, last_line="jobs that run have its options, software and program"))
+        seen |= parts
     return kept
 
 

@@ -48,30 +48,45 @@ def test_every_script_completes(site):
     assert done.returncode == 0
 
 
-def test_the_sites_together_run_the_notebook_of_every_lab():
-    """Each script for a lab's notebook is the first of its form somewhere."""
-    run = set()
+def test_the_sites_together_run_every_lab_and_every_way_of_a_script():
+    """Each script for a lab's notebook runs somewhere, and so does each way of a script."""
+    run, calls, called = set(), set(), set()
     for site in SITES:
         texts = {path.name: path.read_text() for path in (ROOT / "slurm" / "jobs" / site).glob("*.sbatch")}
-        run |= one_of_each_form(texts, in_turn(texts, FIRST[site]))
+        del texts["grade.sbatch"]
+        here = one_of_each_form(texts, in_turn(texts, FIRST[site]))
+        run |= here
+        calls |= {calls_of(text) for text in texts.values()}
+        called |= {calls_of(texts[name]) for name in here}
     assert {lab.name for lab in find_labs(ROOT)} <= {name.removesuffix(".sbatch") for name in run}
+    assert calls - called <= {calls_of("")}  # JupyterLab's scripts, which have an answer of their own
 
 
 def in_turn(scripts, first):
-    """Return scripts in their order, from a lab on, and then those before it."""
+    """Return scripts in their order from a lab on, then those before it; from odd labs on, first those to train."""
     names = sorted(scripts, key=lambda name: name.removesuffix(".sbatch"))
-    return [name for name in names if name >= first] + [name for name in names if name < first]
+    turned = [name for name in names if name >= first] + [name for name in names if name < first]
+    return sorted(turned, key=lambda name: int(first) % 2 and not name.endswith("-train.sbatch"))
 
 
 def one_of_each_form(texts, scripts):
-    """Return the first script of each set of options, software, commands and answer to the time limit."""
-    forms = {}
+    """Return the first scripts that together have all sets of options, all software, and all programs of a site.
+
+    How a script meets its time limit is the same on all sites: one of them runs it.
+    """
+    options, software, programs, found = set(), set(), set(), set()
     for name in scripts:
-        directives = re.findall(r"^#SBATCH (--(?!time|job-name)\S+)", texts[name], re.MULTILINE)
-        command = re.findall(
-            r"coursekit\" \w+|jupyter|srun|torchrun|--mpi|trap \w+|^module load .*|^venv=.*",
-            texts[name].partition("\nset ")[2],
-            re.MULTILINE,
-        )
-        forms.setdefault((*directives, *command), name)
-    return set(forms.values())
+        directives = frozenset(re.findall(r"^#SBATCH (--(?!time|job-name)\S+)", texts[name], re.MULTILINE))
+        loaded = frozenset(re.findall(r"^(?:module load |venv=).*", texts[name], re.MULTILINE))
+        program = "jupyter" if name == "jupyter.sbatch" else calls_of(texts[name])[0]
+        if directives not in options or loaded not in software or program not in programs:
+            found.add(name)
+        options.add(directives)
+        software.add(loaded)
+        programs.add(program)
+    return found
+
+
+def calls_of(text):
+    """Return what a script calls, and how it meets its time limit."""
+    return tuple(re.findall(r"coursekit\" \w+|torchrun|trap \w+", text.partition("\nset ")[2]))
