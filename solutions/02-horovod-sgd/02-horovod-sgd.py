@@ -600,7 +600,7 @@ with check("files", section="7"):
 # `hvd.DistributedOptimizer` averages inside `model.fit` of Keras. In a loop of your own, `optimizer.apply_gradients` averages *nothing*, without a word. Here it has to be the tape.
 #
 # All ranks must make the same number of steps. With shards of 10 and 9 samples and batches of 3, one rank would make four steps and the other three:
-# the fourth allreduce never ends, because the other rank never comes.
+# the fourth allreduce never ends, because the other rank never comes. No check uses such numbers.
 #
 # </details>
 #

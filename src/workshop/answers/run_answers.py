@@ -71,33 +71,38 @@ def run_bank(
     source_notebook: Path,
     settings: PoolSettings,
     report: Callable[[AnswerResult], None] = lambda _: None,
+    *,
+    alone: bool = False,
 ) -> tuple[AnswerResult, ...]:
     """Run answers, several at a time.
 
     Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
     A test that several of them must pass is then run once: it fails when any of them makes it fail.
     Tests that no answer of a run is asked (see `asked_tests`) are not run; they count as passed, as with the solution.
+    With `alone` each has a run of its own, and is held against all tests in its reach.
     The source notebook is `build/source/<lab>/<lab>.ipynb`, which must have the cells of all answers.
     Calls `report` with each result when it is there, and returns all in the order of the answers.
     """
-    return run_banks({source_notebook: answers}, settings, report)[source_notebook]
+    return run_banks({source_notebook: answers}, settings, report, alone=alone)[source_notebook]
 
 
 def run_banks(
     banks: Mapping[Path, Sequence[BankAnswer]],
     settings: PoolSettings,
     report: Callable[[AnswerResult], None] = lambda _: None,
+    *,
+    alone: bool = False,
 ) -> dict[Path, tuple[AnswerResult, ...]]:
     """Run the answers to several labs, by their sources, in one pool: no slot waits for the end of a lab.
 
     The first begin first; see `run_bank` for all else.
     """
     labs = {source: lab_of(source) for source in banks}
-    asked = {source: asked_tests(answers, labs[source]) for source, answers in banks.items()}
+    asked = {source: asked_tests(answers, labs[source], all_in_reach=alone) for source, answers in banks.items()}
     shared = [
         (source, group)
         for source, answers in banks.items()
-        for group in share_runs(answers, labs[source], asked[source])
+        for group in ([[one] for one in answers] if alone else share_runs(answers, labs[source], asked[source]))
     ]
     results: dict[tuple[Path, str], AnswerResult] = {}
     doubtful: list[tuple[Path, list[BankAnswer]]] = []
@@ -131,12 +136,12 @@ def _run_groups(
         yield source, [_result(answer, labs[source], asked[source][answer.name], verdict) for answer in group]
 
 
-def asked_tests(answers: Sequence[BankAnswer], lab: LabCells) -> TestsByAnswer:
+def asked_tests(answers: Sequence[BankAnswer], lab: LabCells, *, all_in_reach: bool = False) -> TestsByAnswer:
     """Return the ids of the tests that each answer is held against, by its name.
 
     These are all tests in its reach. But whether a mistake in one answer costs the points of another one depends on
     the tests of the other far more than on the mistake: of the wrong answers to the same cells, only the first ones
-    are held against tests that they reach through another answer.
+    are held against tests that they reach through another answer, unless `all_in_reach` asks for all.
     """
     asked = {}
     num_wrong = Counter[frozenset[str]]()
@@ -144,7 +149,7 @@ def asked_tests(answers: Sequence[BankAnswer], lab: LabCells) -> TestsByAnswer:
         cells = frozenset(answer.cells)
         num_wrong[cells] += bool(answer.fails)
         reach = lab.tests_in_reach(answer.cells) if cells else frozenset(lab.ids[i] for i in lab.tests)
-        if answer.fails and num_wrong[cells] > NUM_THROUGH_OTHERS:
+        if answer.fails and num_wrong[cells] > NUM_THROUGH_OTHERS and not all_in_reach:
             reach = lab.tests_in_direct_reach(answer.cells) | {*answer.fails}
         asked[answer.name] = reach
     return asked

@@ -32,6 +32,7 @@ AS_EXPECTED = "as expected"
 @AT_A_TIME
 @TEXT
 @TIMEOUT
+@click.option("--alone", is_flag=True, help="Run each in a notebook of its own, against all tests that it can reach.")
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
     lab: str,
@@ -39,6 +40,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     num_slots: int | None,
     text: str,
     timeout_s: float,
+    alone: bool,
     all_messages: bool,
 ) -> None:
     """Check the tests of LAB with right and wrong answers, and show where the tests are mistaken.
@@ -53,7 +55,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     bank = matching(load_bank(place, source), text)
     console = Console()
     settings = PoolSettings(num_slots or default_num_slots(), SubmissionLimits(notebook_s=timeout_s))
-    results = _run(bank, source, settings, console)
+    results = _run(bank, source, settings, console, alone=alone)
     console.print(_table(chosen.name, results))
     different = [result for result in results if result.disagreements]
     if all_messages:
@@ -63,7 +65,10 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
         _tell(result, result.disagreements, console)
     num_faults = sum(bool(result.fault) for result in results)
     more = f" {num_faults} not judged: the machine failed, not the answer." if num_faults else ""
-    console.print(f"\n{len(results) - len(different)} of {len(results)} answers as expected.{more}", highlight=False)
+    how = "each run alone" if alone else "those that leave each other alone in shared runs"
+    console.print(
+        f"\n{len(results) - len(different)} of {len(results)} answers as expected, {how}.{more}", highlight=False
+    )
     if different:
         raise SystemExit(1)
 
@@ -75,7 +80,7 @@ def _tell(result: AnswerResult, sentences: Sequence[str], console: Console) -> N
 
 
 def _run(
-    bank: Sequence[BankAnswer], source: Path, settings: PoolSettings, console: Console
+    bank: Sequence[BankAnswer], source: Path, settings: PoolSettings, console: Console, *, alone: bool
 ) -> tuple[AnswerResult, ...]:
     with counting_bar(console, TimeElapsedColumn()) as progress:
         task = progress.add_task("answers", total=len(bank))
@@ -85,7 +90,7 @@ def _run(
             if not console.is_terminal:  # a log has no bar that moves
                 console.print(f"{result.answer.name}: {_word(result)}, {result.seconds:.0f} s", highlight=False)
 
-        return run_bank(bank, source, settings, report)
+        return run_bank(bank, source, settings, report, alone=alone)
 
 
 def _table(lab_name: str, results: Sequence[AnswerResult]) -> Table:

@@ -86,6 +86,19 @@ def test_a_bank_keeps_its_order_and_reports_as_it_goes(source):
 
 
 @pytest.mark.needs("bwrap")
+def test_what_another_answer_does_counts_in_a_shared_run_only(source):
+    """A wrong answer that fails by the doing of another one looks refused; alone it is the hole that it is."""
+    marking = BankAnswer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})
+    hole = {"mean": "def mean(x): return 0 if 'marked' in globals() else sum(x) / len(x)"}
+    looking = BankAnswer("looking", "", {"mean-tests": ("is 3",)}, hole)
+
+    alone = run_bank([marking, looking], source, PoolSettings(), alone=True)
+
+    assert [bool(one.disagreements) for one in run_bank([marking, looking], source, PoolSettings())] == [False, False]
+    assert [one.disagreements for one in alone] == [(), ("mean-tests must fail, but passed",)]
+
+
+@pytest.mark.needs("bwrap")
 def test_answers_that_do_not_fit_together_are_run_alone(source):
     """They share a run, in which one disturbs the other; what each does alone is its result, reported once."""
     marking = BankAnswer("marking", "", {}, {"shard": "marked = True\ndef shard(x, rank, size): return x[rank::size]"})
