@@ -71,8 +71,8 @@ def check_random_start(trial: TrainingTrial) -> None:
 
     None is a whole number, or a half. About as many are positive as negative, some are far from zero, and the mean of
     the squares is about 1: by how much they may miss it, one in a million right answers does for each of the three.
-    Example: of 68 numbers 14 to 54 are positive, one is above 1.3 or below -1.3, and the mean square is between 0.37
-    and 2.1, by Wilson's and Hilferty's approximation of chi-squared (1931). Uniform numbers from 0 to 1 are all
+    Example: of 48 numbers 8 to 40 are positive, one is above 1.15 or below -1.15, and the mean square is between 0.29
+    and 2.3, by Wilson's and Hilferty's approximation of chi-squared (1931). Uniform numbers from 0 to 1 are all
     positive, and those from -1 to 1 all below 1.
     """
     starts = trial.all_starts()

@@ -36,6 +36,10 @@ def test_every_mistake_is_in_the_bank_of_its_lab():
 
         assert [name for name in names if not bank.get(name, {}).get("fails")] == []
         assert len(names) > 3
+        for row in re.findall(r"(?m)^\| .* \| (`.*`) \| (`.*`) \|$", part):
+            codes, answers = (re.findall(r"`(.*?)`", cell) for cell in row)
+            told = {word for name in answers for words in bank[name]["fails"].values() for word in words}
+            assert {*codes} <= told
 
 
 def test_no_later_section_needs_what_may_be_skipped():
