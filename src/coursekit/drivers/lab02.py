@@ -189,8 +189,7 @@ def trainings(
     for name in num_epochs:
         with variables_that_start_at(private["starts"]) if name == "apart" else contextlib.nullcontext():
             found[name] = history(name, num_epochs[name], batch_sizes[name])
-    one_step = len(private["long"][0])
-    starts = [history("long", 1, one_step)[:1].ravel() for _ in range(num_starts)]
+    starts = [history("long", 1, len(private["long"][0]))[:1].ravel() for _ in range(num_starts)]
     return {**found, "starts": np.array(starts)}
 
 
