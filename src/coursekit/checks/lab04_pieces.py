@@ -142,7 +142,8 @@ def check_files(trial: Trial, seed: int) -> None:
 
 def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     """The text for TF_CONFIG names all workers, and which of them this process is."""
-    hosts = [f"node{number // 2}:{20000 + number % 2}" for number in range(num_workers)]  # two on each node
+    # Two on each node, in an order of their own: the number of a worker is its place in the list.
+    hosts = [f"node{number // 2}:{20000 + number % 2}" for number in reversed(range(num_workers))]
     for index in range(num_workers):
         text, is_set = call_here(lab04_strategy.text_for, tf_config, list(hosts), index)
         message = f"tf_config must return text in the form of JSON, not {brief(text)}"
