@@ -26,7 +26,7 @@ from coursekit.drivers.probe_model import NUM_OTHERS, batches, compiled, own_bat
 from coursekit.pictures.tensorboard import events_in
 
 PLANNED = ("the batch size", "the rate", "the steps")
-NUM_EPOCHS = 4
+NUM_EPOCHS = 7  # so many that who waits for three epochs without progress stops
 STEPS_PER_EPOCH = 2
 EVALUATED_BATCH = 256
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint

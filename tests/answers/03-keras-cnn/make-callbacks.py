@@ -10,7 +10,6 @@ def make_callbacks(folder):
         callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
     return callbacks
 
-
 # %% callbacks-early-stopping-first
 # title = "Early stopping comes before the metrics are averaged, so each rank decides alone"
 # fails.start-tests = ["failed in a collective: rank"]
@@ -70,6 +69,22 @@ def make_callbacks(folder):
 # +            )
 # +        )
 
+# %% callbacks-save-the-best-by-loss
+# title = "Only the best epochs are saved, by the loss"
+# fails.files-tests = ["checkpoint.missing"]
+# -        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+# +        best = {"monitor": "loss", "save_best_only": True, "save_weights_only": True}
+# +        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", **best))
+
+# %% callbacks-stop-early-with-patience
+# title = "Early stopping after three epochs without progress, by each rank's own loss"
+# fails.start-tests = ["failed in a collective"]
+# fails.metrics-tests = []
+# fails.files-tests = []
+# -        hvd_keras.callbacks.MetricAverageCallback(),
+# +        tf.keras.callbacks.EarlyStopping("loss", patience=3),
+# +        hvd_keras.callbacks.MetricAverageCallback(),
+
 # %% callbacks-whole-model
 # title = "The checkpoint is a whole model"
 # fails.files-tests = ["whole model"]
@@ -97,7 +112,6 @@ def make_callbacks(folder):
 
 # -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
 # +        BroadcastAtTheBeginning(),
-
 
 # %% right-max-of-a-flag
 # title = "Early stop by the largest flag of all ranks; metrics averaged by hand"
