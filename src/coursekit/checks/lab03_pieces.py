@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import as_lists, require_close, require_equal
+from coursekit.checks.compare import Array, as_lists, require_close, require_equal
 from coursekit.checks.on_ranks import run_here
 from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.shards import check_writers
@@ -95,6 +95,12 @@ def explained(trial: Trial, words: str, cause: Cause) -> Trial:
     return replace(trial, error=f"{without_codes(trial.error)} {cause}") if words in trial.error else trial
 
 
+def one_and_another(samples: Array) -> Array:
+    """Return the first of a rank's samples in place of all, but for the last epoch's: these become the second."""
+    is_last = np.arange(len(samples)) >= len(samples) - len(samples) // lab03.NUM_EPOCHS
+    return np.where(is_last, samples[1], samples[0])
+
+
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
     """Train a probe with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
 
@@ -102,11 +108,9 @@ def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
     new ones: a rank that stops early by its own loss leaves the others alone. In the last epoch rank 0 sees another
     sample: no rank's loss, and no mean, is the best then.
     """
-    num_of_epoch = lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
-    num_samples = lab03.NUM_EPOCHS * num_of_epoch
+    num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
-    first, second = private[0]["samples"][:2]
-    private[0]["samples"] = np.where(np.arange(num_samples) < num_samples - num_of_epoch, first, second)
+    private[0]["samples"] = one_and_another(private[0]["samples"])
     trial = try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, private=private, look=True)
     # So Keras ends where a whole model is to be saved at a Path.
     whole_model = Cause("Is save_weights_only=True missing?", "checkpoint.whole-model")

@@ -10,6 +10,7 @@ def make_callbacks(folder):
         callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
     return callbacks
 
+
 # %% callbacks-early-stopping-first
 # title = "Early stopping comes before the metrics are averaged, so each rank decides alone"
 # fails.start-tests = ["failed in a collective: rank"]
@@ -112,6 +113,7 @@ def make_callbacks(folder):
 
 # -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
 # +        BroadcastAtTheBeginning(),
+
 
 # %% right-max-of-a-flag
 # title = "Early stop by the largest flag of all ranks; metrics averaged by hand"

@@ -31,6 +31,7 @@ def tf_config(hosts, index):
     """Return the value of TF_CONFIG for one worker; `hosts` is the list of all workers' addresses."""
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})
 
+
 # %% tf-config-sorts
 # title = "The addresses are sorted, so that the index is that of another worker"
 # fails.tf-config-tests = ["tf-config.wrong-workers"]
