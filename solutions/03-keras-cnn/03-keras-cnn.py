@@ -688,7 +688,7 @@ with check("validation", section="9"):
 #
 # 1. Horovod is initialised already. Pin the GPU, build the network, make the plan with `imagenet.count_images(train_files)` images; a `max_num_steps` above 0 limits the steps of an epoch.
 # 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses` and the metric `"accuracy"`.
-# 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch`, `verbose=0` and your callbacks, `WarmUp` and, after yours, those of `more_callbacks`, which may decide something.
+# 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and your callbacks, `WarmUp` and, after yours, those of `more_callbacks`, which may decide something. `verbose=0` keeps it quiet.
 # 4. Validate once, after `fit`: in `fit`, Keras would average the ranks' results without weights.
 # 5. Return a dictionary: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; `"num_steps"`, the steps of an epoch.
 #

@@ -32,6 +32,9 @@ def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int
         got = f"expected its memory to grow as it is needed, got growth for {growing or 'none'}"
         message = f"rank {rank} sees the GPU {visible}, {got}: set_memory_growth(gpu, True) for the GPU that you pin"
         require(set(visible or ()) <= set(growing), message, "gpu.no-growth")
+    [(_, growing)] = run_here(lab02.pin_with_pretended_gpus, pin_gpu, 1, num_ranks=1)
+    message = "the only GPU of a node: expected its memory to grow as it is needed, too: set_memory_growth(gpu, True)"
+    require(0 in growing, message, "gpu.no-growth")
 
 
 def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:

@@ -14,7 +14,6 @@ def pin_gpu():
 # -        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
 # +        tf.config.experimental.set_memory_growth(gpus[0], True)
 
-
 # %% pin-grows-by-rank
 # title = "The GPU of the local rank is visible, that of the rank may grow"
 # fails.pin-gpu-tests = ["gpu.no-growth"]
@@ -120,3 +119,9 @@ from coursekit.way_out import take
 evaluate = take(
     "dmFsaWRhdGlvbgoKZGVmIGV2YWx1YXRlKG5ldHdvcmssIGRhdGFzZXQpOgogICAgIiIiUmV0dXJuIGxvc3MgYW5kIG1ldHJpY3Mgb3ZlciB0aGUgZGF0YSBzZXRzIG9mIGFsbCByYW5rcyB0b2dldGhlci4iIiIKICAgICMgYWJvdXQgNCBsaW5lcwogICAgbmV0d29yay5ldmFsdWF0ZShkYXRhc2V0LCB2ZXJib3NlPTApCiAgICBzdW1zID0gdGYuc3RhY2soW1ttZXRyaWMudG90YWwsIG1ldHJpYy5jb3VudF0gZm9yIG1ldHJpYyBpbiBuZXR3b3JrLm1ldHJpY3NdKQogICAgc3VtcyA9IGh2ZC5hbGxyZWR1Y2Uoc3Vtcywgb3A9aHZkLlN1bSkubnVtcHkoKQogICAgcmV0dXJuIHttZXRyaWMubmFtZTogZmxvYXQodG90YWwgLyBjb3VudCkgZm9yIG1ldHJpYywgKHRvdGFsLCBjb3VudCkgaW4gemlwKG5ldHdvcmsubWV0cmljcywgc3Vtcyl9"
 )
+
+# %% pin-of-several-only
+# title = "A single GPU is left as it is: its memory does not grow"
+# fails.pin-gpu-tests = ["gpu.no-growth"]
+# -    if gpus:
+# +    if len(gpus) > 1:
