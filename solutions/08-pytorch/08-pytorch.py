@@ -99,7 +99,7 @@ def join():
 
 # %% role="tests" id="join-tests" points=1
 with check("joined ranks", section="1"):
-    lab08_pieces.check_join(join, num_ranks=3, ranks_per_node=2)
+    lab08_pieces.check_join(join, num_ranks=5, ranks_per_node=3)
     ### BEGIN HIDDEN TESTS
     lab08_pieces.check_join(join, num_ranks=2, ranks_per_node=1)
     ### END HIDDEN TESTS

@@ -26,7 +26,7 @@ ALIKE = 1e-6  # numbers in 32 bits
 def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """Every rank knows its rank, the world size and its local rank, and is joined with the others.
 
-    Example: with 3 ranks, 2 on the first node, rank 2 has the local rank 0. All but the last rank have a GPU.
+    Example: with 5 ranks, 3 on the first node, rank 3 has the local rank 0. All but the last rank have a GPU.
     """
     own, with_gpus = fresh_rng().integers(1, 1000, num_ranks).tolist(), list(range(num_ranks - 1))
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node, "private": own}

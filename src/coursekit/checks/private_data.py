@@ -85,17 +85,20 @@ def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None
     check_used_in_batches(owners_in_files(steps, private), counts, len(private), batch_size)
 
 
-def check_sent(samples: Sequence[Sequence[Array]], private: PrivateInputs, num_samples: int = 0) -> None:
+def check_sent(
+    samples: Sequence[Sequence[Array]], private: PrivateInputs, num_samples: int = 0, *, in_order: bool = True
+) -> None:
     """The samples in each rank's batches are those that were sent to it, or the first of them.
 
-    Each rank goes through `num_samples` of them, again and again; 0: all.
+    Each rank goes through `num_samples` of them, again and again; 0: all. They come in any order unless `in_order`.
     """
     for rank, (batches, given) in enumerate(zip(samples, private)):
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
         sent = np.asarray(given["samples"])
         wanted = np.resize(sent[: num_samples or len(sent)], len(found))
         message = f"rank {rank} does not train on the images that it was given"
-        require(np.array_equal(found, wanted), message, "images.foreign")
+        is_same = np.array_equal(*((found, wanted) if in_order else map(np.sort, (found, wanted))))
+        require(is_same, message, "images.foreign")
 
 
 def check_begins(steps: Steps, private: PrivateInputs, round_number: int = 0) -> None:

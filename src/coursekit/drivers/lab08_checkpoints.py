@@ -14,7 +14,7 @@ torch: Any = Late("torch")
 dist: Any = Late("torch.distributed")
 
 CHECKPOINT = "checkpoint.pt"
-BUFFER = "running_mean"  # of the probes whose state is written
+BUFFER = "odd_mean"  # of the probes whose state is written; str.lstrip("module.") takes its first letters off
 RATE, OTHER_RATE = 0.1, 0.25  # of what is written, and of what it is read into
 
 

@@ -67,3 +67,9 @@ def accumulate(model, batches):
     F.cross_entropy(model(last[0]), last[1]).backward()
     for parameter in model.parameters():
         parameter.grad.div_(len(batches))
+
+
+# %% right-accumulates-from-the-end
+# title = "The batches are taken from the end, and the first of the list is sent"
+# -    for number, (x, y) in enumerate(batches, 1):
+# +    for number, (x, y) in enumerate(reversed(batches), 1):

@@ -4,6 +4,12 @@
 # -    dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
 # +    dist.init_process_group("gloo")
 
+# %% join-local-rank-by-modulo
+# title = "The rank modulo the ranks of its node, which is right on nodes of equal size"
+# fails.join-tests = ["facts.wrong"]
+# -    return dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_RANK"])
+# +    return dist.get_rank(), dist.get_world_size(), dist.get_rank() % int(os.environ["LOCAL_WORLD_SIZE"])
+
 # %% join-rank-for-local-rank
 # title = "The rank for the local rank: right on one node"
 # fails.join-tests = ["the local rank on rank"]

@@ -55,6 +55,13 @@ def resume(wrapped, optimizer, folder):
 # +        settings = optimizer.param_groups
 # +        state = {"model": wrapped.module.state_dict(), "optimizer": [len(settings)], "num_epochs": num_epochs}
 
+# %% save-strips-letters
+# title = "str.lstrip takes all letters of module off the names"
+# fails.save-tests = ["checkpoint.wrong-names"]
+# -        state = {"model": wrapped.module.state_dict(), "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+# +        weights = {name.lstrip("module."): value for name, value in wrapped.state_dict().items()}
+# +        state = {"model": weights, "optimizer": optimizer.state_dict(), "num_epochs": num_epochs}
+
 # %% save-the-objects
 # title = "The model and the optimiser themselves are written"
 # fails.save-tests = ["checkpoint.whole-objects"]
