@@ -377,7 +377,7 @@ for settings in ({}, {"find_unused_parameters": True}):
 # </details>
 
 
-# %% role="answer" id="train-all"
+# %% role="answer" id="train-all" tags=["script"]
 def train_all(model, optimizer, batches):
     """Make a step on each of this rank's batches; other ranks may have more or fewer."""
     # about 5 lines
@@ -649,7 +649,10 @@ with check("mean over all samples", section="4"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The whole training
 #
-# `main` is what every rank does; the script `train.py` beside this notebook calls it too: `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
+# `main` is what every rank does; the script `train.py` next to this notebook calls it too: `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
+#
+# It begins after the last saved epoch, so that a job continues what the job before it has begun.
+# Each epoch is trained by your `train_all`: `train` wraps the model and makes the optimiser, and gets no epochs here.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -662,30 +665,56 @@ def make_data(number, seed):
     return centers[y] + 2.5 * torch.randn(number, num_features, generator=random), y
 
 
-def main():
-    """Train on this rank, write a checkpoint, and return the validation's result."""
+def make_model():
+    """Return the network, on the CPU."""
+    return nn.Sequential(nn.Linear(num_features, num_units), nn.ReLU(), nn.Linear(num_units, 8))
+
+
+def main(num_epochs=num_epochs):
+    """Train the epochs that are not saved yet; return their losses, and the validation's result."""
     join()
     device = pick_device()
     training, validation = (
         TensorDataset(*(part.to(device) for part in make_data(number, seed)))
         for number in (num_samples, num_samples // 5)
     )
-    model = nn.Sequential(nn.Linear(num_features, num_units), nn.ReLU(), nn.Linear(num_units, 8)).to(device)
-    wrapped, optimizer = train(model, read_epochs(training, batch_size, num_epochs, seed), learning_rate)
-    Path(folder).mkdir(exist_ok=True)
-    save(wrapped, optimizer, num_epochs, folder)
+    wrapped, optimizer = train(make_model().to(device), [], learning_rate)
+    unfinished = f"{folder}/unfinished"
+    Path(unfinished).mkdir(parents=True, exist_ok=True)
+    num_trained, losses = resume(wrapped, optimizer, folder), []
+    for epoch, batches in enumerate(read_epochs(training, batch_size, num_epochs, seed), 1):
+        if epoch <= num_trained:
+            continue
+        wrapped.train()
+        train_all(wrapped, optimizer, batches)
+        save(wrapped, optimizer, epoch, unfinished)
+        if dist.get_rank() == 0:  # a job that is killed while it writes leaves the checkpoint of the epoch before
+            os.replace(f"{unfinished}/checkpoint.pt", f"{folder}/checkpoint.pt")
+        parts = {"training": training, "validation": validation}
+        of_parts = {name: evaluate(wrapped.module, part, batch_size)["loss"] for name, part in parts.items()}
+        losses.append({"epoch": epoch, **of_parts})
     result = evaluate(wrapped.module, validation, batch_size)
     if dist.get_rank() == 0:
         print({name: round(value, 3) for name, value in result.items()}, flush=True)
-    return result
+    return {**result, "losses": losses}
 
 
 # %% role="readonly" id="run" tags=["picture"]
+Path(folder, "checkpoint.pt").unlink(missing_ok=True)  # of an earlier run of this cell
 results = ranks.run(main, num_ranks=num_ranks, seed=seed)
+pictures.show_losses(results[0]["losses"])
+
+# %% [markdown] role="readonly" id="run-expected"
+# *Expected:* an accuracy far above one in eight. The loss on the training samples falls from epoch to epoch, and that on the validation samples does not: 1000 samples are few for these classes, which overlap.
+#
+# The same call with two epochs more continues after the checkpoint. Where all epochs are saved, it trains nothing:
+
+# %% role="readonly" id="continued" tags=["picture"]
+for last_epoch in (num_epochs + 2, num_epochs + 2):
+    continued = ranks.run(main, last_epoch, num_ranks=num_ranks)[0]
+    print("epochs trained now:", [losses["epoch"] for losses in continued["losses"]])
 
 # %% [markdown] role="readonly" id="held-text"
-# *Expected:* an accuracy far above one in eight.
-#
 # ## 5. Less memory per rank (21 minutes)
 #
 # Under DDP every rank holds the same weights, the same gradients and the same state of the optimiser. For Adam, that state is two numbers for each weight. With P weights of 4 bytes, a rank holds 16 P bytes, and more for what the samples need.
@@ -924,9 +953,271 @@ for billions in (1, 7, 30):
             f"  {kind:5} fits on {num_gpus} GPU{'s' * (num_gpus > 1)}; a step sends {sent / 1e9:.1f} GB, {sent * 8 / 200e9:.2f} s on such a link"
         )
 
-# %% [markdown] role="readonly" id="end"
+# %% [markdown] role="readonly" id="budget-expected"
 # *Expected:* the bars reach to the lines. ZeRO's ranks may differ, since it shares out whole tensors.
 # In the list above, 30 billion weights fit with FSDP alone: under ZeRO-1 a rank holds 8 P bytes at least, however many GPUs there are.
+
+# %% [markdown] role="readonly" id="speed-text"
+# ## 7. At home: how fast it is, and what large models need
+#
+# This section is not in the 95 minutes. It has no exercises: read, run, and change a number.
+#
+# ### Samples per second
+#
+# The next cell times steps of the network that you trained, on one rank and on several.
+# It times them with the exchange of gradients, and without it, within `no_sync()`. What the second saves is the share of the allreduce.
+# The gradients have as many bytes for a batch of 20 samples as for one of 2000.
+
+# %% role="readonly" id="home-imports"
+import time
+
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
+from torch.distributed.fsdp import MixedPrecisionPolicy
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.checkpoint import checkpoint
+
+
+# %% role="readonly" id="speed" tags=["picture"]
+def time_steps(batch_sizes, num_steps=100):
+    """Return for each size the median seconds of a step, with the exchange of gradients and without."""
+    join()
+    wrapped, optimizer = train(make_model(), [], learning_rate)
+
+    def time_step(x, y):
+        begin = time.perf_counter()
+        optimizer.zero_grad()
+        F.cross_entropy(wrapped(x), y).backward()
+        optimizer.step()
+        return time.perf_counter() - begin
+
+    medians = []
+    for size in batch_sizes:
+        batch = make_data(size, seed)
+        exchanging = np.median([time_step(*batch) for _ in range(num_steps)])
+        with wrapped.no_sync():
+            medians.append((exchanging, np.median([time_step(*batch) for _ in range(num_steps)])))
+    return medians
+
+
+batch_sizes = (20, 200, 2000)
+alone = ranks.run(time_steps, batch_sizes, num_ranks=1, bind_cores=True)[0]
+together = ranks.run(time_steps, batch_sizes, num_ranks=num_ranks, bind_cores=True)[0]
+pictures.show_speed(batch_sizes, [without for _, without in alone], together, num_ranks)
+
+# %% [markdown] role="readonly" id="speed-expected"
+# *Expected:* samples per second grow with the batch, and the share of the allreduce falls. For so small a network most of a step is the allreduce.
+# With GPUs, `torch.cuda.synchronize()` comes ahead of each look at the clock, and model and samples are on the GPU.
+#
+# ### Where a job's ranks learn their place
+#
+# `torchrun` sets the variables of section 1. `srun` does not, so `train.py` calls `coursekit.ranks.launched_script.place_torch()`, which takes them from Slurm's:
+#
+# | variable | in a task of `srun` | without a launcher |
+# | --- | --- | --- |
+# | `RANK` | `SLURM_PROCID` | 0 |
+# | `WORLD_SIZE` | `SLURM_STEP_NUM_TASKS` | 1 |
+# | `LOCAL_RANK` | `SLURM_LOCALID` | 0 |
+# | `MASTER_ADDR` | `SLURM_LAUNCH_NODE_IPADDR` | 127.0.0.1 |
+# | `MASTER_PORT` | 20000 + the last four digits of `SLURM_JOB_ID` | 20000 |
+#
+# It changes nothing where `RANK` is set already, as by `torchrun`. In a task of `srun` it keeps the `MASTER_ADDR` that you have set, and everywhere your `MASTER_PORT`.
+#
+# ### bfloat16
+#
+# A number in bfloat16 has 2 bytes: the range of a 32-bit number, with 8 significant bits in place of 24.
+# `torch.autocast` computes the layers in it; weights and gradients stay in 32 bits.
+# FSDP's `MixedPrecisionPolicy` collects the weights in it; what each rank keeps of them stays in 32 bits.
+
+
+# %% role="readonly" id="bfloat16" tags=["picture"]
+def train_with(kind):
+    """Make 20 steps; return the types of numbers, and the last loss."""
+    join()
+    torch.manual_seed(seed)
+    model, used = make_model(), set()
+    model[0].register_forward_hook(lambda layer, *_: used.add(layer.weight.dtype))
+    if kind == "FSDP, policy":
+        fully_shard(model, mp_policy=MixedPrecisionPolicy(torch.bfloat16, reduce_dtype=torch.float32))
+    else:
+        model = DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    x, y = make_data(200, seed)
+    for _ in range(20):
+        optimizer.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=kind == "DDP, autocast"):
+            logits = model(x)
+        loss = F.cross_entropy(logits.float(), y)  # the loss is computed in 32 bits
+        loss.backward()
+        optimizer.step()
+    weight = next(model.parameters())
+    return {"used": used, "kept": weight.dtype, "gradients": weight.grad.dtype, "logits": logits.dtype}, loss.item()
+
+
+for kind in ("DDP", "DDP, autocast", "FSDP, policy"):
+    types, loss = ranks.run(train_with, kind, num_ranks=num_ranks)[0]
+    print(f"{kind}: loss {loss:.4f}", types)
+
+# %% [markdown] role="readonly" id="sharded-text"
+# *Expected:* logits in bfloat16 in the last two lines, and losses that differ by less than 0.001. Only FSDP has weights in bfloat16 while a layer computes (`used`); all keep them in 32 bits.
+# With GPUs, the line with `autocast` says `"cuda"`, and model and samples are on the GPU.
+#
+# ### A sharded checkpoint
+#
+# `save` writes the whole state on rank 0, which must hold it. With `torch.distributed.checkpoint` each rank writes its own share, and any number of ranks reads them.
+
+
+# %% role="readonly" id="sharded" tags=["picture"]
+def make_sharded():
+    """Join the ranks; return a sharded model and its optimiser."""
+    join()
+    model = fully_shard(make_model())
+    return model, torch.optim.Adam(model.parameters())
+
+
+def save_shares(where):
+    """Make a step, and write what this rank holds; return the sum of all weights."""
+    model, optimizer = make_sharded()
+    model(torch.ones(4, num_features)).square().mean().backward()
+    optimizer.step()
+    dcp.save(dict(zip(("model", "optimizer"), get_state_dict(model, optimizer))), checkpoint_id=where)
+    return sum(weight.full_tensor().sum().item() for weight in model.parameters())
+
+
+def load_shares(where):
+    """Read this rank's share; return the sum of all weights, and how many rows of the first layer are here."""
+    model, optimizer = make_sharded()
+    state = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer)))
+    dcp.load(state, checkpoint_id=where)
+    set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+    weights = list(model.parameters())
+    return sum(weight.full_tensor().sum().item() for weight in weights), len(weights[0].to_local())
+
+
+where = f"{folder}/sharded"
+print("saved by 2 ranks, sum of the weights:", ranks.run(save_shares, where)[0])
+print("files:", sorted(path.name for path in Path(where).iterdir()))
+for size in (1, 3):
+    print(f"read by {size}, sum and rows:", ranks.run(load_shares, where, num_ranks=size))
+
+# %% [markdown] role="readonly" id="recomputed-text"
+# *Expected:* the same sum from each rank. The first layer has 64 rows: all on one rank, and 22, 22 and 20 on three.
+# With GPUs, the line that makes the model puts it on the GPU.
+#
+# ### Activation checkpointing
+#
+# Each layer keeps its input for the backward pass. `torch.utils.checkpoint` keeps the input of a block alone, and computes the inner ones again in the backward pass: less memory, more time, and the same gradients.
+# The next cell counts what autograd keeps, without the weights.
+
+
+# %% role="readonly" id="recomputed" tags=["picture"]
+class Blocks(nn.Module):
+    """Eight blocks of two layers; each keeps all inputs of its layers, or that of the block."""
+
+    def __init__(self, recomputes):
+        super().__init__()
+        self.recomputes = recomputes
+        self.blocks = nn.ModuleList(
+            nn.Sequential(nn.Linear(256, 1024), nn.ReLU(), nn.Linear(1024, 256)) for _ in range(8)
+        )
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = checkpoint(block, x, use_reentrant=False) if self.recomputes else block(x)
+        return x
+
+
+def count_kept(recomputes):
+    """Return the bytes that are kept for the backward pass, the median seconds of both passes, and a sum of gradients."""
+    join()
+    torch.manual_seed(seed)
+    model, kept = DistributedDataParallel(Blocks(recomputes)), {}
+    weights = {weight.data_ptr() for weight in model.parameters()}
+
+    def note(x):
+        kept[x.data_ptr()] = x.nbytes * (x.data_ptr() not in weights)
+        return x
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda x: x):
+        model(torch.ones(64, 256)).square().mean().backward()
+    gradients, times = sum(weight.grad.abs().sum().item() for weight in model.parameters()), []
+    for _ in range(11):
+        begin = time.perf_counter()
+        model(torch.ones(64, 256)).square().mean().backward()
+        times.append(time.perf_counter() - begin)
+    return sum(kept.values()), np.median(times), gradients
+
+
+for recomputes in (False, True):
+    num_bytes, seconds, gradients = ranks.run(count_kept, recomputes, num_ranks=num_ranks)[0]
+    print(
+        f"recomputes {recomputes}: {num_bytes / 1e6:.2f} MB kept, {1000 * seconds:.0f} ms, sum of gradients {gradients:.6f}"
+    )
+
+# %% [markdown] role="readonly" id="nested-text"
+# *Expected:* about a fifth of the bytes, and the same sum of gradients. The passes take longer, since each block's forward pass is computed twice.
+# With GPUs, model and samples are on the GPU, and `torch.cuda.max_memory_allocated()` tells the memory that was needed.
+#
+# ### FSDP block by block
+#
+# In large models the units of FSDP are blocks of several layers. The next cell asks in the middle of each block how many of all tensors of weights are whole on this rank: with `fully_shard` on the model alone, and with your `shard`, which makes each block a unit, and then the model.
+
+
+# %% role="readonly" id="nested" tags=["picture"]
+def count_whole(is_nested):
+    """Return, for each block while it computes, how many of the 16 tensors of weights are whole on this rank."""
+    join()
+    blocks = [nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64)) for _ in range(4)]
+    model, whole = nn.Sequential(*blocks), []
+    model = shard(model) if is_nested else fully_shard(model)
+
+    def note(*_):
+        whole.append(sum(not hasattr(weight, "to_local") for weight in model.parameters()))
+
+    for block in blocks:
+        block[1].register_forward_hook(note)
+    model(torch.ones(4, 64))
+    return whole
+
+
+for is_nested in (False, True):
+    print("blocks, then the model:" if is_nested else "the model alone:", ranks.run(count_whole, is_nested)[0])
+
+# %% [markdown] role="readonly" id="trace-text"
+# *Expected:* 16 in each block with the model alone, and 4 in each with the blocks: those of the block that computes.
+# With GPUs, the line that makes the blocks puts them on the GPU.
+#
+# ### A trace of a step
+#
+# `torch.profiler` notes when each operation begins and ends. Here it notes one forward and backward pass of eight layers. DDP has buckets of 2 MB, so that there are several.
+
+
+# %% role="readonly" id="trace" tags=["picture"]
+def trace_step():
+    """Print on rank 0 where a step's time goes; return (name, begin, end) in ms of products and exchanges."""
+    join()
+    model = nn.Sequential(*(nn.Linear(512, 512) for _ in range(8)))
+    model, x = DistributedDataParallel(model, bucket_cap_mb=2), torch.randn(64, 512)
+    for _ in range(3):
+        model(x).square().mean().backward()
+    with profile(activities=[ProfilerActivity.CPU]) as trace:
+        model(x).square().mean().backward()
+    if dist.get_rank() == 0:
+        for one in sorted(trace.key_averages(), key=lambda one: -one.cpu_time_total)[:6]:
+            print(f"{one.key[:50]:50} {one.count:3} calls, {one.cpu_time_total / 1000:6.1f} ms in all")
+        trace.export_chrome_trace(f"{folder}/trace.json")
+    names = {"AddmmBackward0": "backward", "gloo:all_reduce": "allreduce"}
+    spans = [(one.name, one.time_range) for one in trace.events() if one.name in names]
+    return [(names[name], span.start / 1000, span.end / 1000) for name, span in spans]
+
+
+quiet = {"KINETO_LOG_LEVEL": "6"}  # of the profiler's library
+pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0])
+
+# %% [markdown] role="readonly" id="end"
+# *Expected:* four exchanges, `gloo:all_reduce`, and the first begins before the backward pass has ended: DDP sends a bucket when it is full.
+# `trace.json` has every operation: load it into `chrome://tracing` or Perfetto.
+# With GPUs, `activities` also holds `ProfilerActivity.CUDA`, and the exchanges are those of NCCL.
 #
 # ## What you can now do
 #
