@@ -984,6 +984,8 @@ from torch.distributed.fsdp import MixedPrecisionPolicy
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import checkpoint
 
+from coursekit.throughput import warn_if_busy
+
 
 # %% role="readonly" id="speed" tags=["picture"]
 def time_steps(batch_sizes, num_steps=100):
@@ -1007,6 +1009,7 @@ def time_steps(batch_sizes, num_steps=100):
     return fastest
 
 
+warn_if_busy()
 batch_sizes = (20, 200, 2000)
 alone = ranks.run(time_steps, batch_sizes, num_ranks=1, bind_cores=True)[0]
 together = ranks.run(time_steps, batch_sizes, num_ranks=num_ranks, bind_cores=True)[0]
@@ -1171,7 +1174,7 @@ for recomputes in (False, True):
 
 # %% [markdown] role="readonly" id="nested-text"
 # *Expected:* about a fifth of the bytes, and the same sum of gradients.
-# The second time includes the blocks that are computed again; on a busy machine it varies by more than that.
+# The second time includes computing each block again, which other programs on the machine can hide.
 # With GPUs, put model and samples on the GPU; `torch.cuda.max_memory_allocated()` then tells the memory.
 #
 # ### FSDP block by block
@@ -1222,8 +1225,9 @@ def trace_step():
     with profile(activities=[ProfilerActivity.CPU]) as trace:
         model(x).square().mean().backward()
     if dist.get_rank() == 0:
-        for one in sorted(trace.key_averages(), key=lambda one: -one.cpu_time_total)[:6]:
-            print(f"{one.key[:50]:50} {one.count:3} calls, {one.cpu_time_total / 1000:6.1f} ms in all")
+        shown = ("DistributedDataParallel.forward", "AddmmBackward0", "gloo:all_reduce")
+        for one in [one for one in trace.key_averages() if one.key in shown]:
+            print(f"{one.key:32} {one.count} times, {one.cpu_time_total / 1000:.1f} ms in all")
         trace.export_chrome_trace(f"{folder}/trace.json")
     names = {"AddmmBackward0": "backward", "gloo:all_reduce": "allreduce"}
     spans = [(one.name, one.time_range) for one in trace.events() if one.name in names]
@@ -1234,7 +1238,7 @@ quiet = {"KINETO_LOG_LEVEL": "6"}  # of the profiler's library
 pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0])
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* four exchanges, `gloo:all_reduce`; the first one begins before the backward pass has ended.
+# *Expected:* `gloo:all_reduce` four times, once for each bucket; the first begins before the backward pass has ended.
 # `trace.json` in the folder has every operation: load it into `chrome://tracing` or Perfetto.
 # With GPUs, put model and samples on the GPU, and add `ProfilerActivity.CUDA` to the `activities`.
 #
