@@ -975,7 +975,7 @@ for billions in (1, 7, 30):
 # It takes the fastest of 100 steps, which other programs on the machine disturb least.
 # Gradients have the same number of bytes for a batch of 20 samples and for one of 2000.
 
-# %% role="readonly" id="home-imports"
+# %% role="readonly" id="home-imports" tags=["picture"]
 import time
 
 import torch.distributed.checkpoint as dcp
