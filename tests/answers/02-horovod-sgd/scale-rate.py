@@ -1,9 +1,9 @@
 # %% rate-by-local-size
 # title = "The ranks of one node are counted, not all"
-# fails.scale-rate-tests = ["expected"]
-# fails.horovod-rate-tests = ["one node"]
+# fails.scale-rate-tests = ["rate.wrong"]
+# fails.horovod-rate-tests = ["rate.uneven"]
 # fails.horovod-serial-tests = []
-# fails.keras-rate-tests = ["one node"]
+# fails.keras-rate-tests = ["rate.uneven"]
 def scale_rate(learning_rate):
     return learning_rate * hvd.local_size()
 

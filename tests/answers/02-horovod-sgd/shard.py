@@ -27,8 +27,8 @@ def shard(x, y):
 
 # %% shard-by-local-rank
 # title = "The shard is that of the local rank: right on one node"
-# fails.shard-tests = ["not disjoint"]
-# fails.horovod-shards-tests = ["not disjoint"]
+# fails.shard-tests = ["shards.overlap"]
+# fails.horovod-shards-tests = ["shards.overlap"]
 # fails.horovod-serial-tests = []
 # fails.keras-shards-tests = []
 # -    mine = slice(hvd.rank(), None, hvd.size())
@@ -37,10 +37,10 @@ def shard(x, y):
 
 # %% shard-cut-to-equal
 # title = "All shards are cut to the same size, so that the rest of the samples is lost"
-# fails.shard-tests = ["not complete"]
-# fails.horovod-shards-tests = ["not complete"]
+# fails.shard-tests = ["shards.incomplete"]
+# fails.horovod-shards-tests = ["shards.cut"]
 # fails.horovod-serial-tests = []
-# fails.keras-shards-tests = ["not complete"]
+# fails.keras-shards-tests = ["shards.cut"]
 def shard(x, y):
     n = len(x) // hvd.size()
     mine = slice(hvd.rank() * n, (hvd.rank() + 1) * n)
@@ -87,10 +87,10 @@ def shard(x, y):
 
 # %% shard-padded
 # title = "Shorter shards begin again, so that all are of one size"
-# fails.shard-tests = ["not disjoint"]
-# fails.horovod-shards-tests = ["not disjoint"]
+# fails.shard-tests = ["samples.repeated"]
+# fails.horovod-shards-tests = ["shards.padded"]
 # fails.horovod-serial-tests = []
-# fails.keras-shards-tests = ["not disjoint"]
+# fails.keras-shards-tests = ["shards.padded"]
 def shard(x, y):
     num_mine = -(-len(x) // hvd.size())
     return tuple(np.resize(part[hvd.rank() :: hvd.size()], num_mine) for part in (x, y))
@@ -98,7 +98,7 @@ def shard(x, y):
 
 # %% shard-seeded-by-rank
 # title = "Each rank shuffles with its rank as seed before it takes its share"
-# fails.shard-tests = ["not disjoint"]
+# fails.shard-tests = ["shards.overlap"]
 # fails.horovod-shards-tests = ["not disjoint"]
 # fails.keras-shards-tests = ["not disjoint"]
 def shard(x, y):

@@ -81,7 +81,7 @@ def average(gradients):
 
 # %% loop-batch-size-unused
 # title = "The whole shard is one batch, whatever was asked"
-# fails.horovod-serial-tests = ["is batch_size used"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # -        for first in range(0, len(x), batch_size):
 # -            batch = slice(first, first + batch_size)
 # +        for _ in [0]:
@@ -175,13 +175,13 @@ def average(gradients):
 
 # %% loop-last-batch-dropped
 # title = "Only whole batches are used, the smaller last one is left out"
-# fails.horovod-serial-tests = ["last, smaller batch"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # -        for first in range(0, len(x), batch_size):
 # +        for first in range(0, len(x) - batch_size + 1, batch_size):
 
 # %% loop-momentum
 # title = "The optimiser has a momentum"
-# fails.horovod-serial-tests = ["momentum of 0.9"]
+# fails.horovod-serial-tests = ["momentum.unasked"]
 # -    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
 # +    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate), momentum=0.9)
 
@@ -252,7 +252,7 @@ def average(gradients):
 
 # %% loop-same-seed-no-broadcast
 # title = "No broadcast, but the same seed on every rank: equal by luck"
-# fails.horovod-start-tests = ["not broadcast"]
+# fails.horovod-start-tests = ["broadcast.missing"]
 #      pin_gpu()
 # +    tf.random.set_seed(1)
 
@@ -378,7 +378,7 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-wrapped-optimiser
 # title = "The optimiser is wrapped instead of the tape, which averages nothing in a loop of one's own"
-# fails.horovod-average-tests = ["not averaged"]
+# fails.horovod-average-tests = ["gradients.not-averaged"]
 # fails.horovod-serial-tests = []
 # -    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
 # +    optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))

@@ -74,7 +74,7 @@ def evaluate(network, dataset):
 
 # %% evaluate-whole-batches-only
 # title = "The pictures of the last, smaller batch are left out"
-# fails.evaluate-tests = ["over the images of all ranks"]
+# fails.evaluate-tests = ["metrics.wrong"]
 # consequences = ["train-tests", "continued-tests"]
 # -    network.evaluate(dataset, verbose=0)
 # +    network.evaluate(dataset.unbatch().batch(256, drop_remainder=True), verbose=0)

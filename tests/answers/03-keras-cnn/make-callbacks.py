@@ -95,7 +95,7 @@ def make_callbacks(folder):
 
 # %% callbacks-write-before-the-average
 # title = "Rank 0 writes its logs before the metrics are averaged"
-# fails.metrics-tests = ["logs hold the losses of rank 0"]
+# fails.metrics-tests = ["callbacks.wrong-order"]
 # consequences = ["train-tests", "continued-tests"]
 # -        hvd_keras.callbacks.MetricAverageCallback(),
 

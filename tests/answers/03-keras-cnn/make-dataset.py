@@ -89,7 +89,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-repeats-before-shuffling
 # title = "Repeated first, and then shuffled: the epochs mix"
-# fails.order-tests = ["epochs are mixed"]
+# fails.order-tests = ["epochs.mixed"]
 # consequences = ["shards-tests", "train-tests", "continued-tests"]
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset = dataset.repeat().shuffle(1000, seed=seed)
@@ -117,7 +117,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-shards-batches
 # title = "The batches are sharded: batch first, then shard"
-# fails.shards-tests = ["shard the list of files"]
+# fails.shards-tests = ["files.shared"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 
@@ -133,14 +133,14 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-shards-by-num-ranks
 # title = "The notebook's num_ranks is taken for the world size"
-# fails.shards-tests = ["several ranks"]
+# fails.shards-tests = ["shards.overlap"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 # +    files = files[hvd.rank() % num_ranks :: num_ranks]
 
 # %% dataset-shards-records
 # title = "The records are sharded after interleave, so every rank reads all files"
-# fails.shards-tests = ["shard the list of files"]
+# fails.shards-tests = ["files.shared"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 

@@ -48,7 +48,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-ignores-compression
 # title = "The argument compression is not used"
-# fails.compression-tests = ["32 bits, not 16"]
+# fails.compression-tests = ["compression.wrong-bits"]
 # consequences = ["train-tests", "continued-tests"]
 def make_optimizer(rate, compression="none"):
     return hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate, momentum=0.9))
@@ -71,7 +71,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-not-wrapped
 # title = "An optimiser as for one process"
-# fails.optimizer-tests = ["not averaged"]
+# fails.optimizer-tests = ["gradients.not-averaged"]
 # fails.compression-tests = []
 # consequences = ["train-tests", "continued-tests"]
 def make_optimizer(rate, compression="none"):
@@ -137,7 +137,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-wrapped-twice
 # title = "Wrapped for the averaging, and once more for the compression"
-# fails.optimizer-tests = ["wrapped twice"]
+# fails.optimizer-tests = ["optimizer.wrapped-twice"]
 # fails.compression-tests = []
 # consequences = ["train-tests", "continued-tests"]
 def make_optimizer(rate, compression="none"):

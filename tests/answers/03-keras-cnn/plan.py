@@ -24,8 +24,8 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 
 # %% plan-by-num-ranks
 # title = "The notebook's num_ranks is taken for the world size in the rate"
-# fails.plan-tests = ["rate"]
-# fails.elastic-tests = ["rate"]
+# fails.plan-tests = ["rate.wrong"]
+# fails.elastic-tests = ["rate.wrong"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
 # +    return batch_of_rank, learning_rate * batch_of_rank * num_ranks / batch_size, num_steps

@@ -1,6 +1,6 @@
 # %% resume-before-the-momenta-exist
 # title = "Everything is broadcast, but the optimiser is not built yet"
-# fails.resume-tests = ["momenta"]
+# fails.resume-tests = ["momenta.lost"]
 # consequences = ["train-tests", "continued-tests"]
 # -    network.optimizer.build(network.trainable_variables)
 
@@ -61,7 +61,7 @@ def resume(network, folder):
 
 # %% resume-without-the-optimiser
 # title = "The weights are broadcast, the optimiser's state is not"
-# fails.resume-tests = ["rank 1", "momenta"]
+# fails.resume-tests = ["momenta.lost"]
 # consequences = ["train-tests", "continued-tests"]
 # -    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
 # +    hvd.broadcast_variables(network.variables, root_rank=0)

@@ -66,7 +66,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-compiles-by-name
 # title = "compile gets the name of an optimiser instead of the one that averages"
-# fails.train-tests = ["not those of SGD"]
+# fails.train-tests = ["updates.unexplained"]
 # fails.continued-tests = []
 # -        make_optimizer(rate, settings["compression"]),
 # +        "sgd",
@@ -79,7 +79,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-epochs-of-the-notebook
 # title = "The parameter num_epochs instead of the entry of settings"
-# fails.continued-tests = ["got none", "num_epochs"]
+# fails.continued-tests = ["steps.none"]
 # -        epochs=settings["num_epochs"],
 # +        epochs=num_epochs,
 

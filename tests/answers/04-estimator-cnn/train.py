@@ -50,7 +50,7 @@ def evaluate(estimator, files, params):
 
 # %% train-ended-hangs
 # title = "max_steps alone: when all is done, rank 0 returns at once and leaves the others alone"
-# fails.train-continued-tests = ["had already finished"]
+# fails.train-continued-tests = ["collective.peer-finished"]
 # -    if hvd.broadcast_object(num_steps_done(folder), root_rank=0) < num_steps:
 # -        estimator.train(
 # +    estimator.train(

@@ -17,7 +17,7 @@
 
 # %% epochs-no-set-epoch
 # title = "The sampler is never told the epoch: each has the order of the first"
-# fails.order-tests = ["same order", "set_epoch"]
+# fails.order-tests = ["order.repeated"]
 # -        sampler.set_epoch(epoch)
 
 # %% epochs-not-shuffled
@@ -51,7 +51,7 @@ def read_epochs(dataset, batch_size, num_epochs, seed):
 
 # %% epochs-set-epoch-once
 # title = "The epoch is set once, before the loop"
-# fails.order-tests = ["same order"]
+# fails.order-tests = ["order.repeated"]
 # -    for epoch in range(num_epochs):
 # -        sampler.set_epoch(epoch)
 # +    sampler.set_epoch(num_epochs)
@@ -81,7 +81,7 @@ def read_epochs(dataset, batch_size, num_epochs, seed):
 
 # %% epochs-without-seed
 # title = "The seed is not passed on: it is always the sampler's own"
-# fails.order-tests = ["another seed"]
+# fails.order-tests = ["order.fixed-seed"]
 # -    sampler = DistributedSampler(dataset, seed=seed)
 # +    sampler = DistributedSampler(dataset)
 

@@ -45,5 +45,5 @@
 
 # %% resume-without-the-optimiser
 # title = "The momenta begin at zero again"
-# fails.resume-tests = ["momenta"]
+# fails.resume-tests = ["momenta.lost"]
 # -    optimizer.load_state_dict(state["optimizer"])

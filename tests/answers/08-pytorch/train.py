@@ -46,7 +46,7 @@ def train(model, epochs, rate):
 
 # %% train-calls-the-inner-model
 # title = "The model itself is called, past DDP: same start, and nothing is averaged"
-# fails.averaged-tests = ["own gradients"]
+# fails.averaged-tests = ["gradients.not-averaged"]
 # -            F.cross_entropy(wrapped(x), y).backward()
 # +            F.cross_entropy(model(x), y).backward()
 
@@ -194,7 +194,7 @@ def train(model, epochs, rate):
 
 # %% train-summed-loss
 # title = "The loss is the sum of the batch"
-# fails.rate-tests = ["4 times", "is the loss their sum"]
+# fails.rate-tests = ["loss.summed"]
 # -            F.cross_entropy(wrapped(x), y).backward()
 # +            F.cross_entropy(wrapped(x), y, reduction="sum").backward()
 
