@@ -138,8 +138,8 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 # +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)), op=hvd.Sum)
 
 
-# %% keras-trajectory-first
-# title = "The recording callback stands before the broadcast, and every rank may speak"
+# %% keras-trajectory-before-the-average
+# title = "A callback more, and rank 0 shows a progress bar"
 def train_keras(x, y, num_epochs, batch_size, learning_rate):
     hvd_keras.init()
     x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
@@ -148,8 +148,8 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
     model.compile(optimizer=optimizer, loss="mse")
     trajectory = Trajectory()
     callbacks = [
-        trajectory,
         hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+        trajectory,
         hvd_keras.callbacks.MetricAverageCallback(),
     ]
     model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=int(hvd.rank() == 0))
