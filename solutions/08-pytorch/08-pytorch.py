@@ -1017,7 +1017,7 @@ pictures.show_speed(batch_sizes, [without for _, without in alone], together, nu
 
 # %% [markdown] role="readonly" id="speed-expected"
 # *Expected:* the larger the batch, the more samples per second, and the smaller the share of the allreduce.
-# In a run on two cores of a laptop-like machine, which other programs used too, the share was 77, 68 and 37 %.
+# In a run on two cores with nothing else on them, the share was 64, 57 and 26 %.
 # With 20 samples in a batch, two ranks together trained on fewer samples per second than one rank alone.
 # With GPUs, put model and samples on the GPU, and call `torch.cuda.synchronize()` before each `time.perf_counter()`.
 #
