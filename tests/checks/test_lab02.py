@@ -10,8 +10,7 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from coursekit.checks import CheckError, lab02_pieces, lab02_properties, lab02_updates
-from coursekit.checks import lab02_trial as trials
+from coursekit.checks import CheckError, lab02_inputs, lab02_pieces, lab02_properties, lab02_trial, lab02_updates
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -31,18 +30,18 @@ CHECKS = {
 def simulate(*, num_ranks=NUM_RANKS, seed=5, factors=None, **how):
     """Return the trial of a training that is simulated in NumPy, with these factors of each rank's rate."""
     rng = np.random.default_rng(seed)
-    inputs = trials.draw_inputs(num_ranks, rng)
-    data = trials.private_of(inputs)
+    inputs = lab02_inputs.draw_inputs(num_ranks, rng)
+    data = lab02_inputs.private_of(inputs)
     histories = {}
-    for name, num_epochs in trials.NUM_EPOCHS.items():
+    for name, num_epochs in lab02_inputs.NUM_EPOCHS.items():
         starts = inputs.starts.astype(float) if name == "apart" else rng.normal(size=(num_ranks, 2))
         starts = np.repeat(starts[:1].astype(np.float32), num_ranks, axis=0).astype(float)
         rates = inputs.rates()[name] * np.array(factors or (num_ranks,) * num_ranks)
-        size = trials.REAL_BATCH_SIZE if name == "real" else trials.BATCH_SIZE
+        size = lab02_inputs.REAL_BATCH_SIZE if name == "real" else lab02_inputs.BATCH_SIZE
         pairs = [of_rank[name].astype(float) for of_rank in data]
         histories[name] = descend(pairs, starts, num_epochs, size, rates, **how)
-    histories["starts"] = np.repeat(rng.normal(size=(1, trials.NUM_TRAININGS, 2)), num_ranks, axis=0)
-    return trials.TrainingTrial(num_ranks, by_rank(histories), inputs=inputs)
+    histories["starts"] = np.repeat(rng.normal(size=(1, lab02_inputs.NUM_TRAININGS, 2)), num_ranks, axis=0)
+    return lab02_trial.TrainingTrial(num_ranks, by_rank(histories), inputs=inputs)
 
 
 def by_rank(histories):
@@ -159,7 +158,7 @@ def test_a_start_at_other_random_numbers_is_told_whatever_the_draw(draw):
         assert "random" not in failing(trial)
         for of_rank in trial.results:
             of_rank["starts"] = draw(rng, of_rank["starts"].shape)
-            for name in trials.NUM_EPOCHS.keys() - {"apart"}:
+            for name in lab02_inputs.NUM_EPOCHS.keys() - {"apart"}:
                 of_rank[name][0] = draw(rng, (2,))
         with pytest.raises(CheckError) as caught:
             lab02_properties.check_random_start(trial)
@@ -291,7 +290,7 @@ def test_rates_are_those_that_the_ranks_used():
     for average in (together, alone):
         found = lab02_updates.read_updates(simulate(average=average, factors=(1.5, 3)))
 
-        assert found.rates == pytest.approx(trials.RATE * np.array([1.5, 3]), rel=1e-3)
+        assert found.rates == pytest.approx(lab02_inputs.RATE * np.array([1.5, 3]), rel=1e-3)
 
 
 def mean_by_horovod(gradients):

@@ -14,19 +14,10 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import require_close, shown
+from coursekit.checks.lab02_inputs import BATCH_SIZE, NUM_EPOCHS, RATE, REAL_BATCH_SIZE, START, STEPS_PER_EPOCH
 from coursekit.checks.lab02_readings import DIVIDED, MEAN, NOBODY, OWN, read_updates
 from coursekit.checks.lab02_reference import check_long, check_real, check_rest
-from coursekit.checks.lab02_trial import (
-    BATCH_SIZE,
-    NAMES,
-    NUM_EPOCHS,
-    RATE,
-    REAL_BATCH_SIZE,
-    SAME_PLACE,
-    START,
-    STEPS_PER_EPOCH,
-    TrainingTrial,
-)
+from coursekit.checks.lab02_trial import NAMES, SAME_PLACE, TrainingTrial
 from coursekit.checks.lab02_updates import follows_gradients, is_averaged, require_motion, uses_of_samples
 from coursekit.checks.shards import check_complete, check_owners
 from coursekit.checks.steps import FIRST_STEP

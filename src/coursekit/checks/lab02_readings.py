@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from coursekit.checks.compare import Array
-from coursekit.checks.lab02_trial import BATCH_SIZE, CONSTANT, NUM_EPOCHS, RATE, STEPS_PER_EPOCH, TrainingTrial
+from coursekit.checks.lab02_inputs import BATCH_SIZE, CONSTANT, NUM_EPOCHS, RATE, STEPS_PER_EPOCH
+from coursekit.checks.lab02_trial import TrainingTrial
 from coursekit.checks.steps import FIRST_STEP
 
 # Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.

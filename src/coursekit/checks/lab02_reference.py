@@ -19,16 +19,9 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import Array, expected_and_got, shown
+from coursekit.checks.lab02_inputs import NUM_EPOCHS, NUM_KINDS, RATE, REAL_BATCH_SIZE, REAL_SHARE, STEPS_PER_EPOCH
 from coursekit.checks.lab02_readings import FINE_RATE, MEAN, gradients, read_updates
-from coursekit.checks.lab02_trial import (
-    NUM_EPOCHS,
-    NUM_KINDS,
-    RATE,
-    REAL_BATCH_SIZE,
-    REAL_SHARE,
-    STEPS_PER_EPOCH,
-    TrainingTrial,
-)
+from coursekit.checks.lab02_trial import TrainingTrial
 
 ROUNDING = 2.0**-20  # of the largest number in a step: 16 times that of 32 bits; right answers need a quarter
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from coursekit.checks.check import require
 from coursekit.checks.compare import Array
+from coursekit.checks.lab02_inputs import BATCH_SIZE, MARK, NUM_EPOCHS, SHARE, UNIT
 from coursekit.checks.lab02_readings import DIVIDED, MEAN, NOBODY, SMALLEST_RATE, Reading, read_updates
-from coursekit.checks.lab02_trial import BATCH_SIZE, MARK, NUM_EPOCHS, SHARE, UNIT, TrainingTrial
+from coursekit.checks.lab02_trial import TrainingTrial
 from coursekit.checks.steps import FIRST_STEP
 
 ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32: seen up to 2e-4

@@ -1,0 +1,144 @@
+"""The data of the trainings with which lab 02's `train` is tried: what each rank trains on, and where it starts.
+
+Each training shows something else, as the head of `lab02_trial` says; numbers are chosen so that no two readings of a
+trajectory meet: the mean of all ranks is another than what some rank has, and a sum of codes tells its samples.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coursekit.checks.compare import Array
+
+RATE = 0.04  # small enough that a rate scaled twice is still below every limit
+BATCH_SIZE = 4
+NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 52}
+STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, in such batches
+SHARE = 8  # samples of a rank in the coded training
+# In the real one, where one rank has one sample more; who leaves out smaller batches makes one step there on each rank.
+REAL_SHARE, REAL_BATCH_SIZE = 8, 5
+NUM_KINDS = 3  # of samples there: so few batches of three samples have the same mean as one of four
+# The targets in the long training are about LEVEL + SLOPE * x: the slope is so small that no rank's loss ever falls.
+LEVEL, SLOPE = 290, 25
+GROWTH = 1.9  # of the steps there: gradients come to 1e17, whose squares 32 bits hold, and the rate of all ranks to 1.4
+# Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
+CONSTANT = 7e3
+SMALLEST_CONSTANT = 0.3 * CONSTANT
+UNIT = 100.0
+MARK = 16  # times two to the power of its rank: the code of the sample that says whose it is
+NUM_CODES = 2  # for each sample: the more, the rarer is a sum that is right by luck; 16 bits must tell them apart
+NUM_TRAININGS = 20  # of one step, which tell from two numbers each whether these are standard normal
+NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
+START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part."""
+
+    constants: Array  # the point (x, y) of the constant training, shape (num_ranks, 2)
+    codes: Array  # of every sample of the coded training, shape (num_samples,); its target is `UNIT` times its code
+    marked: int  # the number of the sample whose code is `MARK` times two to the power of the rank, here 0
+    points: Array  # the points (x, y) of the real training, shape (num_ranks, NUM_KINDS, 2)
+    kinds: Array  # which of the points each sample is, shape (num_samples,)
+    starts: Array  # values where variables start in the training *apart*, shape (num_ranks, num_starts)
+    targets: Array  # of the training *apart*, shape (num_ranks,)
+    long: Array  # the point (x, y) of the long training, shape (num_ranks, 2)
+    num_long: int = NUM_EPOCHS["long"]  # of its epochs
+    num_starts: int = NUM_TRAININGS  # trainings more, of one step
+
+    def num_constant_samples(self, *, unequal: bool = True) -> int:
+        """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
+        return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
+
+    def num_epochs(self) -> dict[str, int]:
+        """Return the number of epochs of each training."""
+        return {**NUM_EPOCHS, "long": self.num_long}
+
+    def rates(self) -> dict[str, float]:
+        """Return the learning rate of one rank in each training."""
+        x = self.long[:, 0]
+        hessian = 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1]])
+        long = (1 + GROWTH) / np.max(np.linalg.eigvalsh(hessian)) / len(x)
+        return {**dict.fromkeys(NUM_EPOCHS, RATE), "apart": 0.0, "long": float(long)}
+
+
+def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
+    """Return random inputs."""
+    num_samples = SHARE * num_ranks
+    codes = rng.permutation(NUM_CODES * num_samples)[:num_samples] + rng.uniform(0, 1, num_samples)
+    marked = int(rng.integers(num_samples))
+    codes[marked] = 0
+    x = rng.uniform(0.2, 0.6, (num_ranks, NUM_KINDS)) * [-1, 1, 0.1]
+    starts = rng.choice([-1, 1], (num_ranks, NUM_STARTS)) * rng.uniform(START / 3, START, (num_ranks, NUM_STARTS))
+    starts[0] = round(starts[0, 0])
+    # No rank but rank 0 can tell from its own targets where that starts; the mean over three or more ranks does.
+    offs = rng.integers(int(START / 3), int(START), num_ranks)
+    offs[0] = 0
+    if np.count_nonzero(offs) > 1:
+        offs[-1] = -np.sum(offs[:-1])
+    long = rng.permutation(np.linspace(-0.6, 0.6, num_ranks)) + rng.uniform(-0.05, 0.05, num_ranks)
+    return Inputs(
+        constants=_draw_constants(num_ranks, rng),
+        codes=codes,
+        marked=marked,
+        points=_rounded(np.stack([x, 2 * x + rng.uniform(-1, 1, x.shape)], axis=2)),
+        kinds=_draw_kinds(num_ranks, rng),
+        starts=starts.astype(np.float32),
+        targets=starts[0, 0] + offs,
+        long=_rounded(np.stack([long, LEVEL + SLOPE * long + rng.uniform(-2, 2, num_ranks)], axis=1)),
+    )
+
+
+def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
+    """Draw the kinds of the real samples, so that last batches have several if samples are shared out in their order.
+
+    A batch of three of one kind cannot be told from one of four, of which one was lost.
+    """
+    numbers = np.arange(REAL_SHARE * num_ranks + 1)
+    shards = [numbers[rank::num_ranks] for rank in range(num_ranks)] + np.array_split(numbers, num_ranks)
+    shards += np.split(numbers[:-1], num_ranks)
+    while True:
+        kinds = rng.permutation(numbers % NUM_KINDS)
+        if all(np.ptp(kinds[shard[REAL_BATCH_SIZE:REAL_SHARE]]) for shard in shards):
+            return np.asarray(kinds)
+
+
+def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
+    """Draw a point for each rank, not all alike: the mean must be another than what some rank has.
+
+    And the mean gradient must not be one of the offset alone: there, a rank's own gradient is a multiple of the mean.
+    Example: x = (-0.6, 0.4) and y = (4000, 6000) cancel each other, as -0.6 * 4000 + 0.4 * 6000 = 0.
+    """
+    while True:
+        x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)
+        y = rng.uniform(SMALLEST_CONSTANT, CONSTANT, num_ranks)
+        if num_ranks == 1 or (np.ptp(y) > CONSTANT / 4 and abs(np.mean(x * y)) > CONSTANT / 50):
+            return _rounded(np.stack([x, y], axis=1))
+
+
+def _rounded(numbers: Array) -> Array:
+    """Return these numbers rounded to 32 bits."""
+    return np.asarray(numbers.astype(np.float32).astype(float))
+
+
+def private_of(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
+    """Return for each rank what it alone is told: its data, by training, and where its variables start.
+
+    The data are x and y, shape (2, num_samples).
+    """
+    found = []
+    for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):
+        codes = inputs.codes.copy()
+        codes[inputs.marked] = MARK * 2.0**rank
+        constants = np.repeat(constant[:, np.newaxis], inputs.num_constant_samples(unequal=unequal), axis=1)
+        data = {
+            "constant": constants,
+            "coded": [0 * codes, UNIT * codes],
+            "real": points[inputs.kinds[: None if unequal else -1]].T,
+            "apart": np.repeat([[0], [inputs.targets[rank]]], constants.shape[1], axis=1),
+            "long": np.repeat(inputs.long[rank][:, np.newaxis], BATCH_SIZE * len(inputs.long), axis=1),
+            "starts": inputs.starts[rank],
+        }
+        found.append({name: np.array(values, np.float32) for name, values in data.items()})
+    return found
