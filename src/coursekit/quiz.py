@@ -1,7 +1,7 @@
 """Quizzes of the labs: one choice each, without points, to be tried as often as one likes.
 
 What is right, and why each choice is or is not, stands below the choice in a form that nobody reads by accident: in
-base64, as the pieces of `coursekit.way_out`. Nothing of it is counted anywhere.
+base64, as the pieces of `coursekit.solution_snippet`. Nothing of it is counted anywhere.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from coursekit import ranks
 from coursekit.checks import CheckError, check, hand_in_report, require
 from coursekit.checks.check import describe, fresh_rng, repeatable, start_over
 from coursekit.checks.compare import explained
-from coursekit.checks.on_ranks import AnswerError, call_here
+from coursekit.checks.on_ranks import AnswerError, call_answer
 from coursekit.drivers.calls import call
 from coursekit.errors import STUB, codes_in
 from coursekit.tracebacks import short_cause
@@ -98,7 +98,7 @@ def test_what_an_answer_does_to_the_environment_is_taken_back(returned, monkeypa
 
     before = dict(os.environ)
     with suppress(CheckError), check("cluster", section="7"):
-        require(call_here(call, answer), "no text")
+        require(call_answer(call, answer), "no text")
 
     assert dict(os.environ) == before
     assert "COURSE_CHANGED, COURSE_DELETED, TF_CONFIG" in capsys.readouterr().out

@@ -174,7 +174,7 @@ def check_evaluated(trial):
 
 try_training = partial(lab03_training.try_train, runs=[lab03_training.SETTINGS])
 OTHER_STARTS = "broadcast.missing"
-WRONG_METRICS = "metrics."  # fresh weights may by luck classify a guessed sample correctly
+WRONG_METRICS = "metrics."  # fresh weights may by luck to_submission a guessed sample correctly
 FORGERIES = [
     (lab03_pieces.check_same_start, lab03_pieces.try_callbacks, make_callbacks, "start.foreign"),
     (lab03_training.check_training, try_training, train_with_keras, OTHER_STARTS),

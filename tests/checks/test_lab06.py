@@ -8,7 +8,7 @@ import pytest
 
 from coursekit.checks import CheckError, lab06_allreduce, lab06_costs
 from coursekit.checks.check import repeatable
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_on_ranks
 from coursekit.drivers import lab06
 from coursekit.drivers.calls import call
 
@@ -106,7 +106,7 @@ def test_the_switch_sees_each_message_that_a_channel_counts():
         got = [channel.receive(other)[0] for other in range(channel.num_ranks) if other != channel.rank]
         return [float(sum(got)), channel.num_messages, channel.num_bytes]
 
-    *results, seen = run_here(lab06.talk, answer, 3, by=call, num_ranks=4, private=[1.0, 2.0, 4.0, None])
+    *results, seen = run_on_ranks(lab06.talk, answer, 3, wrapper=call, num_ranks=4, private=[1.0, 2.0, 4.0, None])
     assert [result for result, _ in results] == [[6.0, 2, 4], [5.0, 2, 8], [3.0, 2, 12]]
     found = sorted((source, target, numbers.tolist()) for source, target, numbers in seen)
     sent = {0: [1.0], 1: [2.0] * 2, 2: [4.0] * 3}

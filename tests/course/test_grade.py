@@ -12,7 +12,7 @@ from coursekit.cli.grade import grade
 from coursekit.course import versions
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
-from coursekit.course.grade import grade_all, load_verdicts, stage
+from coursekit.course.grade import grade_all, load_submissions, load_verdicts
 from coursekit.course.roster import Student, write_roster
 from coursekit.errors import codes_in
 from coursekit.grading.judge.pool import PoolSettings
@@ -193,7 +193,9 @@ def test_a_fault_is_not_recorded_and_the_next_call_mends_it(course, hand_in):
     hand_in("ada")
     hand_in("bob")
     collect(course, NAME)
-    staged = stage(course, {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}, (), PoolSettings())
+    staged = load_submissions(
+        course, {NAME: course.root / "build" / "source" / NAME / f"{NAME}.ipynb"}, (), PoolSettings()
+    )
     before = state(course)
 
     def broken(jobs):

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from coursekit.course.collect import collect
 from coursekit.course.export import read_grades
 from coursekit.course.folder import find_course
-from coursekit.course.grade import clear_failures, grade_all, load_verdicts, stage
+from coursekit.course.grade import clear_failures, grade_all, load_submissions, load_verdicts
 from coursekit.course.status.class_status import read_class
 from coursekit.course.status.report import write_page
 from coursekit.errors import CourseKitError
@@ -43,7 +43,7 @@ def judged(course, seen=None, before_each=lambda _: None):
             yield Verdict(NAME, job.student, scores, key=job.key)
 
     source = course.root / "build" / "source" / NAME / f"{NAME}.ipynb"
-    staged = stage(course, {NAME: source}, (), PoolSettings())
+    staged = load_submissions(course, {NAME: source}, (), PoolSettings())
     return lambda: list(grade_all(course, staged, load_verdicts(course, staged), judge))
 
 

@@ -14,7 +14,7 @@ from coursekit.cli import cli
 from coursekit.course.hand_in.pack import find_work, pack
 from coursekit.course.hand_in.unpack import read_zip
 from coursekit.errors import CourseKitError
-from coursekit.way_out import wrap
+from coursekit.solution_snippet import wrap
 
 from .conftest import MONDAY, NAME, RIGHT, filled, job_record, tree
 

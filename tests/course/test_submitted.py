@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from coursekit.errors import codes_in
-from coursekit.grading.submission.student_folder import classify
+from coursekit.grading.submission.student_folder import to_submission
 from coursekit.grading.submission.students_files import RefusedFileError, read_contents
 from coursekit.grading.verdict import Flag
 
@@ -35,7 +35,7 @@ def look(course, tmp_path):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
         released = course.released(lab)
-        found = classify(read_contents(folder), "ada", lab, released, ("train.py",), worked_copies=worked_copies)
+        found = to_submission(read_contents(folder), "ada", lab, released, ("train.py",), worked_copies=worked_copies)
         return found, found.cells
 
     write_and_look.folder = tmp_path / "handed-in"

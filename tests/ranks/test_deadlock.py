@@ -16,7 +16,7 @@ from coursekit import ranks
 from coursekit.ranks import RankTimeoutError, deadlock
 from coursekit.ranks.deadlock import DeadlockWatch, State
 from coursekit.ranks.protocol import Activity, RankSample, Sample
-from coursekit.ranks.sampler import Sampler, is_asleep
+from coursekit.ranks.rank_monitor import RankMonitor, is_asleep
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # ranks cannot import test modules
 
@@ -271,7 +271,7 @@ def next_sample(process, sampler):
 def test_a_rank_whose_second_thread_only_polls_is_quiet(busy_s, idle_s, computes):
     """A thread that takes a small part of a processor does nothing; one that computes is never seen as quiet."""
     with running(PROGRAM, busy_s, idle_s) as process:
-        sampler, found = Sampler({process.pid: 0}), []
+        sampler, found = RankMonitor({process.pid: 0}), []
         while len(found) < NUM_SAMPLES or (
             (found[-1].activity is Activity.COMPUTES) is not computes and len(found) < MAX_NUM_SAMPLES
         ):
@@ -319,7 +319,7 @@ def test_a_rank_that_waits_for_a_thread_of_its_own_is_blocked(wait, is_blocked):
     """
     imports = "import ctypes, multiprocessing, os, queue, subprocess, threading, time"
     with running("\n".join([imports, POLL, LOG, f"wait = {wait}", "print(flush=True)", "wait()"])) as process:
-        sampler, found = Sampler({process.pid: 0}), []
+        sampler, found = RankMonitor({process.pid: 0}), []
         sampler.take()  # it may just have come to rest
         while len(found) < NUM_SAMPLES or (is_blocked and not any(found) and len(found) < MAX_NUM_SAMPLES):
             found.append(next_sample(process, sampler).activity is Activity.BLOCKED)

@@ -15,9 +15,9 @@ from coursekit.checks.on_ranks import AnswerError
 from coursekit.drivers.calls import UNUSABLE, WrongReturnError
 from coursekit.errors import STUB, Cause, Interrupted, ShownAsMessage
 from coursekit.ranks import MachineTooSlowError, RankError
+from coursekit.solution_snippet import is_taken
 from coursekit.text import counted, wrapped
 from coursekit.tracebacks import cause_in, fault_in_syntax, place_below, short_cause, text_of
-from coursekit.way_out import is_taken
 
 NOT_ANSWERED = "answer.empty"
 NOT_RUN = "not run"
@@ -63,8 +63,9 @@ def repeatable(entropy: int) -> Iterator[None]:
 def check(name: str, section: str) -> Iterator[None]:
     """Run checks of a property, such as ``shards``, with the number of the lab's section that explains it.
 
-    On leaving it raises a `CheckError` when the property does not hold or the answer raised an exception.
-    A `MachineTooSlowError` says nothing about the answer and passes; that the user stopped is told with the place.
+    On leaving it raises a `CheckError` if the property does not hold or the answer raised an exception.
+    A `MachineTooSlowError` says nothing about the answer and is raised unchanged; a stop by the user becomes an
+    `Interrupted` with the place.
     """
     try:
         require(

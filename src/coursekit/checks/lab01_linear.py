@@ -11,7 +11,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_array, as_list, as_number, brief, close, explained, require_close, require_equal
-from coursekit.checks.on_ranks import call_here
+from coursekit.checks.on_ranks import call_answer
 from coursekit.drivers import lab01 as drivers
 from coursekit.drivers.calls import Answer, Array
 from coursekit.errors import Cause
@@ -218,7 +218,7 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
 
 def _epochs(batches: Answer, data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
     """Return the batches of each epoch, every one a pair of arrays with one axis."""
-    reply = call_here(drivers.epochs, batches, data, batch_size, seed, num_epochs)
+    reply = call_answer(drivers.epochs, batches, data, batch_size, seed, num_epochs)
     for name, values, given in zip("xy", reply["data"], data):
         message = f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples"
         require(np.array_equal(values, given), message, "data.changed")
@@ -256,7 +256,7 @@ def check_tape_step(tape_step: Answer, seed: int | None = None) -> None:
     rng = fresh_rng(seed)
     cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]
     with explained(TAPE_CAUSES):
-        steps = call_here(drivers.tape_steps, tape_step, cases)
+        steps = call_answer(drivers.tape_steps, tape_step, cases)
     require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}", "answer.wrong-number")
     for case, step in zip(cases, steps):
         slope, offset, x, y, learning_rate = case

@@ -8,7 +8,7 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, as_number, close, require_close
 from coursekit.checks.lab01_linear import reference_hessian, reference_limit
-from coursekit.checks.on_ranks import call_here
+from coursekit.checks.on_ranks import call_answer
 from coursekit.drivers import lab01 as drivers
 from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause
@@ -62,7 +62,7 @@ def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case
     for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
         y = 2 * x + rng.uniform(-0.5, 0.5, 100)
         cases += [(factor * reference_limit(x), x, y) for factor in OWN_FACTORS]
-    ends = as_list(call_here(drivers.walks, step, cases, NUM_STEPS), "the steps")
+    ends = as_list(call_answer(drivers.walks, step, cases, NUM_STEPS), "the steps")
     settles = [_settles(as_array(end, "the result of step"), case) for end, case in zip(ends, cases)]
     return len(set(settles)) > 1 and settles == [_verdict(is_stable, case) for case in cases]
 

@@ -9,7 +9,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, describe, fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_dict, as_number, brief, explained, require_close, require_equal
 from coursekit.checks.lab01_linear import reference_limit
-from coursekit.checks.on_ranks import run_and_look, run_here
+from coursekit.checks.on_ranks import run_and_look, run_on_ranks
 from coursekit.checks.shards import check_owners, check_writers, owners
 from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
@@ -35,7 +35,7 @@ def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) ->
     """
     hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
     launch: dict[str, Any] = {"by": call, "num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    for rank, (returned, is_initialised) in enumerate(run_here(drivers.facts, rank_facts, **launch)):
+    for rank, (returned, is_initialised) in enumerate(run_on_ranks(drivers.facts, rank_facts, **launch)):
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
             require(name in facts, f"the facts of rank {rank} have no entry {name!r}", "answer.no-entry")
@@ -52,11 +52,11 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
         "gpu.none",
     )
     with explained({"IndexError": without_gpus}):
-        [sets_variable] = run_here(drivers.pin_without_gpus, pin_gpu, num_ranks=1)
+        [sets_variable] = run_on_ranks(drivers.pin_without_gpus, pin_gpu, num_ranks=1)
     message = "without GPUs pin_gpu must do nothing, but it sets CUDA_VISIBLE_DEVICES: hand TensorFlow the GPU instead"
     require(not sets_variable, message, "gpu.variable")
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    for rank, (visible, _) in enumerate(run_here(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
+    for rank, (visible, _) in enumerate(run_on_ranks(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         local_rank = rank % ranks_per_node
         message = f"rank {rank} can see all GPUs of its node: make one of them visible to TensorFlow"
         require(visible is not None, message, "gpu.all-visible")
@@ -75,7 +75,7 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
     rng = fresh_rng()
     numbers = [*range(4 * num_ranks + 1, 5 * num_ranks + 1), num_ranks - 1, 1, MANY]
     data = [[(rng.permutation(number) + PART).astype(np.float32) for _ in range(2)] for number in numbers]
-    found = run_here(drivers.shards, shard, data, num_ranks=num_ranks)
+    found = run_on_ranks(drivers.shards, shard, data, num_ranks=num_ranks)
     for (x, y), pairs in zip(data, zip(*found)):
         _check_shards(pairs, dict(zip(x.tolist(), y.tolist())))
 
@@ -108,7 +108,7 @@ def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
     """After the broadcast every rank holds the values that one of the ranks had, which no other rank could know."""
     before = fresh_rng().normal(size=(num_ranks, 2)).astype(np.float32)
-    after = run_here(drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
+    after = run_on_ranks(drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
     for rank, end in enumerate(after):
         what = f"the shape of the variables of rank {rank} after the broadcast"
         require_equal(np.shape(end), (2,), what, "variables.wrong-shape")
@@ -138,7 +138,7 @@ def check_average(average: Answer, num_ranks: int) -> None:
         "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients", "allreduce.list"
     )
     with explained({"'list' object has no attribute 'dtype'": listed}):
-        results = run_here(drivers.average, average, num_ranks=num_ranks, private=private)
+        results = run_on_ranks(drivers.average, average, num_ranks=num_ranks, private=private)
     for gradients, got in zip(zip(*private), zip(*results)):
         _check_means(gradients, got)
 
@@ -183,7 +183,7 @@ def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) ->
     """
     base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and no number of 16 bits
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    found = run_here(drivers.scaled, scale_rate, [base, TINY * base], MANY_RANKS, **launch)
+    found = run_on_ranks(drivers.scaled, scale_rate, [base, TINY * base], MANY_RANKS, **launch)
     got, tiny, many = zip(*found)
     require(len(set(got)) == 1, f"the ranks use different learning rates: {brief(got)}", "rate.uneven")
     mistakes = {

@@ -37,7 +37,7 @@ from coursekit.checks.lab02_inputs import (
     draw_inputs,
     private_of,
 )
-from coursekit.checks.on_ranks import AnswerError, run_here
+from coursekit.checks.on_ranks import AnswerError, run_on_ranks
 from coursekit.checks.steps import FIRST_STEP, check_same_number
 from coursekit.checks.trials import Trial, remember
 from coursekit.drivers import lab02 as drivers
@@ -116,7 +116,7 @@ def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> li
     if batch_size == BATCH_SIZE:
         batch_sizes["real"] = REAL_BATCH_SIZE
     args = drivers.trainings, train, inputs.num_epochs(), batch_sizes, inputs.rates(), inputs.num_starts
-    results = run_here(*args, by=call, num_ranks=len(private), private=private, **launch)
+    results = run_on_ranks(*args, wrapper=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for of_rank, one in zip(found, results):
         of_rank["starts"] = as_array(one.get("starts"), "the starts").reshape(-1, 2)

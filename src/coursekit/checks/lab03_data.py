@@ -25,7 +25,7 @@ from coursekit.checks.epochs import (
     check_pairs,
 )
 from coursekit.checks.lab03_stages import check_made_in_order, check_stages
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_on_ranks
 from coursekit.checks.private_data import batches_in_files, draw_private
 from coursekit.checks.shards import check_file_shares, check_owners, check_used_in_batches, owners, readers_of
 from coursekit.checks.steps import check_colors
@@ -56,7 +56,7 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
     pair = [image, image[..., :1]]  # the second is grey
-    [found] = run_here(drivers.load_pictures, load_picture, pair, wanted, NUM_CALLS, num_ranks=1)
+    [found] = run_on_ranks(drivers.load_pictures, load_picture, pair, wanted, NUM_CALLS, num_ranks=1)
     label, validation, training, of_grey = found
     require_equal(label, wanted, "the label, which the record says", "labels.wrong")
     images = np.concatenate([validation, training])

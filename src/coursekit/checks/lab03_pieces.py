@@ -13,7 +13,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_lists, require_close, require_equal
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_on_ranks
 from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.shards import check_writers
 from coursekit.checks.steps import Steps, check_same_weights
@@ -28,11 +28,13 @@ SMALL_START = 0.05  # so close that losses fall and rise as they should whatever
 def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int = 2) -> None:
     """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-    for rank, (visible, growing) in enumerate(run_here(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
+    for rank, (visible, growing) in enumerate(
+        run_on_ranks(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)
+    ):
         got = f"expected its memory to grow as it is needed, got growth for {growing or 'none'}"
         message = f"rank {rank} sees the GPU {visible}, {got}: set_memory_growth(gpu, True) for the GPU that you pin"
         require(set(visible or ()) <= set(growing), message, "gpu.no-growth")
-    [(_, growing)] = run_here(lab02.pin_with_pretended_gpus, pin_gpu, 1, num_ranks=1)
+    [(_, growing)] = run_on_ranks(lab02.pin_with_pretended_gpus, pin_gpu, 1, num_ranks=1)
     message = "the only GPU of a node: expected its memory to grow as it is needed, too: set_memory_growth(gpu, True)"
     require(0 in growing, message, "gpu.no-growth")
 
@@ -55,7 +57,7 @@ def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = Non
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
     """All ranks plan alike, and rightly; a case is pictures, batch size, rate and, if it is given, the global batch."""
-    reply = run_here(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    reply = run_on_ranks(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
         for case, ours, first in zip(cases, plans, got[0]):
@@ -83,7 +85,7 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
     cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
     cases += [(step, 0.3, 0) for step in (0, 5)]
     cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
-    reply = run_here(lab03.all_rates, warmed_up, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
+    reply = run_on_ranks(lab03.all_rates, warmed_up, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     for rank, values in enumerate(as_lists(reply, len(cases), "the rates")):
         for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0

@@ -23,7 +23,7 @@ from coursekit.checks.epochs import (
     check_new_order,
     check_pairs,
 )
-from coursekit.checks.on_ranks import call_here
+from coursekit.checks.on_ranks import call_answer
 from coursekit.checks.private_data import batches_in_files, draw_private
 from coursekit.checks.shards import check_file_shares, check_owners, owners, readers_of
 from coursekit.checks.trials import Trial, order_in, samples_read, try_on_ranks
@@ -44,7 +44,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
     """Every file is in one part, the last ones are held out; `cases` are numbers of files and of those held out."""
     for num_files, num_held_out in cases:
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in reversed(range(num_files))]
-        reply, after = call_here(lab04_data.split, split_files, list(files), num_held_out)
+        reply, after = call_answer(lab04_data.split, split_files, list(files), num_held_out)
         parts = as_list(reply, "what split_files returns")
         message = f"split_files: expected two lists of files, got {brief(reply)}"
         require(len(parts) == 2, message, "answer.wrong-type")  # noqa: PLR2004
@@ -61,7 +61,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
         require(is_last, f"{where} expected the last of the list held out, got {brief(held_out)}", "split.not-last")
         message = f"the list that is given has {len(after)} files afterwards: make new lists"
         require(list(after) == files, message, "data.changed")
-        again = call_here(lab04_data.split, split_files, list(files), num_held_out)[0]
+        again = call_answer(lab04_data.split, split_files, list(files), num_held_out)[0]
         same = [list(part) for part in again] == [training, held_out]
         require(same, "two calls split differently: all ranks need the same split", "split.changing")
 

@@ -23,7 +23,7 @@ from coursekit.checks.check import require
 from coursekit.checks.compare import as_dict, brief, require_close, require_equal
 from coursekit.checks.lab04_updates import Updates, check_direction
 from coursekit.checks.lab04_updates import check_rate as check_rate_of
-from coursekit.checks.on_ranks import call_here
+from coursekit.checks.on_ranks import call_answer
 from coursekit.checks.private_data import check_follows, check_sent, draw_private
 from coursekit.checks.shards import check_writers
 from coursekit.checks.trials import Trial, try_on_ranks
@@ -145,7 +145,7 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     # Two on each node, in an order of their own: the number of a worker is its place in the list.
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in reversed(range(num_workers))]
     for index in range(num_workers):
-        text, is_set = call_here(lab04_strategy.text_for, tf_config, list(hosts), index)
+        text, is_set = call_answer(lab04_strategy.text_for, tf_config, list(hosts), index)
         message = f"tf_config must return text in the form of JSON, not {brief(text)}"
         require(isinstance(text, str), message, "answer.wrong-type")
         message = "tf_config also sets TF_CONFIG, for whichever worker is asked for: only return the text"

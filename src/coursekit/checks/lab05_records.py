@@ -11,7 +11,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_list, require_equal
-from coursekit.checks.on_ranks import TIMEOUT_S, call_here
+from coursekit.checks.on_ranks import TIMEOUT_S, call_answer
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab05, lab05_store
 from coursekit.drivers.calls import Answer, call
@@ -36,7 +36,7 @@ def check_written(write_records: Answer) -> None:
     """A file holds a record for each image, in their order, with the bytes of its pixels and its label."""
     images, labels = draw_images(int(fresh_rng().integers(3, 9)), fresh_rng())
     labels[1] = 0  # which a writer may take for no label
-    records = call_here(lab05.written, write_records, images, labels)
+    records = call_answer(lab05.written, write_records, images, labels)
     require_equal(len(records), len(images), "the number of records in the file", "records.wrong-number")
     for number, (record, image, label) in enumerate(zip(records, images, labels)):
         which = f"record {number}"
@@ -63,7 +63,7 @@ def check_written(write_records: Answer) -> None:
 def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
     """A batch of records becomes images from 0 to 1 and whole labels, all in one call."""
     images, labels = draw_images(num_images, fresh_rng())
-    found, numbers = call_here(lab05.parsed, parse_batch, images, labels)
+    found, numbers = call_answer(lab05.parsed, parse_batch, images, labels)
     require_equal(np.shape(found), images.shape, "the shape of a batch of images", "images.wrong-shape")
     require(
         found.dtype == np.float32, f"the type of the images: expected float32, got {found.dtype}", "images.wrong-type"
@@ -92,7 +92,9 @@ def check_lost(count_lost: Answer) -> None:
     counts = [*rng.permutation([4, 5, 6, 7, 8, 9, 3, 2]).tolist(), 0]
     firsts = [int(rng.integers(1, count)) for count in counts[:6]] + [0, 0, 0]
     damages = [(kind, first * size + int(rng.choice(bytes_))) for kind, first, bytes_ in zip(kinds, firsts, where)]
-    got = call_here(lab05.lost, count_lost, counts, [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))], damages)
+    got = call_answer(
+        lab05.lost, count_lost, counts, [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))], damages
+    )
     require_equal(
         len(as_list(got, "what count_lost returns")),
         len(counts),
@@ -115,7 +117,7 @@ def try_store(feed_fast: Answer) -> Trial:
     """Train from a slow store, which is on a rank of its own, by the pipeline given, and by the answer's."""
     images = fresh_rng().integers(1 << 30, size=SHAPE, dtype=np.int64)
     args = lab05_store.feed, feed_fast, SHAPE, BATCH_SIZE, GOAL
-    return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, private=({}, {"images": images}), by=call)
+    return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, private=({}, {"images": images}), wrapper=call)
 
 
 def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:

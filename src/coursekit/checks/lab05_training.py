@@ -14,7 +14,7 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import as_list, as_number, close, require_close, require_equal
 from coursekit.checks.epochs import check_batches
-from coursekit.checks.on_ranks import call_here, run_here
+from coursekit.checks.on_ranks import call_answer, run_on_ranks
 from coursekit.checks.private_data import check_follows, draw_private
 from coursekit.checks.rates import check_rates, rates
 from coursekit.checks.shards import check_writers
@@ -39,7 +39,7 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
     cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]
     first_sets: list[Any] = []
     for num_ranks in all_num_ranks:
-        by_rank = run_here(lab05.share_batches, global_batches, cases, 2, num_ranks=num_ranks)
+        by_rank = run_on_ranks(lab05.share_batches, global_batches, cases, 2, num_ranks=num_ranks)
         by_case = zip(cases, zip(*by_rank))
         sets = [[_step_set(one, epoch, case[1], num_ranks) for epoch in range(2)] for case, one in by_case]
         first_sets = first_sets or sets
@@ -114,7 +114,7 @@ def check_equal_steps(equal_steps: Answer, num_ranks: int) -> None:
         all_counts.append(np.insert(others, rng.integers(1, num_ranks), most))
     cases = [np.split(np.arange(sum(counts)) + 100, np.cumsum(counts)[:-1]) for counts in all_counts]
     private = [list(of_rank) for of_rank in zip(*cases)]
-    by_rank = run_here(lab05.step_together, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
+    by_rank = run_on_ranks(lab05.step_together, equal_steps, BATCH_SIZE, num_ranks=num_ranks, private=private)
     for shares, batches_of_ranks in zip(cases, zip(*by_rank)):
         _require_equal_steps(batches_of_ranks, shares)
 
@@ -224,7 +224,7 @@ def check_read_run(read_run: Answer) -> None:
     weights = [(rng.choice([-1, 1], (5, 4)) * size).astype(np.float32) for size in sizes]
     weights[-1][0, 0] = -0.99 / num_epochs - 0.01  # the largest by its size alone is negative
     weights[-1][1, 1] = 0.9 / num_epochs
-    got = call_here(lab05.read_run, read_run, [training.tolist(), validation.tolist()], num_steps, weights)
+    got = call_answer(lab05.read_run, read_run, [training.tolist(), validation.tolist()], num_steps, weights)
 
     def check_entry(name: str, what: str, expected: float, mistakes: dict[Cause, float]) -> None:
         require(name in got, f"read_run returns no entry {name!r}, but {sorted(got)}", "answer.no-entry")

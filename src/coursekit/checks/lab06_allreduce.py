@@ -13,7 +13,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, require_equal
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_on_ranks
 from coursekit.drivers import lab06
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause
@@ -43,7 +43,7 @@ def _talks(answer: Answer, owns: Sequence[list[Any]]) -> Iterator[Talk]:
     """
     for own in owns:
         launch = {"by": call, "ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": [*own, None]}
-        *ranks, seen = run_here(lab06.talk, answer, len(own), num_ranks=len(own) + 1, **launch)
+        *ranks, seen = run_on_ranks(lab06.talk, answer, len(own), num_ranks=len(own) + 1, **launch)
         sent = defaultdict(list)
         for source, target, numbers in seen:
             sent[source].append((target, np.ravel(numbers)))

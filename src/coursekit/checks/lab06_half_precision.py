@@ -7,7 +7,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, as_array, as_list, as_lists, as_number, require_close, require_equal
-from coursekit.checks.on_ranks import call_here, run_here
+from coursekit.checks.on_ranks import call_answer, run_on_ranks
 from coursekit.drivers import lab06 as drivers
 from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause
@@ -75,7 +75,7 @@ def check_next_scale(next_scale: Answer, num_steps: int) -> None:
     for growth_steps in (1, 2, 5):
         scale, num_good = 2.0 ** int(rng.integers(5, 15)), 0
         were_finite = [bool(one) for one in rng.uniform(size=num_steps) < growth_steps / (growth_steps + 1)]
-        states = call_here(drivers.scales, next_scale, scale, growth_steps, were_finite)
+        states = call_answer(drivers.scales, next_scale, scale, growth_steps, were_finite)
         for step, (is_finite, state) in enumerate(zip(were_finite, states), 1):
             before = f"scale {scale:g} after {num_good} good steps, growth after {growth_steps}"
             num_good = num_good + 1 if is_finite else 0
@@ -104,7 +104,7 @@ def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
     both[0][0][1], both[1][0][1] = np.inf, -np.inf
     negative[0][2][0, 2] = -np.inf
     private = [[of_step[rank] for of_step in steps.values()] for rank in range(num_ranks)]
-    replies = run_here(drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private)
+    replies = run_on_ranks(drivers.mean_gradients, mean_gradients, SCALE, num_ranks=num_ranks, private=private)
     for rank, results in enumerate(as_lists(replies, len(steps), "the means")):
         for (name, of_ranks), result in zip(steps.items(), results):
             if of_ranks is finite or of_ranks is large:

@@ -4,7 +4,7 @@ import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import brief, explained, require_close, require_equal
-from coursekit.checks.on_ranks import run_and_look, run_here
+from coursekit.checks.on_ranks import run_and_look, run_on_ranks
 from coursekit.checks.private_data import draw_private
 from coursekit.checks.shards import check_writers
 from coursekit.drivers import lab08_checkpoints as drivers
@@ -23,7 +23,7 @@ def check_save(save: Answer, num_ranks: int) -> None:
     args = (drivers.saved, save, num_epochs)
     alone = "the file is to hold tensors, numbers and text alone: save the state_dict() of model and optimiser"
     with explained(dict.fromkeys(("<locals>", "Weights only load failed"), Cause(alone, "checkpoint.whole-objects"))):
-        results, written = run_and_look(*args, num_ranks=num_ranks, by=joined, private=private)
+        results, written = run_and_look(*args, num_ranks=num_ranks, wrapper=joined, private=private)
     check_writers(written)
     files = f"files of rank 0: expected {drivers.CHECKPOINT}, got {brief(sorted(written[0]))}"
     require(drivers.CHECKPOINT in written[0], files, "checkpoint.missing")
@@ -58,7 +58,7 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
     num_epochs = int(fresh_rng().integers(2, 50))
     private = draw_private(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=BATCH_SIZE)
     launch = {"num_ranks": num_ranks, "private": private}
-    results = run_here(drivers.resumed, resume, num_epochs, by=joined, **launch)
+    results = run_on_ranks(drivers.resumed, resume, num_epochs, wrapper=joined, **launch)
     written = results[0]["written"]
     for rank, found in enumerate(results):
         what = f"without a checkpoint, what resume returns on rank {rank}"

@@ -9,7 +9,7 @@ import numpy as np
 from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import Array, explained, require_close, require_equal
 from coursekit.checks.epochs import check_last_batch
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_on_ranks
 from coursekit.checks.shards import check_owners, owners
 from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab08 as drivers
@@ -30,7 +30,7 @@ def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """
     own, with_gpus = fresh_rng().integers(1, 1000, num_ranks).tolist(), list(range(num_ranks - 1))
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node, "private": own}
-    for rank, found in enumerate(run_here(drivers.place, join, with_gpus, by=call, **launch)):
+    for rank, found in enumerate(run_on_ranks(drivers.place, join, with_gpus, wrapper=call, **launch)):
         expected = {"rank": rank, "world size": num_ranks, "local rank": rank % ranks_per_node}
         for (name, value), got in zip(expected.items(), found["place"]):
             require_equal(got, float(value), f"the {name} on rank {rank}", "facts.wrong")
@@ -49,7 +49,7 @@ def check_device(pick_device: Answer, num_ranks: int, ranks_per_node: int) -> No
     """Every rank picks the GPU of its local rank, and sets it; without GPUs the CPU."""
     for num_gpus in (NUM_GPUS, 0):
         launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
-        found = run_here(drivers.device, pick_device, num_gpus, by=drivers.joined, **launch)
+        found = run_on_ranks(drivers.device, pick_device, num_gpus, wrapper=drivers.joined, **launch)
         for rank, (got, is_set) in enumerate(found):
             local = rank % ranks_per_node
             where = f"with {num_gpus} GPUs on each node" if num_gpus else "without GPUs"
@@ -65,7 +65,7 @@ def try_epochs(read_epochs: Answer, num_ranks: int) -> Trial:
     """Read some epochs of a small data set on ranks, with two seeds, and once more with the first."""
     seeds = fresh_rng().choice(1000, 2, replace=False).tolist()
     args = (read_epochs, NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS, [*seeds, seeds[0]])
-    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, private=({},) * num_ranks, by=drivers.joined)
+    return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, private=({},) * num_ranks, wrapper=drivers.joined)
 
 
 def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
@@ -172,7 +172,7 @@ def _check_collective(
     answer: Answer, name: str, own: Sequence[Sequence[Array]], expected: Callable[[Any], Array], mistakes: Any
 ) -> None:
     """Call the answer on ranks that have these tensors; each must get what `expected` makes of the ranks' tensors."""
-    results = run_here(drivers.collective, answer, num_ranks=len(own), private=own, by=drivers.joined)
+    results = run_on_ranks(drivers.collective, answer, num_ranks=len(own), private=own, wrapper=drivers.joined)
     for (rank, found), (number, tensors) in product(enumerate(results), enumerate(zip(*own))):
         right, what = expected(tensors), f"{name} on rank {rank}"
         got = np.asarray(found[number]["returned"], dtype=float)

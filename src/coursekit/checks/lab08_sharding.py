@@ -8,7 +8,7 @@ import numpy as np
 
 from coursekit.checks.check import CheckError, fresh_rng, require
 from coursekit.checks.compare import explained, require_close, require_equal
-from coursekit.checks.on_ranks import TIMEOUT_S, call_here, run_here
+from coursekit.checks.on_ranks import TIMEOUT_S, call_answer, run_on_ranks
 from coursekit.drivers import lab08_sharding as drivers
 from coursekit.drivers.calls import Answer
 from coursekit.drivers.lab08 import joined
@@ -36,7 +36,7 @@ def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
     Adam's counters, a number for each tensor, may be counted.
     """
     kinds = (*KINDS, f"ddp{drivers.BEFORE}")
-    for rank, of_rank in enumerate(run_here(drivers.counted, bytes_held, kinds, **_launch(num_ranks))):
+    for rank, of_rank in enumerate(run_on_ranks(drivers.counted, bytes_held, kinds, **_launch(num_ranks))):
         for kind, name in product(kinds, NAMES):
             counts, there, whole = of_rank[kind]
             require(name in counts, f"there is no entry {name!r}", "answer.no-entry")
@@ -90,7 +90,7 @@ def check_zero(make_zero: Answer, num_ranks: int) -> None:
     """The ranks share out Adam's state, and their weights are those that Adam alone gives."""
     by_name = Cause("ZeRO takes the rate by its name: lr=rate", "zero.rate-by-place")
     with explained({"'float' object has no attribute 'size'": by_name}):
-        results = run_here(drivers.zero, make_zero, **_launch(num_ranks))
+        results = run_on_ranks(drivers.zero, make_zero, **_launch(num_ranks))
     scaled = "it is multiplied by the number of ranks, and is to be the one given"
     mistakes = {
         Cause("this is Adam's own: pass the rate on", "zero.default-rate"): 0.001,
@@ -113,7 +113,7 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
     """A rank holds its share of the weights, layer by layer, and training gives the same weights as DDP."""
     order = Cause("fully_shard is called for the layers first, and at last for the model", "fsdp.model-first")
     with explained({"Invariant encountered": order}):
-        results = run_here(drivers.sharded, shard, **_launch(num_ranks))
+        results = run_on_ranks(drivers.sharded, shard, **_launch(num_ranks))
     for rank, one in enumerate(results):
         expected, got = BYTES * NUM_WEIGHTS // num_ranks, one["held"]["parameters"]
         whole = Cause("these are all of the model's, which fully_shard shares out", "fsdp.not-sharded")
@@ -150,7 +150,7 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
     rng = fresh_rng()  # so many weights that nobody needs to know whether bytes are rounded
     sizes = [(1, 10**9), *zip(rng.integers(2, 65, num_cases).tolist(), rng.integers(10**9, 10**11, num_cases).tolist())]
     cases = list(product(KINDS, sizes))
-    results = call_here(drivers.predicted, predict_bytes, [(kind, size, number) for kind, (number, size) in cases])
+    results = call_answer(drivers.predicted, predict_bytes, [(kind, size, number) for kind, (number, size) in cases])
     for (kind, (num_ranks, num_weights)), found in zip(cases, results):
         own, shared, times = TABLE[kind]
         held = (own + shared / num_ranks) * num_weights
@@ -199,7 +199,7 @@ def check_fewest_gpus(fewest_gpus: Answer, predict_bytes: Answer, num_cases: int
         memory = float(rng.choice([*needs, needs[0] + 1, needs[-1] - 1, needs[2] - 1, needs[3] + 1]))
         cases.append((kind, num_weights, memory, other))
         right.append((held, sent))
-    found = call_here(drivers.budgets, fewest_gpus, cases)
+    found = call_answer(drivers.budgets, fewest_gpus, cases)
     mistakes = [
         _mistakes_of_budget(*sizes, memory - other, other, got)
         for sizes, (_, _, memory, other), got in zip(right, cases, found)
@@ -222,7 +222,7 @@ def _by_own(predict_bytes: Answer, cases: Sequence[tuple[str, int, float, float]
     """Return the numbers of GPUs that follow from the answer's own prediction."""
     asked = [(kind, num_weights, count) for kind, num_weights, _, _ in cases for count in COUNTS]
     try:
-        found = [one["held"] for one in call_here(drivers.predicted, predict_bytes, asked)]
+        found = [one["held"] for one in call_answer(drivers.predicted, predict_bytes, asked)]
     except Exception:  # noqa: BLE001  # whatever is wrong with it
         return []
     held = np.reshape(found, (len(cases), len(COUNTS))).tolist()

@@ -7,7 +7,7 @@ import numpy as np
 from coursekit.checks.check import CheckError, require
 from coursekit.checks.compare import Array, require_close, require_equal
 from coursekit.checks.lab08_steps import EPOCHS, PLAN, RATE, SIZES, check_whole, moves_of, plain_steps
-from coursekit.checks.on_ranks import run_here
+from coursekit.checks.on_ranks import run_on_ranks
 from coursekit.checks.private_data import check_begins, check_follows, check_sent, draw_private
 from coursekit.checks.rates import check_rates, rates, rates_alone
 from coursekit.checks.steps import check_same_weights, gradient
@@ -45,7 +45,7 @@ def try_train(train: Answer, num_ranks: int) -> Trial:
     """Train a probe on ranks, each with a start and samples that only it knows."""
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=int(SIZES.sum()))
     args = (train, PLAN, RATE)
-    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, private=private, by=joined)
+    return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, private=private, wrapper=joined)
 
 
 def check_start(trial: Trial) -> None:
@@ -106,7 +106,7 @@ def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
     """Add up the gradients of some batches on ranks."""
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_ADDED * BATCH_SIZE)
     args = (accumulate, [[(BATCH_SIZE, GAIN)] * NUM_ADDED])
-    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, by=joined)
+    return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, wrapper=joined)
 
 
 def check_accumulated(trial: Trial) -> None:
@@ -153,7 +153,7 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     for given, number in zip(private, num_batches):
         given["batches"] = np.split(np.asarray(given["samples"]), max(num_batches))[:number]
     launch = {"num_ranks": num_ranks, "private": private}
-    results = run_here(drivers.unequal, train_all, RATE_UNEQUAL, GAIN_UNEQUAL, by=joined, **launch)
+    results = run_on_ranks(drivers.unequal, train_all, RATE_UNEQUAL, GAIN_UNEQUAL, wrapper=joined, **launch)
     for rank, (one, number) in enumerate(zip(results, num_batches)):
         # Who has no more batches may continue with gradients of zero, of any picture.
         what = f"the number of steps on rank {rank}, which has {number} batches"

@@ -26,7 +26,7 @@ def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
     labels = np.where(rng.random(labels.shape) < 0.5, int(bias.argmax()), labels)  # noqa: PLR2004  # half are right
     private = tuple({"labels": one, "bias": bias} for one in labels)
     return try_on_ranks(
-        drivers.evaluated, evaluate, bias, BATCH_SIZE, num_ranks=num_ranks, private=private, by=drivers.joined,
+        drivers.evaluated, evaluate, bias, BATCH_SIZE, num_ranks=num_ranks, private=private, wrapper=drivers.joined,
         ranks_per_node=min(num_ranks, RANKS_PER_NODE),
     )  # fmt: skip
 

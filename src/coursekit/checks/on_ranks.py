@@ -1,6 +1,6 @@
 """How checks run an answer: in this process or on real ranks of this machine, or where a judge keeps it.
 
-Everything that touches an answer goes through `call_here` and `run_here`, with a driver of `coursekit.drivers`.
+Everything that touches an answer goes through `call_answer` and `run_on_ranks`, with a driver of `coursekit.drivers`.
 So a check is written once: in a notebook the answer is a function, in grading a `RemoteAnswer` that stands for a
 function in a sandbox, to which only plain data travels and from which only plain data comes back.
 """
@@ -31,7 +31,7 @@ class RemoteAnswer(Remote):
 
     def __call__(self, *args: Any) -> Any:
         """Call the function where it lives."""
-        return call_here(call, self, *args)
+        return call_answer(call, self, *args)
 
 
 class AnswerError(Exception):
@@ -42,7 +42,7 @@ class AnswerError(Exception):
         self.error_type = error_type
 
 
-def call_here(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT_S) -> Any:
+def call_answer(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT_S) -> Any:
     """Call `driver(*args)`, a function of `coursekit.drivers`, in the process that holds the answers among `args`.
 
     These are answers, drivers and plain data: numbers, text, NumPy arrays, and lists, tuples, dictionaries of them.
@@ -52,7 +52,7 @@ def call_here(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT
     return elsewhere.call(driver, args, timeout_s=timeout_s) if elsewhere else driver(*args)
 
 
-def run_here(driver: Callable[..., Any], *args: Any, **launch: Any) -> list[Any]:
+def run_on_ranks(driver: Callable[..., Any], *args: Any, **launch: Any) -> list[Any]:
     """Call `driver(*args)` on ranks; return what it returned, in rank order. Settings are those of `run_and_look`."""
     return run_and_look(driver, *args, look=False, **launch)[0]
 
@@ -61,7 +61,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     driver: Callable[..., Any],
     *args: Any,
     num_ranks: int,
-    by: Callable[..., Any] = with_horovod,  # `call` where the answer initialises Horovod itself, or does without
+    wrapper: Callable[..., Any] = with_horovod,  # `call` where the answer initialises Horovod itself, or does without
     ranks_per_node: int | None = None,  # so many believe to be on one node; by default all are on two nodes
     timeout_s: float = TIMEOUT_S,  # for the whole launch
     private: Sequence[Any] | None = None,  # for each rank a value that a judge shows to this rank alone
@@ -78,11 +78,11 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     launch: dict[str, Any] = {"num_ranks": num_ranks, "ranks_per_node": per_node, "timeout_s": timeout_s}
     elsewhere = _elsewhere((driver, *args))
     if elsewhere:
-        found: tuple[list[Any], list[Left]] = elsewhere.run(by, (driver, *args), private, look=look, **launch)
+        found: tuple[list[Any], list[Left]] = elsewhere.run(wrapper, (driver, *args), private, look=look, **launch)
         return found
     with tempfile.TemporaryDirectory(prefix="check-") as parent:
         launch |= {"use_gpus": False, "show_output": MAX_SHOWN_BYTES}
-        results = ranks.run(settle_and_call, parent, private, by, driver, *args, **launch)
+        results = ranks.run(settle_and_call, parent, private, wrapper, driver, *args, **launch)
         return results, [left_in(Path(parent, OWN.format(rank))) for rank in range(num_ranks)] if look else []
 
 

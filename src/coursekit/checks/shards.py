@@ -1,5 +1,7 @@
 """Who uses which samples, and who reads and writes which files, whatever the lab.
 
+Where to look: five labs raise the sentences of `check_owners`; `advice` and `what` are a lab's own words in them.
+
 Examples are of two ranks that share out six samples, which lie in two files: 0, 1, 2 and 3, 4, 5.
 """
 

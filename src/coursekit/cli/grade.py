@@ -145,7 +145,7 @@ def _grade_once(call: Call, *, again: bool) -> list[Graded]:
     from coursekit.course.status.points import read_points
     from coursekit.course.status.report import print_call, print_class, write_page
 
-    submissions, before = call.stage(), read_points(call.course)
+    submissions, before = call.load_submissions(), read_points(call.course)
     graded = call.grade(submissions, record, again=again)
     print_call(graded, call.console)
     with clear_failures(call.course):
@@ -160,14 +160,14 @@ def _grade_once(call: Call, *, again: bool) -> list[Graded]:
 
 def _grade_share(call: Call, task: ArrayTask, *, again: bool) -> list[Graded]:
     """Judge this task's share of what is collected; a later job records the points."""
-    graded = call.grade(task.share(call.stage()), lambda *_: Moves(), again=again)
+    graded = call.grade(task.share(call.load_submissions()), lambda *_: Moves(), again=again)
     click.echo(SHARE_IS_JUDGED.format(*task))
     return graded
 
 
 def _foresee(call: Call, *, again: bool) -> list[Graded]:
     """Grade what is collected, and say whose points would move, by how much, and in which cells."""
-    graded = call.grade(call.stage(), foresee, again=again)
+    graded = call.grade(call.load_submissions(), foresee, again=again)
     moved = [one for one in graded if one.moves.points]
     for one in moved:
         cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.points.items())

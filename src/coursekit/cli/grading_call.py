@@ -15,7 +15,7 @@ from rich.progress import TimeElapsedColumn
 from coursekit import __version__
 from coursekit.cli.shared import counting_bar
 from coursekit.course.folder import Course
-from coursekit.course.grade import EMPTY, Graded, Recorder, grade_all, load_verdicts, stage
+from coursekit.course.grade import EMPTY, Graded, Recorder, grade_all, load_submissions, load_verdicts
 from coursekit.course.record import record
 from coursekit.course.settings import SETTINGS
 from coursekit.errors import CourseKitError
@@ -48,13 +48,13 @@ class Call:
         """Print a line unchanged, whatever it contains."""
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
-    def stage(self) -> list[Submission]:
+    def load_submissions(self) -> list[Submission]:
         """Read what is collected, once.
 
         Raises:
             CourseKitError: nothing is.
         """
-        if submissions := stage(self.course, self.sources, self.students, self.settings):
+        if submissions := load_submissions(self.course, self.sources, self.students, self.settings):
             return submissions
         whose = f" of {', '.join(self.students)}" if self.students else ""
         raise CourseKitError(
@@ -160,7 +160,10 @@ class Watch:
 
         self._collect()
         call = self._call
-        found = {(one.student, one.lab): one for one in stage(call.course, call.sources, call.students, call.settings)}
+        found = {
+            (one.student, one.lab): one
+            for one in load_submissions(call.course, call.sources, call.students, call.settings)
+        }
         changed = {place for place, one in found.items() if self._last.get(place) != one.key}
         new = {place: one for place, one in found.items() if place in self._changed | changed}
         self._changed &= {*new}

@@ -2,6 +2,9 @@
 
 A verdict is saved at once, under the digest of all that it depends on, and then recorded in the gradebook.
 After a kill, a second call takes the saved verdicts and records the rest; recording twice changes nothing.
+
+Where to look: `cli/grading_call.py` calls `load_submissions` and hands `judge_all` of `grading/judge/pool.py` and
+`record` of `record.py` to `grade_all`. Points that are taken off for lateness are in `late_penalty.py`.
 """
 
 from __future__ import annotations
@@ -68,7 +71,7 @@ class Graded:
         return f"judged before, {sum(self.moves.points.values()):+g} points"
 
 
-def stage(
+def load_submissions(
     course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
 ) -> list[Submission]:
     """Read the submissions of these labs, of these students or of all, each with its key.

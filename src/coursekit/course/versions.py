@@ -12,7 +12,7 @@ from coursekit.course.folder import Course
 from coursekit.course.roster import username_key
 from coursekit.files import write_file
 from coursekit.grading.submission.cells import Cells
-from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, classify, timestamp_text
+from coursekit.grading.submission.student_folder import TIMESTAMP, Submission, timestamp_text, to_submission
 from coursekit.grading.submission.students_files import Contents, RefusedFileError, Unchanged, read_contents
 from coursekit.grading.verdict import Flag
 
@@ -182,7 +182,7 @@ def look_at(course: Course, lab: str, student: str, folder: Path, version: Versi
         contents = read_contents(folder)
         mark = digest(contents.files)
         refused = version.refused if version and version.mark == mark else ()
-        found = classify(contents, student, lab, released, public, refused, worked_copies=copies)
+        found = to_submission(contents, student, lab, released, public, refused, worked_copies=copies)
         # `--watch` looks at every version that was kept; only what is graded needs its cells, with their pictures.
         is_kept = version is not None and version.folder == folder
         return replace(found, mark=mark, cells=Cells() if is_kept else found.cells)

@@ -75,8 +75,10 @@ def left_in(folder: Path) -> dict[str, bytes | None]:
     return left
 
 
-def settle_and_call(parent: str, private: Sequence[Any] | None, driver: Callable[..., Any], *args: Any) -> Any:
-    """On a rank of a notebook: find place in a folder of the notebook's, and call the driver.
+def settle_and_call(parent: str, private: Sequence[Any] | None, wrapper: Callable[..., Any], *args: Any) -> Any:
+    """On a rank of a notebook: find place in a folder of the notebook's, and call the wrapper.
+
+    That is such as `with_horovod`, and calls the driver, the first of `args`.
 
     What libraries log is hidden, so that what the answer prints can be seen.
     """
@@ -87,4 +89,4 @@ def settle_and_call(parent: str, private: Sequence[Any] | None, driver: Callable
     for folder in (own, shared):
         folder.mkdir(exist_ok=True)
     settle(Place(None if private is None else private[rank], own, shared))
-    return driver(*args)
+    return wrapper(*args)

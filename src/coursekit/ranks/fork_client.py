@@ -21,7 +21,7 @@ from coursekit.ranks.context import fill_nodes, gpu_environ
 from coursekit.ranks.explain import RankError
 from coursekit.ranks.fork_server import prepare_process, receive_over_socket, serve
 from coursekit.ranks.forked_rank import fork
-from coursekit.ranks.protocol import LaunchRequest, Task
+from coursekit.ranks.protocol import LaunchRequest, RunSpec
 from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServer
 
 SHUTDOWN_TIMEOUT_S = 5.0
@@ -77,14 +77,16 @@ class ForkServerHandle(ServerHandle):
             time.sleep(PAUSE_S * self._runs)
         return True
 
-    def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
+    def start(
+        self, spec: RunSpec, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None
+    ) -> RunningRanks:
         """Start the ranks of one run on this machine."""
-        ranks_on_nodes = fill_nodes(task.num_ranks, ranks_per_node)
-        return self.launch(task, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
+        ranks_on_nodes = fill_nodes(spec.num_ranks, ranks_per_node)
+        return self.launch(spec, gpu_environ(environ, ranks_per_node, use_gpus=use_gpus), ranks_on_nodes)
 
     def launch(
         self,
-        task: Task,
+        spec: RunSpec,
         environ: dict[str, str],
         ranks_on_nodes: tuple[int, ...],
         inputs: Sequence[bytes] = (),
@@ -94,9 +96,9 @@ class ForkServerHandle(ServerHandle):
         self._wait_until_ready()
         running = RunningRanks([self._control])
         files: list[int] = []
-        for rank in range(task.num_ranks):
+        for rank in range(spec.num_ranks):
             output, output_end = os.pipe()
-            reports, reports_end = Pipe(duplex=task.persists)
+            reports, reports_end = Pipe(duplex=spec.persists)
             stack, stack_end = os.pipe()
             running.add(output, reports, stack)
             with reports_end:
@@ -105,7 +107,7 @@ class ForkServerHandle(ServerHandle):
                 files.append(os.memfd_create("input"))  # a file without a name
                 os.pwrite(files[-1], inputs[rank], 0)  # which is read from its beginning
         request = LaunchRequest(
-            task, environ, ranks_on_nodes, tuple(range(task.num_ranks)), has_inputs=bool(inputs), enter=enter
+            spec, environ, ranks_on_nodes, tuple(range(spec.num_ranks)), has_inputs=bool(inputs), enter=enter
         )
         try:
             self._control.send(request)

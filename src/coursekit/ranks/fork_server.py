@@ -3,8 +3,8 @@
 It never executes an operation of theirs, and starts no thread: a fork after the one, or while a thread holds a lock,
 can hang the child.
 It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
-and it ends together with the launcher, whose end closes the control socket.
-In a job step one serves on each node, and serves a launcher on another (`node_server`).
+and it ends together with the client, whose end closes the control socket.
+In a job step one serves on each node, and serves a client on another (`node_server`).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from coursekit.ranks.protocol import (
     Stop,
     WriteStacks,
 )
+from coursekit.ranks.rank_monitor import NUM_RUNNING, RankMonitor, is_asleep
 from coursekit.ranks.rank_process import ALL_STACKS_SIGNAL, STACK_SIGNAL
 from coursekit.ranks.rendezvous import new_store
-from coursekit.ranks.sampler import NUM_RUNNING, Sampler, is_asleep
 
 
 def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]]) -> None:
-    """Answer requests until the launcher closes the channel.
+    """Answer requests until the client closes the channel.
 
     `receive` completes a request: returns it with the files of each rank that it starts.
     """
@@ -84,24 +84,24 @@ class _Run:
         for file in {*self.files, *self.gate, self.reasons[1]} - {*self.stubs}:
             os.close(file)
         self.num_running = NUM_RUNNING if joins_by_mpi() else 0
-        self.sampler = Sampler(self.rank_of, self.num_running)
+        self.monitor = RankMonitor(self.rank_of, self.num_running)
         self.is_sampled = False
 
     def supervise(self) -> None:
-        """Report ends and samples of ranks, obey the launcher, and leave no process behind."""
+        """Report ends and samples of ranks, obey the client, and leave no process behind."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         is_stopped = False
         try:
             while not is_stopped and self._reap():
-                for ready in wait([self.channel, wake_read], self.sampler.due_in_s() if self.is_sampled else None):
+                for ready in wait([self.channel, wake_read], self.monitor.due_in_s() if self.is_sampled else None):
                     if ready == wake_read:
                         os.read(wake_read, 4096)
                     else:
                         is_stopped = self._obey(self.channel.recv())
-                if self.is_sampled and not self.sampler.due_in_s():
-                    self.channel.send(self.sampler.take())
+                if self.is_sampled and not self.monitor.due_in_s():
+                    self.channel.send(self.monitor.take())
         finally:
             signal.set_wakeup_fd(-1)
             for file in (wake_read, wake_write, self.reasons[0]):
@@ -113,7 +113,7 @@ class _Run:
         self.channel.send(Gone())
 
     def _obey(self, message: SendSamples | WriteStacks | Interrupt | Stop) -> bool:
-        """Do what the launcher asks for; return whether this is to stop."""
+        """Do what the client asks for; return whether this is to stop."""
         match message:
             case WriteStacks(all_threads, only_asleep):
                 number = ALL_STACKS_SIGNAL if all_threads else STACK_SIGNAL
@@ -125,7 +125,7 @@ class _Run:
             case SendSamples(are_wanted):
                 self.is_sampled = are_wanted
                 if are_wanted:
-                    self.channel.send(self.sampler.take())  # time counts from this one
+                    self.channel.send(self.monitor.take())  # time counts from this one
         return isinstance(message, Stop)
 
     def _signal(self, number: int, pids: Iterable[int]) -> None:
@@ -155,8 +155,8 @@ class _Run:
     def _meet_stubs(self) -> dict[int, RankContext]:
         """Return the context of each rank in MPI's world; none, and say why, if there is one that gets none."""
         contexts: dict[int, RankContext] = {}
-        with mpi.StubListener(self.request.meeting_point) as listener, tempfile.TemporaryFile() as output:
-            launcher = 0 if self.request.meeting_point else self._start_launcher(listener, output.fileno())
+        with mpi.StubListener(self.request.stub_address) as listener, tempfile.TemporaryFile() as output:
+            launcher = 0 if self.request.stub_address else self._start_launcher(listener, output.fileno())
             try:
                 contexts = listener.accept(self.request.ranks, launcher)
                 self.channel.send(Joined())
@@ -228,12 +228,12 @@ def prepare_process() -> None:
 
 
 def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
-    """Receive the files that the launcher on this machine sends along with a request."""
+    """Receive the files that the client on this machine sends along with a request."""
     num_files = len(request.ranks) * request.num_files_per_rank
     with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
         _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
     if len(files) != num_files:
-        raise EOFError(f"expected {num_files} files, got {len(files)}: the launcher has ended")
+        raise EOFError(f"expected {num_files} files, got {len(files)}: the client has ended")
     return request, files
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from coursekit.framework import TORCH, chosen
 from coursekit.processes import end_with_parent
 from coursekit.ranks.context import RankContext, rank_environ, torch_environ
-from coursekit.ranks.protocol import INPUT_VARIABLE, LaunchRequest, Report, Task
+from coursekit.ranks.protocol import INPUT_VARIABLE, LaunchRequest, Report, RunSpec
 from coursekit.ranks.rank_process import (
     ALL_STACKS_SIGNAL,
     STACK_SIGNAL,
@@ -112,10 +112,10 @@ def become_rank(
     os.environ.update({**request.environ, **variables, "TMPDIR": tempfile.gettempdir()})
     if inputs:
         os.environ[INPUT_VARIABLE] = str(inputs[0])
-    if request.task.persists:
-        serve_cells(request.task, rank, Connection(reports))
+    if request.spec.persists:
+        serve_cells(request.spec, rank, Connection(reports))
     else:
-        run_rank(request.task, rank, Connection(reports, readable=False))
+        run_rank(request.spec, rank, Connection(reports, readable=False))
 
 
 class Shown(TypedDict):
@@ -125,7 +125,7 @@ class Shown(TypedDict):
     figures: list[bytes]
 
 
-def serve_cells(task: Task, rank: int, channel: Connection) -> None:
+def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
     """Obey one cell after the other, in one namespace, each with one `Report`, until the channel is closed.
 
     The first report says that the rank is there.
@@ -133,7 +133,7 @@ def serve_cells(task: Task, rank: int, channel: Connection) -> None:
     """
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that what cells define can travel by value
-    channel.send_bytes(report_of(_begin, task, rank).dumps())
+    channel.send_bytes(report_of(_begin, spec, rank).dumps())
     with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: no leave is taken
         while True:
             report = report_of(_obey, channel.recv_bytes(), module.__dict__)
@@ -141,9 +141,9 @@ def serve_cells(task: Task, rank: int, channel: Connection) -> None:
             channel.send_bytes(report.dumps())
 
 
-def _begin(task: Task, rank: int) -> Report:
-    prepare(task, rank)
-    if task.seed is None and "tensorflow" in sys.modules:
+def _begin(spec: RunSpec, rank: int) -> Report:
+    prepare(spec, rank)
+    if spec.seed is None and "tensorflow" in sys.modules:
         # As in any program, what has a seed of its own is the same on all ranks: `shuffle(8, seed=7)` before a shard.
         sys.modules["tensorflow"].random.set_seed(None)
     os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them

@@ -1,8 +1,8 @@
 """Ranks as tasks of a Slurm job: the same runs on every node of an allocation.
 
-A job step holds one fork server per node, which lives from the first run to the end of the launcher,
+A job step holds one fork server per node, which lives from the first run to the end of the client,
 so that the next run, whatever its number of ranks, starts as quickly as on one machine.
-Tasks connect to the launcher by TCP and prove with a key that they belong to it.
+Tasks connect to the client by TCP and prove with a key that they belong to it.
 When a connection closes, whichever side has ended, the other ends too.
 
 Where a start hangs: the address and the interface are chosen in `allocation.py`, tasks connect here and in
@@ -36,7 +36,7 @@ from coursekit.framework import NAMES
 from coursekit.ranks import mpi
 from coursekit.ranks.allocation import interface, nodes, num_nodes, own_address, srun_command, stubs_command
 from coursekit.ranks.explain import RankError
-from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, Joined, LaunchRequest, Task
+from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, Joined, LaunchRequest, RunSpec
 from coursekit.ranks.rendezvous import Store, TorchStore, new_store
 from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServer
 
@@ -79,11 +79,13 @@ class JobStep(ServerHandle):
         """Whether the step still runs and belongs to this process."""
         return self._is_ours and self._srun.poll() is None
 
-    def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
+    def start(
+        self, spec: RunSpec, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None
+    ) -> RunningRanks:
         """Start the ranks of one run on the nodes of the job, where Slurm has given them cores and GPUs."""
         del ranks_per_node
         environ = {**environ, **(HIDE_GPUS if use_gpus is False else {})}
-        parts = np.array_split(range(task.num_ranks), min(num_nodes(), task.num_ranks))
+        parts = np.array_split(range(spec.num_ranks), min(num_nodes(), spec.num_ranks))
         self._end_store()
         self._store = new_store(self._host)
         Thread(target=self._store.serve, daemon=True).start()
@@ -91,17 +93,17 @@ class JobStep(ServerHandle):
             if not self._controls:
                 self._meet_tasks()
             launch = LaunchRequest(
-                replace(task, bind_cores=False),
+                replace(spec, bind_cores=False),
                 environ,
                 ranks_on_nodes=tuple(map(len, parts)),
                 ranks=(),
                 rendezvous=(self._host, self._store.port),
-                meeting_point=self._stubs.start([*map(len, parts)]) if self._joins_by_mpi else "",
+                stub_address=self._stubs.start([*map(len, parts)]) if self._joins_by_mpi else "",
                 interface=interface(),
             )
             for control, ranks in zip(self._controls, parts):
                 control.send(replace(launch, ranks=tuple(ranks.tolist())))
-            files = self._accept(len(FILES) * task.num_ranks, CONNECT_TIMEOUT_S)
+            files = self._accept(len(FILES) * spec.num_ranks, CONNECT_TIMEOUT_S)
             if self._joins_by_mpi:
                 self._wait_for_stubs(self._controls[: len(parts)])
         except BaseException as error:
@@ -112,7 +114,7 @@ class JobStep(ServerHandle):
                 ) from error
             raise
         running = RunningRanks(self._controls[: len(parts)], server="the Slurm job step")
-        for rank in range(task.num_ranks):
+        for rank in range(spec.num_ranks):
             with files[Hello(rank, "output")] as output, files[Hello(rank, "stacks")] as stack:
                 running.add(os.dup(output.fileno()), files[Hello(rank, "reports")], os.dup(stack.fileno()))
         return running

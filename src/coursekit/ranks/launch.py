@@ -17,7 +17,7 @@ from coursekit.ranks.allocation import has_tasks_for
 from coursekit.ranks.explain import MachineTooSlowError, RankError, RankTimeoutError, explain_failure
 from coursekit.ranks.explain_stop import explain_stop
 from coursekit.ranks.pickling import dumps
-from coursekit.ranks.protocol import MAX_NUM_RANKS, Report, Task
+from coursekit.ranks.protocol import MAX_NUM_RANKS, Report, RunSpec
 from coursekit.ranks.rank_process import PLAIN
 from coursekit.ranks.server_handle import SharedServer
 from coursekit.ranks.watch import RunWatch
@@ -57,6 +57,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
         bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all.
         ranks_per_node: lets ranks believe that each node holds this many of them. By default all are on one node.
+            With it ranks start on this machine, also inside a job (`server_for`).
         use_gpus: whether ranks see the GPUs of their node. By default they do when there is one for each rank.
         environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE`;
             Horovod's variables reach ranks in no other way. What TensorFlow reads while it is imported comes too late.
@@ -74,7 +75,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         check_numbers(num_ranks, timeout_s, ranks_per_node)
         extra = checked_environ(environ)
         shared = server_for(num_ranks, ranks_per_node)
-        task = Task(
+        spec = RunSpec(
             call=dumps((function, args, kwargs)),
             num_ranks=num_ranks,
             seed=seed,
@@ -87,7 +88,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             all_gone = False
             try:
                 server, environ = shared.get(), {**scrubbed(), **extra}
-                running = server.start(task, environ, ranks_per_node or num_ranks, use_gpus=use_gpus)
+                running = server.start(spec, environ, ranks_per_node or num_ranks, use_gpus=use_gpus)
                 try:
                     outcome = RunWatch(running, timeout_s=timeout_s, show=show_output).run()
                 finally:

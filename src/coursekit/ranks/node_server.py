@@ -1,4 +1,4 @@
-"""A task of a job step: a fork server on one node, which connects to the launcher on another."""
+"""A task of a job step: a fork server on one node, which connects to the client on another."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from coursekit.ranks.fork_server import prepare_process, serve
 from coursekit.ranks.mpi_stub import NODE
 from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, LaunchRequest
 
-# What Slurm sets for a task alone, and the launcher's environment must not hide from the rank: its context, its GPUs.
+# What Slurm sets for a task alone, and the client's environment must not hide from the rank: its context, its GPUs.
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 
 def main() -> None:
-    """Connect to the launcher, and serve it until it closes the connection."""
+    """Connect to the client, and serve it until it closes the connection."""
     prepare_process()
     host, port, key = os.environ.pop(STEP_VARIABLE).split(":")
     of_the_task = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_TASK)}
@@ -34,9 +34,9 @@ def main() -> None:
                     files.append(os.dup(connection.fileno()))
         environ = {**request.environ, **of_the_task}
         if request.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
-            environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the launcher has hidden the GPUs from this run
-        meeting_point = request.meeting_point and request.meeting_point + os.environ[NODE]
-        return replace(request, environ=environ, meeting_point=meeting_point), files
+            environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the client has hidden the GPUs from this run
+        stub_address = request.stub_address and request.stub_address + os.environ[NODE]
+        return replace(request, environ=environ, stub_address=stub_address), files
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     serve(connect(Hello(int(os.environ["SLURM_PROCID"]), "requests")), receive)

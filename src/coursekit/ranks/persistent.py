@@ -17,7 +17,7 @@ from coursekit.errors import Cause, Interrupted
 from coursekit.ranks.explain import INTERRUPTED, RankError, explain_failure
 from coursekit.ranks.launch import check_numbers, checked_environ, error_of, server_for, value_of
 from coursekit.ranks.pickling import dumps
-from coursekit.ranks.protocol import Task
+from coursekit.ranks.protocol import RunSpec
 from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import CellWatch
 
@@ -66,10 +66,10 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
     def restart(self) -> None:
         """Start them again, without variables."""
         self.stop()
-        task = Task(b"", self.num_ranks, self._seed, self._num_threads, persists=True)
+        spec = RunSpec(b"", self.num_ranks, self._seed, self._num_threads, persists=True)
         self._server, environ = self._shared.take(), {**scrubbed(), **self._extra}
         try:
-            self._running = self._server.start(task, environ, self._ranks_per_node, use_gpus=self._use_gpus)
+            self._running = self._server.start(spec, environ, self._ranks_per_node, use_gpus=self._use_gpus)
             self._wait(range(self.num_ranks), START_TIMEOUT_S)
         except BaseException:
             self.stop()

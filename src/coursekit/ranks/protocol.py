@@ -1,23 +1,23 @@
-"""The protocol of a run: all messages between the launcher, the servers that start ranks, and the ranks.
+"""The protocol of a run: all messages between the client, the servers that start ranks, and the ranks.
 
-The launcher is the notebook's process; there is one server on each node. Messages are pickled, but for a `Report`.
+The client is the notebook's process; there is one server on each node. Messages are pickled, but for a `Report`.
 
-    launcher → server    LaunchRequest, SendSamples, WriteStacks, Interrupt, Stop
-    server → launcher    Ready, Joined, NotStarted, Sample, Ended, Gone
-    rank → launcher      Report, once for each call; what it prints, and its stacks, by pipes of their own
-    launcher → rank      the call of the next cell, by `pickling.dumps`, if the rank is persistent
-    job step → launcher  Hello, on each connection; on one machine all channels are files that are handed over
-    stub → server        the environment that MPI's launcher gave to it (`stub`)
+    client → server    LaunchRequest, SendSamples, WriteStacks, Interrupt, Stop
+    server → client    Ready, Joined, NotStarted, Sample, Ended, Gone
+    rank → client      Report, once for each call; what it prints, and its stacks, by pipes of their own
+    client → rank      the call of the next cell, by `pickling.dumps`, if the rank is persistent
+    job step → client  Hello, on each connection; on one machine all channels are files that are handed over
+    stub → server      the environment that MPI's launcher gave to it (`mpi_stub`)
 
 Example, of two ranks of which the second one fails:
 
-    server → launcher    Ready()                                    TensorFlow is imported
-    launcher → server    LaunchRequest(Task(…), ranks=(0, 1), …)    and three files for each rank
-    launcher → server    SendSamples(True)
-    server → launcher    Sample(0.5, {0: …, 1: …})                  twice a second
-    rank 1 → launcher    Report(error_type="ValueError", …)
-    launcher → server    Stop()
-    server → launcher    Gone()
+    server → client    Ready()                                       TensorFlow is imported
+    client → server    LaunchRequest(RunSpec(…), ranks=(0, 1), …)    and three files for each rank
+    client → server    SendSamples(True)
+    server → client    Sample(0.5, {0: …, 1: …})                     twice a second
+    rank 1 → client    Report(error_type="ValueError", …)
+    client → server    Stop()
+    server → client    Gone()
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LENGTH = struct.Struct("!i")  # before a message of a `Connection`
 
 
 @dataclass(frozen=True)
-class Task:
+class RunSpec:
     """One run: the pickled call, and the settings that are the same on every rank."""
 
     call: bytes  # (function, args, kwargs), by `pickling.dumps`; b"" for persistent ranks: it comes later
@@ -63,12 +63,12 @@ class Task:
 class LaunchRequest:
     """Start these ranks."""
 
-    task: Task
+    spec: RunSpec
     environ: dict[str, str]  # without Horovod's part
     ranks_on_nodes: tuple[int, ...]  # how many each node has; ranks are numbered node by node
     ranks: tuple[int, ...]  # those to start here
     rendezvous: tuple[str, int] | None = None  # host and port of a store that serves; None to start one on loopback
-    meeting_point: str = ""  # the name under which the stubs of a job step's MPI find this server (see `mpi`)
+    stub_address: str = ""  # the name under which the stubs of a job step's MPI find this server (see `mpi`)
     interface: str | None = "lo"  # for Gloo; None leaves it to Horovod, which takes that of the host's name
     has_inputs: bool = False  # whether each rank has a fourth file, for it alone: its number is in `INPUT_VARIABLE`
     # Called in each new process before it becomes a rank, to isolate it; with None in the one that becomes a launcher.

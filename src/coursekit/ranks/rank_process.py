@@ -19,7 +19,7 @@ import cloudpickle
 import numpy as np
 
 from coursekit import hiding
-from coursekit.ranks.protocol import Report, Task
+from coursekit.ranks.protocol import Report, RunSpec
 from coursekit.tracebacks import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
@@ -29,12 +29,12 @@ STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 
 
-def run_rank(task: Task, rank: int, reports: Connection) -> None:
+def run_rank(spec: RunSpec, rank: int, reports: Connection) -> None:
     """Prepare this process as one rank, call the function, and send one `Report`."""
 
     def prepare_and_call() -> Report:
-        prepare(task, rank)
-        return call(task.call, returns_bytes=task.returns_bytes)
+        prepare(spec, rank)
+        return call(spec.call, returns_bytes=spec.returns_bytes)
 
     report = report_of(prepare_and_call)
     flush_output()
@@ -59,18 +59,18 @@ def report_of(function: Callable[..., Report], *args: Any) -> Report:
         return Report(error_type=type(error).__name__, error_text=text_of(error), traceback=students_traceback(error))
 
 
-def prepare(task: Task, rank: int) -> None:
+def prepare(spec: RunSpec, rank: int) -> None:
     """Make this process one rank of the task."""
-    os.chdir(task.folder)
-    sys.path[:] = task.search_path
-    linecache.cache.update(task.sources)
-    if task.bind_cores:
+    os.chdir(spec.folder)
+    sys.path[:] = spec.search_path
+    linecache.cache.update(spec.sources)
+    if spec.bind_cores:
         _bind_cores()
-    _prepare_tensorflow(task.num_threads)
+    _prepare_tensorflow(spec.num_threads)
     if torch := sys.modules.get("torch"):
-        torch.set_num_threads(task.num_threads or len(os.sched_getaffinity(0)))
+        torch.set_num_threads(spec.num_threads or len(os.sched_getaffinity(0)))
     # Forked processes would otherwise all draw the same random numbers.
-    entropy = task.entropy if task.seed is None else task.seed
+    entropy = spec.entropy if spec.seed is None else spec.seed
     seed_all(int(np.random.SeedSequence([entropy, rank]).generate_state(1)[0]))
 
 

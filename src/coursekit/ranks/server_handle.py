@@ -1,4 +1,4 @@
-"""What starts ranks, and the ranks of a run as the launcher sees them."""
+"""What starts ranks, and the ranks of a run as the client sees them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from typing import IO, Any
 
 from coursekit.framework import chosen
-from coursekit.ranks.protocol import Gone, Stop, Task, WriteStacks
+from coursekit.ranks.protocol import Gone, RunSpec, Stop, WriteStacks
 
 MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
 
@@ -103,7 +103,9 @@ class ServerHandle(ABC):
         """Whether it still runs, and belongs to this process."""
 
     @abstractmethod
-    def start(self, task: Task, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> RunningRanks:
+    def start(
+        self, spec: RunSpec, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None
+    ) -> RunningRanks:
         """Start the ranks of one run, with this environment and Horovod's part; a `RankError` says why it cannot."""
 
     @abstractmethod

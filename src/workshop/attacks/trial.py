@@ -22,7 +22,7 @@ from coursekit.grading.judge.pool_worker import grade
 from coursekit.grading.judge.slot import Slot, SubmissionLimits
 from coursekit.grading.submission.cells import Cells
 from coursekit.grading.submission.program import read_program
-from coursekit.grading.submission.student_folder import Submission, classify
+from coursekit.grading.submission.student_folder import Submission, to_submission
 from coursekit.grading.submission.students_files import read_contents
 from coursekit.grading.verdict import Flag, Verdict
 from coursekit.labs.cells import cell_name, is_solution
@@ -138,7 +138,7 @@ def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Submiss
     released = nbformat.read(course.released, as_version=4)
     with tempfile.TemporaryDirectory(prefix="hand-in-") as folder:
         write_hand_in(attack, released, course.honest(), Path(folder), mark=mark, course=bait)
-        found = classify(read_contents(Path(folder)), "mallory", attack.lab, released)
+        found = to_submission(read_contents(Path(folder)), "mallory", attack.lab, released)
     notes = (Flag("note", sentence) for sentence in (*found.notes, *found.cells.notes))
     return replace(found, flags=(*found.flags, *found.cells.flags, *notes))
 

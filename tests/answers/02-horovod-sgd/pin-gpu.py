@@ -97,14 +97,14 @@ def pin_gpu():
 # fails.broadcast-start-tests = ["answer.taken"]
 # fails.average-tests = ["answer.taken"]
 # fails.scale-rate-tests = ["answer.taken"]
-from coursekit.way_out import take
+from coursekit.solution_snippet import take
 
 pin_gpu = take(
     "R1BVIHBpbm5pbmcKCmRlZiBwaW5fZ3B1KCk6CiAgICAiIiJNYWtlIHRoZSBHUFUgb2YgdGhpcyByYW5rJ3MgbG9jYWwgcmFuayB0aGUgb25seSB2aXNpYmxlIG9uZTsgd2l0aG91dCBHUFVzIGRvIG5vdGhpbmcuIiIiCiAgICAjIGFib3V0IDMgbGluZXMKICAgIGdwdXMgPSB0Zi5jb25maWcubGlzdF9waHlzaWNhbF9kZXZpY2VzKCJHUFUiKQogICAgaWYgZ3B1czoKICAgICAgICB0Zi5jb25maWcuc2V0X3Zpc2libGVfZGV2aWNlcyhncHVzW2h2ZC5sb2NhbF9yYW5rKCldLCAiR1BVIik="
 )
 
 # %% id="shard"
-from coursekit.way_out import take
+from coursekit.solution_snippet import take
 
 taken = take(
     "c2hhcmRzCgpkZWYgc2hhcmQoeCwgeSk6CiAgICAiIiJSZXR1cm4gdGhpcyByYW5rJ3Mgc2hhcmUgb2YgdGhlIHNhbXBsZXMuIiIiCiAgICAjIGFib3V0IDIgbGluZXMKICAgIG1pbmUgPSBzbGljZShodmQucmFuaygpLCBOb25lLCBodmQuc2l6ZSgpKQogICAgcmV0dXJuIHhbbWluZV0sIHlbbWluZV0="
@@ -116,21 +116,21 @@ def shard(*args):
 
 
 # %% id="broadcast-start"
-from coursekit.way_out import take
+from coursekit.solution_snippet import take
 
 broadcast_start = take(
     "YnJvYWRjYXN0CgpkZWYgYnJvYWRjYXN0X3N0YXJ0KHZhcmlhYmxlcyk6CiAgICAiIiJHaXZlIGV2ZXJ5IHJhbmsgdGhlIHZhcmlhYmxlcyBvZiByYW5rIDAsIGluIHBsYWNlLiIiIgogICAgIyBhYm91dCAxIGxpbmUKICAgIGh2ZC5icm9hZGNhc3RfdmFyaWFibGVzKHZhcmlhYmxlcywgcm9vdF9yYW5rPTAp"
 )
 
 # %% id="average"
-from coursekit.way_out import take
+from coursekit.solution_snippet import take
 
 average = take(
     "YXZlcmFnZWQgZ3JhZGllbnRzCgpkZWYgYXZlcmFnZShncmFkaWVudHMpOgogICAgIiIiUmV0dXJuIHRoZSBtZWFuIG9mIGVhY2ggZ3JhZGllbnQgb3ZlciBhbGwgcmFua3MsIGluIHRoZSBzYW1lIG9yZGVyLiIiIgogICAgIyBhYm91dCAxIGxpbmUKICAgIHJldHVybiBbaHZkLmFsbHJlZHVjZShncmFkaWVudCwgb3A9aHZkLkF2ZXJhZ2UpIGZvciBncmFkaWVudCBpbiBncmFkaWVudHNd"
 )
 
 # %% id="scale-rate"
-from coursekit.way_out import take
+from coursekit.solution_snippet import take
 
 scale_rate = take(
     "bGVhcm5pbmcgcmF0ZQoKZGVmIHNjYWxlX3JhdGUobGVhcm5pbmdfcmF0ZSk6CiAgICAiIiJSZXR1cm4gdGhlIGxlYXJuaW5nIHJhdGUgb2Ygb25lIHJhbmssIHNjYWxlZCBsaW5lYXJseSB0byB0aGUgd2hvbGUgZ3JvdXAuIiIiCiAgICAjIGFib3V0IDEgbGluZQogICAgcmV0dXJuIGxlYXJuaW5nX3JhdGUgKiBodmQuc2l6ZSgp"

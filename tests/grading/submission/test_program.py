@@ -119,7 +119,7 @@ def package(tmp_path_factory):
     return shutil.copytree(PACKAGE, tmp_path_factory.mktemp("kit") / PACKAGE.name)
 
 
-@pytest.mark.parametrize("name", ["way_out.py", "pictures/tensorboard.py", "checks/check.py"])
+@pytest.mark.parametrize("name", ["solution_snippet.py", "pictures/tensorboard.py", "checks/check.py"])
 def test_a_change_of_any_module_that_decides_is_another_kit(name, package):
     """Points come through modules of the floor, too."""
     before = fresh_digest(package)

@@ -13,7 +13,7 @@ from coursekit.labs.build.build import build_sources
 from coursekit.labs.cells import is_grade, is_solution, is_test
 from coursekit.labs.lab import find_labs
 from coursekit.labs.needs import lacking
-from coursekit.way_out import checks_of_pieces
+from coursekit.solution_snippet import checks_of_pieces
 from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer, load_bank
 from workshop.answers.run_answers import run_banks

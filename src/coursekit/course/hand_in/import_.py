@@ -20,7 +20,7 @@ from coursekit.course.roster import Student
 from coursekit.course.settings import SETTINGS
 from coursekit.course.versions import digest, keep, read_versions, write_files
 from coursekit.errors import CourseKitError
-from coursekit.grading.submission.student_folder import NOTEBOOK, classify
+from coursekit.grading.submission.student_folder import NOTEBOOK, to_submission
 from coursekit.grading.submission.students_files import read_contents
 from coursekit.grading.verdict import Flag
 from coursekit.labs.lab import find_labs
@@ -112,7 +112,7 @@ def _import(
     with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
         write_files(Path(place, "hand-in"), contents)
         unpacked = read_contents(Path(place, "hand-in"))
-    found = classify(unpacked, owner.student, lab, released[lab])
+    found = to_submission(unpacked, owner.student, lab, released[lab])
     if not found.notebook:
         return replace(one, lines=(f"{'; '.join(found.notes)}: ask the student for the right notebook.",))
     keep(unpacked, received, moment, flags, into)

@@ -24,7 +24,7 @@ from coursekit.labs.lab import NAME, matching
 from coursekit.labs.run.jobs_folder import JOBS_FOLDER, RESULT
 from coursekit.labs.students_notebook import lab_of, load, restore
 from coursekit.paths import ROOT_VARIABLE
-from coursekit.way_out import checks_of_pieces
+from coursekit.solution_snippet import checks_of_pieces
 
 NUM_JOBS = 3
 START_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The launcher's side of the shell: start it, ask it, keep its deadline, and believe nothing of its form."""
+"""The submission server's side of the shell: start it, ask it, keep its deadline, and believe nothing of its form."""
 
 from __future__ import annotations
 

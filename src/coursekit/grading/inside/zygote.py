@@ -1,4 +1,4 @@
-"""The process that imports everything once, executes nothing, and forks a launcher for each submission."""
+"""The process that imports everything once, executes nothing, and forks a server for each submission."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tempfile
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from coursekit.grading.inside import launcher, wire
+from coursekit.grading.inside import submission_server, wire
 from coursekit.processes import adopt_orphans, kill_descendants
 from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.preload import preload
@@ -21,21 +21,21 @@ MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PI
 
 def main() -> None:
     """Serve a judge on the socket whose number is the argument, until it closes it."""
-    judge = Connection(int(sys.argv[1]))
+    channel = Connection(int(sys.argv[1]))
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in there
     failure = preload(*MORE)
-    judge.send_bytes(wire.dumps({"failure": failure}))
+    channel.send_bytes(wire.dumps({"failure": failure}))
     with contextlib.suppress(EOFError, OSError):
         while True:
-            settings = wire.loads(judge.recv_bytes())
-            if "op" in settings:  # a request for a launcher that was gone when it came; the judge hears that anyway
+            settings = wire.loads(channel.recv_bytes())
+            if "op" in settings:  # a request for a server that was gone when it came; the judge hears that anyway
                 continue
-            pid = fork(functools.partial(launcher.serve, judge, settings))
+            pid = fork(functools.partial(submission_server.serve, channel, settings))
             _, status = os.waitpid(pid, 0)
             kill_descendants()  # so that no process of the submission is left
-            is_clean = _clean(own) and not launcher.lacks_ports()
-            judge.send_bytes(wire.dumps({"gone": os.waitstatus_to_exitcode(status), "is_clean": is_clean}))
+            is_clean = _clean(own) and not submission_server.lacks_ports()
+            channel.send_bytes(wire.dumps({"gone": os.waitstatus_to_exitcode(status), "is_clean": is_clean}))
 
 
 def _clean(own: frozenset[Path]) -> bool:

@@ -98,9 +98,11 @@ class Sandboxed:
         return reply["value"]
 
     def run(
-        self, driver: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
+        self, wrapper: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
     ) -> tuple[list[Any], list[Left]]:
-        """Call a driver on ranks, each with a seed and a private value of its own; raise what `ranks.run` does.
+        """Call a wrapper, such as `with_horovod`, with `args` on ranks: a driver and its arguments.
+
+        Each rank has its own seed and private value. Raises what `ranks.run` does.
 
         An `AnswerError` says that an answer is not there, or that the launch did not come about in time.
         """
@@ -109,7 +111,7 @@ class Sandboxed:
         own = [None] * num_ranks if private is None else private
         request = {
             "op": "launch",
-            "call": wire.dumps([driver, args]),
+            "call": wire.dumps([wrapper, args]),
             "names": [arg.name for arg in args if isinstance(arg, RemoteAnswer)],
             "inputs": [wire.dumps([seed, value]) for seed, value in zip(seeds, own)],
             **launch,

@@ -21,7 +21,7 @@ from coursekit.text import CONTROL
 
 Reply = dict[str, Any]
 
-PATIENCE_S = 10.0  # beyond twice a request's time, which the launcher keeps, before all is ended from outside
+PATIENCE_S = 10.0  # beyond twice a request's time, which the server in the sandbox keeps, before all is ended
 LONG_TEXT = 10_000  # characters of an exception
 # What a process did instead of returning plain data: kinds of flags by the name of its error.
 ODD_ERRORS = {
@@ -50,8 +50,8 @@ class Fault(BaseException):  # no `Exception`: nothing in a check may take it fo
 class Running:
     """One submission in a slot, which is asked until it has used `limit_s` of its own time."""
 
-    def __init__(self, judge: Connection, pid: int, watch: Watcher, limit_s: float) -> None:
-        self._judge = judge
+    def __init__(self, channel: Connection, pid: int, watch: Watcher, limit_s: float) -> None:
+        self._channel = channel
         self._pid = pid
         self._limit_s = limit_s
         self._gone = False
@@ -63,7 +63,7 @@ class Running:
     def send(self, message: Reply) -> None:
         """Send plain data to the sandbox."""
         with suppress(OSError):  # the next wait for a reply tells why
-            self._judge.send_bytes(wire.dumps(message))
+            self._channel.send_bytes(wire.dumps(message))
 
     def ask(self, request: Reply, timeout_s: float) -> Reply:
         """Send plain data as a request and return the reply.
@@ -117,14 +117,14 @@ class Running:
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
         by_grader = self.watch.excess or self.watch.fault or self.kill_reason
-        if message.get("gone") and not by_grader:  # the launcher runs nothing of the student's
-            raise Fault(f"the launcher in the sandbox ended with status {message['gone']}")
+        if message.get("gone") and not by_grader:  # the server runs nothing of the student's
+            raise Fault(f"the submission's server in the sandbox ended with status {message['gone']}")
         return self._gone
 
     def _receive(self, timeout_s: float) -> Reply | None:
         """Return a message; None if none came within that much of the submission's own time."""
         try:
-            return receive(self._judge, Deadline(timeout_s, lambda: self.watch.own_s))
+            return receive(self._channel, Deadline(timeout_s, lambda: self.watch.own_s))
         except TooSlowError as error:
             raise Fault(str(error)) from None
         except (EOFError, OSError, wire.NotPlainError) as error:
@@ -138,15 +138,15 @@ class Running:
         return (*odd, *(Flag("limit", f"The grader ended the run: {why}.") for why in reasons))
 
 
-def receive(judge: Connection, deadline: Deadline) -> Reply | None:
+def receive(channel: Connection, deadline: Deadline) -> Reply | None:
     """Return a message of the sandbox's; None if none came in time.
 
     Where it has ended or broken down that is an EOFError, an OSError or a NotPlainError.
     """
-    while not judge.poll(left_s := deadline.left_s()):
+    while not channel.poll(left_s := deadline.left_s()):
         if not left_s:
             return None
-    return cast("Reply", wire.loads(judge.recv_bytes()))
+    return cast("Reply", wire.loads(channel.recv_bytes()))
 
 
 def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
@@ -161,7 +161,7 @@ def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
 
 
 def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the errors in a reply of the launcher's."""
+    """Yield name and text of the errors in a reply of the submission's server."""
     if "error" in reply:
         yield tuple(reply["error"])
     if reply.get("num_odd"):

@@ -39,7 +39,7 @@ GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
 MODULES = (
     *("corrected_time", "drivers", "environ", "errors", "estimator", "files", "framework", "grading.inside"),
     *("grading.isolation", "imagenet", "intervals", "paths", "pictures", "processes", "quiz", "ranks", "scaling"),
-    *("text", "throughput", "toml_files", "tracebacks", "way_out"),
+    *("text", "throughput", "toml_files", "tracebacks", "solution_snippet"),
 )
 DATA = "/data"
 # What the MPI of a module or a container needs to find itself, and whether ranks join by it.
@@ -81,7 +81,7 @@ class Slot(AbstractContextManager["Slot"]):
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
         self._framework = framework  # which the sandbox has imported
-        process, judge, _ = self._sandbox or self._started()
+        process, channel, _ = self._sandbox or self._started()
         pid, own = process.pid, self.limits
         watcher = Watcher(
             pid,
@@ -101,7 +101,7 @@ class Slot(AbstractContextManager["Slot"]):
             "in_sight": tuple(map(str, hidden_folders([PACKAGE, *python_folders()]))),
         }
         with watcher as watch:
-            running = Running(judge, pid, watch, own.notebook_s)
+            running = Running(channel, pid, watch, own.notebook_s)
             try:
                 running.send(allowance)
                 yield running
@@ -113,8 +113,8 @@ class Slot(AbstractContextManager["Slot"]):
         """End the sandbox and all that is in it; safe to call twice."""
         sandbox, self._sandbox = self._sandbox, None
         if sandbox:
-            process, judge, log = sandbox
-            judge.close()
+            process, channel, log = sandbox
+            channel.close()
             processes.kill_below(process.pid)
             process.kill()
             process.wait()
@@ -155,10 +155,10 @@ def _last_words(log: IO[bytes]) -> str:
     return printable(log.read().decode(errors="replace").strip()[-2000:]) or "nothing"
 
 
-def _first_words(judge: Connection, deadline: Deadline) -> str:
+def _first_words(channel: Connection, deadline: Deadline) -> str:
     """Return why the sandbox did not start, or ''."""
     try:
-        message = receive(judge, deadline)
+        message = receive(channel, deadline)
     except (EOFError, OSError, wire.NotPlainError):
         return "the sandbox did not start (it ended)"
     except TooSlowError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from coursekit.grading.submission.students_files import Pictures, StudentCell, StudentNotebook
 from coursekit.grading.verdict import Flag
 from coursekit.labs.cells import QUIZ, cell_name, is_grade, is_solution, is_test
-from coursekit.way_out import checks_of_pieces
+from coursekit.solution_snippet import checks_of_pieces
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -71,7 +71,7 @@ class Submission:
     key: str = ""
 
 
-def classify(  # noqa: PLR0913, PLR0917  # all that is known of a folder
+def to_submission(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     contents: Contents,
     student: str,
     lab: str,

@@ -1,4 +1,4 @@
-"""What the builder adds to a lab: quizzes (see `coursekit.quiz`), ways out (`coursekit.way_out`), checks to report."""
+"""What the builder adds to a lab: quizzes (`quiz`), pieces of the solution (`solution_snippet`), checks to report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coursekit.labs.build.text_notebook import LINE, CellError
 from coursekit.labs.cells import QUIZ, is_solution, is_test
 from coursekit.labs.lab import Lab
 from coursekit.quiz import LETTERS, fold, listed
-from coursekit.way_out import wrap
+from coursekit.solution_snippet import wrap
 
 NUM_CHOICES = (3, 4)
 CHOICE = re.compile(r"^- \[([ x])\] ", re.MULTILINE)
@@ -41,7 +41,7 @@ These lines in place of your answer take the piece from the solution.
 Later cells work with it; its own checks give no points until you write one yourself.
 
 ```python
-from coursekit.way_out import take
+from coursekit.solution_snippet import take
 {name} = take(
 {lines}
 )

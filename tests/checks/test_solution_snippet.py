@@ -7,7 +7,7 @@ import pytest
 from coursekit.checks import CheckError, check
 from coursekit.checks.check import start_over
 from coursekit.errors import CourseKitError
-from coursekit.way_out import checks_of_pieces, take, wrap
+from coursekit.solution_snippet import checks_of_pieces, take, wrap
 
 PIECE = wrap(["area", "edge"], "def area(a, b):\n    return times(a, b)\n")
 

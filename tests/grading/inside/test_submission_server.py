@@ -1,4 +1,4 @@
-"""Whose fault it is when a launcher cannot answer; and what it takes for a reply of a shell, which may be anything."""
+"""Whose fault it is when a submission's server cannot answer, and what it takes for a reply of a shell."""
 
 from multiprocessing import Pipe
 from types import SimpleNamespace
@@ -6,32 +6,32 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coursekit.grading.inside import launcher, wire
+from coursekit.grading.inside import submission_server, wire
 from coursekit.grading.inside.shell_process import ShellReply, read_reply
 
 
 def ask(monkeypatch, error):
-    """Return the reply of a launcher in which a request ends in this error, which no student's code can provoke."""
+    """Return the reply of a server in which a request ends in this error, which no student's code can provoke."""
 
     def fail(**_):
         raise error
 
     submission = SimpleNamespace(run_cells=fail, call=fail, launch=fail, revive_shell=dict, close=lambda: None)
-    monkeypatch.setattr(launcher, "_Submission", lambda *_: submission)
+    monkeypatch.setattr(submission_server, "_Submission", lambda *_: submission)
     judge, theirs = Pipe()
     for op in ("call", "end"):
         judge.send_bytes(wire.dumps({"op": op}))
-    launcher.serve(theirs, {})
+    submission_server.serve(theirs, {})
     return wire.loads(judge.recv_bytes())["reply"]
 
 
 def test_isolation_that_fails_is_the_machines_fault(monkeypatch):
     """What the kit itself needs does not work."""
-    assert ask(monkeypatch, launcher.IsolationError("no shell")) == {"fault": "no shell"}
+    assert ask(monkeypatch, submission_server.IsolationError("no shell")) == {"fault": "no shell"}
 
 
 @pytest.mark.parametrize("error", [OSError("full"), MemoryError(), KeyError("x")], ids=repr)
-def test_all_else_ends_the_launcher(error, monkeypatch):
+def test_all_else_ends_the_server(error, monkeypatch):
     """A full disk, memory that is used up, a mistake of the kit's: the judge tells that as a fault, too."""
     with pytest.raises(type(error)):
         ask(monkeypatch, error)

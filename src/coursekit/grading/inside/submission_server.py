@@ -30,7 +30,7 @@ from coursekit.grading.isolation.sandbox import HIDDEN, SHARED
 from coursekit.ranks.context import fill_nodes
 from coursekit.ranks.explain import TOO_SLOW
 from coursekit.ranks.fork_client import ForkedServer
-from coursekit.ranks.protocol import INPUT_VARIABLE, Task
+from coursekit.ranks.protocol import INPUT_VARIABLE, RunSpec
 from coursekit.ranks.rank_process import seed_all
 from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import RunWatch
@@ -47,19 +47,19 @@ class IsolationError(Exception):
     """The kit could not start or isolate a process: not the student's fault."""
 
 
-def serve(judge: Connection, settings: dict[str, Any]) -> None:
+def serve(channel: Connection, settings: dict[str, Any]) -> None:
     """Answer the judge's requests until it says that it has no more; `settings` are those of an `Allowance`."""
-    submission = _Submission(judge, settings)
+    submission = _Submission(channel, settings)
     answers: dict[str, Any] = {"cells": submission.run_cells, "call": submission.call, "launch": submission.launch}
     try:
         while True:
             # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
             fault = _told(submission.revive_shell)
-            request = wire.loads(judge.recv_bytes())
+            request = wire.loads(channel.recv_bytes())
             op = request.pop("op")
             if op == "end":
                 return
-            judge.send_bytes(_packed(fault or _told(functools.partial(answers[op], **request))))
+            channel.send_bytes(_packed(fault or _told(functools.partial(answers[op], **request))))
             del request
     finally:
         submission.close()
@@ -87,11 +87,11 @@ def _packed(reply: dict[str, Any]) -> bytes:
 
 
 class _Submission:
-    def __init__(self, judge: Connection, settings: dict[str, Any]) -> None:
+    def __init__(self, channel: Connection, settings: dict[str, Any]) -> None:
         self.allowance = Allowance(**settings)
         self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
         self.server = ForkedServer()
-        self.judge = judge
+        self.channel = channel
         self.cells: list[TimedCell] = []  # those that a new shell runs again
         self.shell: ShellProcess | None = None
         self.num_starts = 0
@@ -142,7 +142,7 @@ class _Submission:
 
     def _start_shell(self) -> ShellProcess:
         try:
-            shell = ShellProcess(functools.partial(enter, self.allowance), [self.judge, self.server])
+            shell = ShellProcess(functools.partial(enter, self.allowance), [self.channel, self.server])
         except OSError as error:
             raise IsolationError(f"{NO_SHELL} ({error})") from None
         try:
@@ -204,7 +204,7 @@ class _Submission:
         shared, *own = (folder / name for name in ("shared", *map(str, range(num_ranks))))
         for path in (shared, *own):
             path.mkdir(parents=True)
-        task = Task(
+        spec = RunSpec(
             call=cloudpickle.dumps((drive, (call, packed), {})),
             num_ranks=num_ranks,
             seed=0,  # each rank's seed is its own, see `drive`
@@ -213,7 +213,7 @@ class _Submission:
         )
         nodes, environ = fill_nodes(num_ranks, ranks_per_node), {**os.environ, **HIDE_GPUS}
         isolate = functools.partial(_isolate_rank, replace(self.allowance, shared=shared), own)
-        reply = self._watch(self.server.launch(task, environ, nodes, inputs, isolate), num_ranks, timeout_s)
+        reply = self._watch(self.server.launch(spec, environ, nodes, inputs, isolate), num_ranks, timeout_s)
         # Now, with all ranks dead: what a rank says of its files is a claim.
         return {**reply, "left": [left_in(path) for path in own] if look else []}
 

@@ -34,7 +34,7 @@ FUTEX_PRIVATE = 128  # the other thread is one of the same process
 SLEEPS = {"x86_64": (b"35 ", b"230 0x0 0x0 "), "aarch64": (b"101 ", b"115 0x0 0x0 ")}.get(platform.machine(), ())
 
 
-class Sampler:
+class RankMonitor:
     """Samples the ranks of a run, given by process, again and again; the caller takes out those that end.
 
     Of each rank, `num_running` threads may run all the time, and it is quiet all the same.
