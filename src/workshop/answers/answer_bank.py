@@ -17,6 +17,8 @@ from coursekit.labs.cells import is_grade, is_solution, is_test
 from coursekit.toml_files import MAY_BE_EMPTY
 from workshop.block import Block, Cell, fault, read_blocks
 
+# A message's code ("shards.overlap"), the beginning of codes if draws decide ("shards."), or an error of Python's.
+CODE = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]*|[A-Z]\w+")
 CHANGED_LINE = re.compile(r"#( [-+ ].*)?")
 
 
@@ -26,7 +28,7 @@ class BankAnswer:
 
     name: str
     title: str  # one line that says what the student thought
-    # Id of each test that must fail, with the words that its message must contain; empty for a right answer.
+    # Id of each test that must fail, with codes (see `CODE`) of its message; empty for a right answer.
     fails: Mapping[str, tuple[str, ...]]
     cells: Mapping[str, str]  # id of each answer cell that is replaced, with its whole new source
     # Ids of tests that are not run: they use what is wrong, and may fail with it or not.
@@ -68,7 +70,10 @@ def _read_answer(block: Block, tests: Collection[str], solved: Mapping[str, Sequ
         names = ", ".join(both)
         raise CourseKitError(f"{where}: {names} must fail, so that it is no mere consequence.", "bank.two-verdicts")
     if facts.fails and not any(facts.fails.values()):
-        raise CourseKitError(f"{where}: give words of the message of one test that fails, or more.", "bank.no-words")
+        raise CourseKitError(f"{where}: give the message's code for at least one test that fails.", "bank.no-code")
+    if words := [word for codes in facts.fails.values() for word in codes if not CODE.fullmatch(word)]:
+        sentence = "is no code: give the one that the message ends with, without brackets"
+        raise CourseKitError(f"{where}: {words[0]!r} {sentence}.", "bank.odd-code")
     return BankAnswer(
         block.name, facts.title, dict(facts.fails), _read_cells(block, solved), frozenset(facts.consequences)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,6 @@ NUM_THROUGH_OTHERS = 2  # wrong answers to a cell that tests of other answers ar
 # What students add to a notebook: a helper above, an experiment below. Neither may change the verdict on any answer.
 HELPER, EXPERIMENT = "import math", "%reset -f"
 TestsByAnswer = Mapping[str, frozenset[str]]
-# A check's title is left out: words of its own would match whatever the message says.
-SAID = re.compile(r"CheckError: [^:]*: (.*) → section \S+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -55,15 +52,13 @@ class AnswerResult:
         return tuple(sentence for score in self.scores if (sentence := self._disagreement(score)))
 
     def _disagreement(self, score: CellScore) -> str:
-        words = self.answer.fails.get(score.grade_id)
-        if words is None:
+        codes = self.answer.fails.get(score.grade_id)
+        if codes is None:
             return "" if score.passed else f"{score.grade_id} must pass, but failed: {score.message}"
         if score.passed:
             return f"{score.grade_id} must fail, but passed"
-        found = SAID.fullmatch(score.message)
-        said = (found[1] if found else score.message).lower()
-        missing = [word for word in words if word.lower() not in said]
-        return f"{score.grade_id} failed without the words {missing}: {score.message}" if missing else ""
+        missing = [code for code in codes if (f"[{code}" if "." in code else code) not in score.message]
+        return f"{score.grade_id} failed without {', '.join(missing)}: {score.message}" if missing else ""
 
 
 def run_bank(

@@ -1,12 +1,12 @@
 # %% batches-by-np-random
 # title = "NumPy's global generator shuffles, the one given is not used"
-# fails.batches-tests = ["same seed"]
+# fails.batches-tests = ["order.not-seeded"]
 # -    order = rng.permutation(len(x))
 # +    order = np.random.permutation(len(x))
 
 # %% batches-in-order
 # title = "The samples are not shuffled"
-# fails.batches-tests = ["shuffle"]
+# fails.batches-tests = ["order.not-shuffled"]
 def batches(x, y, batch_size, rng):
     for first in range(0, len(x), batch_size):
         yield x[first : first + batch_size], y[first : first + batch_size]
@@ -24,7 +24,7 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-never-end
 # title = "One epoch after the other, without end"
-# fails.batches-tests = ["end"]
+# fails.batches-tests = ["data.endless"]
 def batches(x, y, batch_size, rng):
     while True:
         order = rng.permutation(len(x))
@@ -43,13 +43,13 @@ def batches(x, y, batch_size, rng):
 
 # %% batches-return-nothing
 # title = "The batches are made and given to nobody"
-# fails.batches-tests = ["returned None"]
+# fails.batches-tests = ["answer.wrong-type"]
 # -        yield x[picked], y[picked]
 # +        x[picked], y[picked]
 
 # %% batches-return-the-first
 # title = "return in place of yield: the first batch, and no other"
-# fails.batches-tests = ["pair"]
+# fails.batches-tests = ["answer.wrong-type"]
 # -        yield x[picked], y[picked]
 # +        return x[picked], y[picked]
 

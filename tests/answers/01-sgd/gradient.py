@@ -31,7 +31,7 @@ def gradient(slope, offset, x, y):
 
 # %% gradient-is-a-sum
 # title = "The derivatives are added up, not averaged: right with another learning rate, and so is what follows"
-# fails.gradient-tests = ["summed"]
+# fails.gradient-tests = ["mean.missing"]
 # -    return np.mean(2 * errors * x), np.mean(2 * errors)
 # +    return np.sum(2 * errors * x), np.sum(2 * errors)
 
@@ -60,7 +60,7 @@ def gradient(slope, offset, x, y):
 
 # %% gradient-wrong-sign
 # title = "The error has the wrong sign, so the gradient points downhill"
-# fails.gradient-tests = ["sign"]
+# fails.gradient-tests = ["gradient.wrong-sign"]
 def gradient(slope, offset, x, y):
     error = y - (slope * x + offset)
     return np.mean(2 * error * x), np.mean(2 * error)
@@ -68,7 +68,7 @@ def gradient(slope, offset, x, y):
 
 # %% step-nothing
 # title = "The gradient is zero and the step stays where it is"
-# fails.gradient-tests = ["along the slope"]
+# fails.gradient-tests = ["gradient.wrong"]
 # fails.step-tests = ["step.wrong"]
 # fails.is-stable-tests = []
 def gradient(slope, offset, x, y):

@@ -1,7 +1,7 @@
 # %% hessian-and-limit-made-up
 # title = "A limit that fits a Hessian that is made up"
-# fails.hessian-tests = ["the Hessian: expected"]
-# fails.largest-stable-rate-tests = ["the limit: expected"]
+# fails.hessian-tests = ["hessian.wrong"]
+# fails.largest-stable-rate-tests = ["limit.wrong"]
 def hessian(x):
     return np.eye(2)
 

@@ -1,6 +1,6 @@
 # %% is-stable-after-ten-steps
 # title = "Ten steps: the loss still falls along the flat direction"
-# fails.is-stable-tests = ["is_stable says True"]
+# fails.is-stable-tests = ["stability.wrong"]
 # -    for _ in range(200):
 # +    for _ in range(10):
 
@@ -23,7 +23,7 @@ def is_stable(learning_rate, x, y):
 
 # %% is-stable-not-finite-only
 # title = "Only an overflow counts as unstable, and 200 steps are too few for one"
-# fails.is-stable-tests = ["unstable"]
+# fails.is-stable-tests = ["stability.wrong"]
 # -    return bool(loss(*point, x, y) <= loss(0.5, 0.8, x, y))
 # +    return bool(np.isfinite(loss(*point, x, y)))
 

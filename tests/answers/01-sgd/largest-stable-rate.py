@@ -14,6 +14,6 @@ def largest_stable_rate(x):
 
 # %% limit-without-two
 # title = "One over the eigenvalue: the fastest rate, not the largest"
-# fails.largest-stable-rate-tests = ["two over it"]
+# fails.largest-stable-rate-tests = ["limit.no-factor"]
 def largest_stable_rate(x):
     return 1 / max(np.linalg.eigvalsh(hessian(x)))

@@ -27,14 +27,14 @@ def loss(slope, offset, x, y):
 
 # %% loss-is-a-sum
 # title = "The errors are added up, not averaged"
-# fails.loss-tests = ["sum"]
+# fails.loss-tests = ["mean.missing"]
 def loss(slope, offset, x, y):
     return np.sum((slope * x + offset - y) ** 2)
 
 
 # %% loss-only-printed
 # title = "The loss is printed and not returned"
-# fails.loss-tests = ["got None"]
+# fails.loss-tests = ["answer.wrong-type"]
 # fails.is-stable-tests = []
 # -    return np.mean(errors**2)
 # +    print(np.mean(errors**2))
@@ -42,7 +42,7 @@ def loss(slope, offset, x, y):
 
 # %% loss-per-sample
 # title = "The mean is forgotten, so the loss is an array"
-# fails.loss-tests = ["one number"]
+# fails.loss-tests = ["mean.missing"]
 # fails.is-stable-tests = []
 def loss(slope, offset, x, y):
     return (slope * x + offset - y) ** 2
@@ -50,7 +50,7 @@ def loss(slope, offset, x, y):
 
 # %% loss-without-parentheses
 # title = "The parentheses after mean are forgotten"
-# fails.loss-tests = ["parentheses"]
+# fails.loss-tests = ["answer.raised"]
 # fails.is-stable-tests = []
 # -    return np.mean(errors**2)
 # +    return (errors**2).mean

@@ -1,12 +1,12 @@
 # %% average-by-local-size
 # title = "The sum is divided by the ranks of one node"
-# fails.average-tests = ["mean"]
+# fails.average-tests = ["gradients.wrong"]
 # -    return [hvd.allreduce(gradient, op=hvd.Average) for gradient in gradients]
 # +    return [hvd.allreduce(gradient, op=hvd.Sum) / hvd.local_size() for gradient in gradients]
 
 # %% average-first-only
 # title = "Only the slope's gradient is averaged"
-# fails.average-tests = ["own gradient 1"]
+# fails.average-tests = ["gradients.not-averaged"]
 def average(gradients):
     return [hvd.allreduce(gradients[0])] + list(gradients[1:])
 
@@ -27,7 +27,7 @@ def average(gradients):
 
 # %% average-is-a-sum
 # title = "The gradients are added up"
-# fails.average-tests = ["summed"]
+# fails.average-tests = ["gradients.summed"]
 def average(gradients):
     return [hvd.allreduce(gradient, op=hvd.Sum) for gradient in gradients]
 

@@ -1,13 +1,13 @@
 # %% broadcast-nothing
 # title = "Nothing is broadcast"
-# fails.broadcast-start-tests = ["differ"]
-# fails.horovod-start-tests = ["broadcast"]
+# fails.broadcast-start-tests = ["broadcast.missing"]
+# fails.horovod-start-tests = ["broadcast.missing"]
 # fails.horovod-serial-tests = []
 # -    hvd.broadcast_variables(variables, root_rank=0)
 
 # %% broadcast-root-is-own-rank
 # title = "Every rank broadcasts its own values"
-# fails.broadcast-start-tests = ["root"]
+# fails.broadcast-start-tests = ["answer.raised"]
 # fails.horovod-start-tests = []
 # fails.horovod-average-tests = []
 # fails.horovod-shards-tests = []
@@ -26,8 +26,8 @@ def broadcast_start(variables):
 
 # %% broadcast-under-if
 # title = "Only rank 0 calls the broadcast: it waits for the others, and they wait to be told that it has sent"
-# fails.broadcast-start-tests = ["waits in hvd.broadcast_variables"]
-# fails.horovod-start-tests = ["waits"]
+# fails.broadcast-start-tests = ["ranks.deadlock"]
+# fails.horovod-start-tests = ["ranks.deadlock"]
 # fails.horovod-average-tests = []
 # fails.horovod-shards-tests = []
 # fails.horovod-rate-tests = []

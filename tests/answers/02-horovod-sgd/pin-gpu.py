@@ -60,7 +60,7 @@ def save_history(history, folder):
 
 # %% pin-first-gpu
 # title = "Every rank takes the first GPU"
-# fails.pin-gpu-tests = ["got GPU 0"]
+# fails.pin-gpu-tests = ["gpu.wrong"]
 # -        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
 # +        tf.config.set_visible_devices(gpus[0], "GPU")
 
@@ -75,7 +75,7 @@ def pin_gpu():
 
 # %% pin-logical-devices
 # title = "Logical devices are asked for, which starts the GPUs: then none can be pinned any more"
-# fails.pin-gpu-tests = ["use list_physical_devices"]
+# fails.pin-gpu-tests = ["answer.raised"]
 def pin_gpu():
     gpus = tf.config.list_logical_devices("GPU")
     if gpus:

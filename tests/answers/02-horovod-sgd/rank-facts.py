@@ -7,18 +7,18 @@ def rank_facts():
 
 # %% facts-one-node-in-mind
 # title = "The rank is taken for the local rank"
-# fails.rank-facts-tests = ["local_rank", "two nodes"]
+# fails.rank-facts-tests = ["facts.wrong"]
 # -    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
 # +    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.rank()}
 
 # %% facts-without-init
 # title = "Horovod is not initialised"
-# fails.rank-facts-tests = ["initialized"]
+# fails.rank-facts-tests = ["answer.raised"]
 # -    hvd.init()
 
 # %% facts-without-parentheses
 # title = "Methods are named and not called"
-# fails.rank-facts-tests = ["parentheses"]
+# fails.rank-facts-tests = ["answer.unusable"]
 # -    return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
 # +    return {"rank": hvd.rank, "size": hvd.size, "local_rank": hvd.local_rank}
 

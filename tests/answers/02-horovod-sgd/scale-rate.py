@@ -10,7 +10,7 @@ def scale_rate(learning_rate):
 
 # %% rate-by-rank
 # title = "The rate is multiplied by the rank, so rank 0 stands still"
-# fails.scale-rate-tests = ["different"]
+# fails.scale-rate-tests = ["rate.uneven"]
 # fails.horovod-rate-tests = ["rate.uneven"]
 # fails.horovod-serial-tests = []
 # fails.keras-rate-tests = ["rate.uneven"]
@@ -20,7 +20,7 @@ def scale_rate(learning_rate):
 
 # %% rate-in-16-bits
 # title = "The rate becomes a number of 16 bits"
-# fails.scale-rate-tests = ["expected"]
+# fails.scale-rate-tests = ["rate.wrong"]
 # consequences = ["horovod-serial-tests", "keras-rate-tests"]
 def scale_rate(learning_rate):
     return float(tf.constant(learning_rate, tf.float16)) * hvd.size()
@@ -35,10 +35,10 @@ def scale_rate(learning_rate):
 
 # %% rate-square-root
 # title = "The rate grows with the square root of the number of ranks"
-# fails.scale-rate-tests = ["expected"]
-# fails.horovod-rate-tests = ["1.73"]
+# fails.scale-rate-tests = ["rate.wrong"]
+# fails.horovod-rate-tests = ["rate.wrong"]
 # fails.horovod-serial-tests = []
-# fails.keras-rate-tests = ["1.73"]
+# fails.keras-rate-tests = ["rate.wrong"]
 def scale_rate(learning_rate):
     return learning_rate * hvd.size() ** 0.5
 

@@ -57,10 +57,10 @@ def shard(x, y):
 
 # %% shard-loses-the-rest
 # title = "Every rank leaves out the last sample of its part"
-# fails.shard-tests = ["not complete"]
-# fails.horovod-shards-tests = ["complete"]
+# fails.shard-tests = ["shards.incomplete"]
+# fails.horovod-shards-tests = ["shards.uneven-use"]
 # fails.horovod-serial-tests = []
-# fails.keras-shards-tests = ["complete"]
+# fails.keras-shards-tests = ["shards.uneven-use"]
 def shard(x, y):
     num_mine = len(x) // hvd.size()
     mine = slice(hvd.rank() * num_mine, (hvd.rank() + 1) * num_mine - 1)
@@ -69,17 +69,17 @@ def shard(x, y):
 
 # %% shard-none
 # title = "No shard: every rank keeps all data"
-# fails.shard-tests = ["no shard"]
-# fails.horovod-shards-tests = ["no shard"]
+# fails.shard-tests = ["shards.none"]
+# fails.horovod-shards-tests = ["shards.none"]
 # fails.horovod-serial-tests = []
-# fails.keras-shards-tests = ["no shard"]
+# fails.keras-shards-tests = ["shards.none"]
 def shard(x, y):
     return x, y
 
 
 # %% shard-of-the-notebooks-number
 # title = "The slice ends at the notebook's number of samples"
-# fails.shard-tests = ["not complete"]
+# fails.shard-tests = ["shards.incomplete"]
 def shard(x, y):
     mine = slice(hvd.rank(), num_samples, hvd.size())
     return x[mine], y[mine]
@@ -99,8 +99,8 @@ def shard(x, y):
 # %% shard-seeded-by-rank
 # title = "Each rank shuffles with its rank as seed before it takes its share"
 # fails.shard-tests = ["shards.overlap"]
-# fails.horovod-shards-tests = ["not disjoint"]
-# fails.keras-shards-tests = ["not disjoint"]
+# fails.horovod-shards-tests = ["shards.uneven-use"]
+# fails.keras-shards-tests = ["shards.uneven-use"]
 def shard(x, y):
     order = np.random.default_rng(hvd.rank()).permutation(len(x))[hvd.rank() :: hvd.size()]
     return x[order], y[order]
@@ -117,7 +117,7 @@ def shard(x, y):
 
 # %% shard-x-only
 # title = "x is sharded, y is sorted differently"
-# fails.shard-tests = ["belong together"]
+# fails.shard-tests = ["labels.mismatched"]
 # fails.horovod-serial-tests = []
 # fails.horovod-shards-tests = []
 # fails.keras-shards-tests = []

@@ -56,15 +56,15 @@ def average(gradients):
 
 # %% loop-as-few-as-the-fewest
 # title = "Every rank uses as many samples as the rank with the fewest"
-# fails.horovod-shards-tests = ["not complete"]
-# fails.horovod-serial-tests = ["not complete"]
+# fails.horovod-shards-tests = ["shards.cut"]
+# fails.horovod-serial-tests = ["shards.cut"]
 #      x, y = shard(x, y)
 # +    num_mine = int(hvd.allreduce(tf.constant(len(x)), op=hvd.Min))
 # +    x, y = x[:num_mine], y[:num_mine]
 
 # %% loop-averages-every-other-step
 # title = "The gradients are averaged in every other step only"
-# fails.horovod-average-tests = ["not averaged"]
+# fails.horovod-average-tests = ["gradients.sometimes-averaged"]
 # fails.horovod-serial-tests = []
 # -            tape = hvd.DistributedGradientTape(tape)
 #              gradients = tape.gradient(loss, variables)
@@ -73,7 +73,7 @@ def average(gradients):
 
 # %% loop-batch-divided-too
 # title = "The rate is scaled and the batch of each rank divided as well"
-# fails.horovod-serial-tests = ["steps"]
+# fails.horovod-serial-tests = ["steps.uneven"]
 # -        for first in range(0, len(x), batch_size):
 # -            batch = slice(first, first + batch_size)
 # +        for first in range(0, len(x), batch_size // hvd.size()):
@@ -106,7 +106,7 @@ def average(gradients):
 
 # %% loop-clips-first
 # title = "Each rank clips its own gradients before they are averaged"
-# fails.horovod-average-tests = ["not averaged"]
+# fails.horovod-average-tests = ["updates.unexplained"]
 # fails.horovod-rate-tests = []
 # fails.horovod-shards-tests = []
 # fails.horovod-serial-tests = []
@@ -117,7 +117,7 @@ def average(gradients):
 
 # %% loop-collective-on-rank-0
 # title = "Rank 0 alone averages once more, and the others gather what they have found already"
-# fails.horovod-start-tests = ["waits in hvd.allreduce"]
+# fails.horovod-start-tests = ["ranks.deadlock"]
 # fails.horovod-average-tests = []
 # fails.horovod-shards-tests = []
 # fails.horovod-rate-tests = []
@@ -129,7 +129,7 @@ def average(gradients):
 
 # %% loop-epochs-divided
 # title = "The epochs are divided among the ranks, on top of the data"
-# fails.horovod-serial-tests = ["steps"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # fails.horovod-shards-tests = ["steps.wrong-number"]
 # -    for _ in range(num_epochs):
 # +    for _ in range(num_epochs // hvd.size()):
@@ -146,7 +146,7 @@ def average(gradients):
 # fails.horovod-average-tests = ["history.by-epoch"]
 # fails.horovod-shards-tests = ["history.by-epoch"]
 # fails.horovod-rate-tests = ["history.by-epoch"]
-# fails.horovod-serial-tests = ["2 steps in each"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # -            history.append([float(slope.numpy()), float(offset.numpy())])
 # +        history.append([float(slope.numpy()), float(offset.numpy())])
 
@@ -187,20 +187,20 @@ def average(gradients):
 
 # %% loop-no-broadcast
 # title = "The loop does not broadcast: the ranks stay a constant distance apart"
-# fails.horovod-start-tests = ["not broadcast"]
+# fails.horovod-start-tests = ["broadcast.missing"]
 # fails.horovod-serial-tests = []
 # -    broadcast_start(variables)
 
 # %% loop-no-shard
 # title = "The loop trains on all data on every rank: the result looks right"
 # fails.horovod-shards-tests = ["shards.none"]
-# fails.horovod-serial-tests = ["steps"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # -    x, y = shard(x, y)
 
 # %% loop-nothing-added
 # title = "The loop of one process, with hvd.init() on top"
-# fails.horovod-start-tests = ["not broadcast"]
-# fails.horovod-average-tests = ["not averaged"]
+# fails.horovod-start-tests = ["broadcast.missing"]
+# fails.horovod-average-tests = ["gradients.not-averaged"]
 # fails.horovod-shards-tests = ["shards.none"]
 # fails.horovod-rate-tests = ["rate.not-scaled"]
 # fails.horovod-serial-tests = []
@@ -214,7 +214,7 @@ def average(gradients):
 
 # %% loop-nothing-returned
 # title = "The return is forgotten"
-# fails.horovod-start-tests = ["returned None"]
+# fails.horovod-start-tests = ["answer.wrong-type"]
 # fails.horovod-average-tests = []
 # fails.horovod-shards-tests = []
 # fails.horovod-rate-tests = []
@@ -231,7 +231,7 @@ def average(gradients):
 
 # %% loop-own-shuffle-then-shard
 # title = "Every rank shuffles with a seed of its own, and then takes its share"
-# fails.horovod-shards-tests = ["not disjoint"]
+# fails.horovod-shards-tests = ["shards.uneven-use"]
 # -    x, y = shard(x, y)
 # +    order = np.random.default_rng(hvd.rank()).permutation(len(x))[hvd.rank() :: hvd.size()]
 # +    x, y = x[order], y[order]
@@ -260,22 +260,22 @@ def average(gradients):
 
 # %% loop-shard-by-local-rank
 # title = "The shard is that of the local rank: right on one node"
-# fails.horovod-shards-tests = ["not disjoint"]
+# fails.horovod-shards-tests = ["shards."]
 # fails.horovod-serial-tests = []
 # -    x, y = shard(x, y)
 # +    x, y = x[hvd.local_rank() :: hvd.local_size()], y[hvd.local_rank() :: hvd.local_size()]
 
 # %% loop-shard-twice
 # title = "The pieces are sharded once more: most samples are lost"
-# fails.horovod-shards-tests = ["not complete"]
-# fails.horovod-serial-tests = ["steps"]
+# fails.horovod-shards-tests = ["shards.incomplete"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # -    x, y = shard(x, y)
 # +    x, y = shard(*shard(x, y))
 
 # %% loop-size-two-typed-in
 # title = "The shards are typed in for two ranks"
-# fails.horovod-shards-tests = ["not disjoint"]
-# fails.horovod-serial-tests = ["steps"]
+# fails.horovod-shards-tests = ["shards.uneven-use"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 # -    x, y = shard(x, y)
 # +    x, y = x[hvd.rank() :: 2], y[hvd.rank() :: 2]
 
@@ -287,14 +287,14 @@ def average(gradients):
 
 # %% loop-stops-at-small-gradients
 # title = "Training ends as soon as the mean gradient is tiny"
-# fails.horovod-serial-tests = ["got 0 steps"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 #              gradients = tape.gradient(loss, variables)
 # +            if max(abs(float(gradient)) for gradient in gradients) < 1e-6:
 # +                return np.array(history)
 
 # %% loop-sum
 # title = "The gradients are summed and the rate is scaled too"
-# fails.horovod-rate-tests = ["summed"]
+# fails.horovod-rate-tests = ["rate.scaled-twice"]
 # fails.horovod-serial-tests = []
 # -            tape = hvd.DistributedGradientTape(tape)
 # +            tape = hvd.DistributedGradientTape(tape, op=hvd.Sum)
@@ -330,10 +330,10 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-trains-on-the-notebooks-data
 # title = "The loop of the notebook is called, which trains on the notebook's own samples"
-# fails.horovod-average-tests = ["samples given"]
-# fails.horovod-shards-tests = ["samples given"]
-# fails.horovod-rate-tests = ["samples given"]
-# fails.horovod-serial-tests = ["2 steps in each"]
+# fails.horovod-average-tests = ["history.by-epoch"]
+# fails.horovod-shards-tests = ["history.by-epoch"]
+# fails.horovod-rate-tests = ["history.by-epoch"]
+# fails.horovod-serial-tests = ["steps.wrong-number"]
 def train_horovod(x, y, num_epochs, batch_size, learning_rate):
     return train(shard, broadcast_start, average, scale_rate, num_epochs)
 
@@ -369,7 +369,7 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 # %% loop-without-init
 # title = "Horovod is never initialised"
-# fails.horovod-start-tests = ["initialized"]
+# fails.horovod-start-tests = ["answer.raised"]
 # fails.horovod-average-tests = []
 # fails.horovod-shards-tests = []
 # fails.horovod-rate-tests = []

@@ -18,13 +18,13 @@
 
 # %% keras-batch-size-unused
 # title = "fit without batch_size takes 32 samples at a time"
-# fails.keras-shards-tests = ["is batch_size used"]
+# fails.keras-shards-tests = ["steps.wrong-number"]
 # -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
 # +    model.fit(x, y, epochs=num_epochs, callbacks=callbacks, verbose=0)
 
 # %% keras-early-stopping
 # title = "Training stops where the loss no longer falls"
-# fails.keras-shards-tests = ["32 epochs"]
+# fails.keras-shards-tests = ["steps.wrong-number"]
 # -    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
 # +    callbacks = [hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0), trajectory]
 # +    callbacks.append(tf.keras.callbacks.EarlyStopping(monitor="loss", patience=10))
@@ -54,13 +54,13 @@
 
 # %% keras-l2
 # title = "The layer has an l2 regularizer"
-# fails.keras-rate-tests = ["0.02 times the slope"]
+# fails.keras-rate-tests = ["weight-decay.unasked"]
 # -    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
 # +    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,), kernel_regularizer="l2")])
 
 # %% keras-last-batch-dropped
 # title = "A pipeline drops the last, smaller batch"
-# fails.keras-shards-tests = ["last, smaller batch"]
+# fails.keras-shards-tests = ["steps.wrong-number"]
 # -    model.fit(x, y, batch_size=batch_size, epochs=num_epochs, callbacks=callbacks, verbose=0)
 # +    data = tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size, drop_remainder=True)
 # +    model.fit(data, epochs=num_epochs, callbacks=callbacks, verbose=0)
@@ -83,7 +83,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-momentum
 # title = "SGD with a momentum"
-# fails.keras-rate-tests = ["momentum"]
+# fails.keras-rate-tests = ["momentum.unasked"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate), momentum=0.9))
 
@@ -94,14 +94,14 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-optimiser-by-name
 # title = "The optimiser is given to compile by its name"
-# fails.keras-average-tests = ["not averaged"]
+# fails.keras-average-tests = ["gradients.not-averaged"]
 # fails.keras-rate-tests = []
 # -    model.compile(optimizer=optimizer, loss="mse")
 # +    model.compile(optimizer="sgd", loss="mse")
 
 # %% keras-own-shuffle-then-shard
 # title = "Every rank shuffles with a seed of its own before its pipeline shards"
-# fails.keras-shards-tests = ["not disjoint"]
+# fails.keras-shards-tests = ["shards.uneven-use"]
 # -    x, y = shard(x, y)
 # +    order = np.random.default_rng(hvd.rank()).permutation(len(x))
 # +    data = tf.data.Dataset.from_tensor_slices((x[order], y[order])).shard(hvd.size(), hvd.rank()).batch(batch_size)
@@ -124,7 +124,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-same-seed-no-broadcast
 # title = "No broadcast, but the same seed on every rank: equal by luck"
-# fails.keras-start-tests = ["not broadcast"]
+# fails.keras-start-tests = ["broadcast.missing"]
 #      pin_gpu()
 # +    tf.keras.utils.set_random_seed(1)
 
@@ -133,7 +133,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-sum
 # title = "The wrapped optimiser adds the gradients up"
-# fails.keras-rate-tests = ["summed"]
+# fails.keras-rate-tests = ["rate.scaled-twice"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)), op=hvd.Sum)
 
@@ -158,7 +158,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-two-ranks-typed-in
 # title = "Shard and rate are typed in for two ranks"
-# fails.keras-shards-tests = ["not disjoint"]
+# fails.keras-shards-tests = ["shards.uneven-use"]
 # fails.keras-rate-tests = ["rate.local-size"]
 # -    x, y = shard(x, y)
 # +    x, y = x[hvd.rank() % 2 :: 2], y[hvd.rank() % 2 :: 2]
@@ -174,7 +174,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 
 # %% keras-wrapped-too-late
 # title = "The optimiser is wrapped after compile"
-# fails.keras-average-tests = ["not averaged"]
+# fails.keras-average-tests = ["gradients.not-averaged"]
 # -    optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(scale_rate(learning_rate)))
 # +    optimizer = tf.keras.optimizers.SGD(scale_rate(learning_rate))
 #      model.compile(optimizer=optimizer, loss="mse")

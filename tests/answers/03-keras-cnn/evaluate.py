@@ -1,6 +1,6 @@
 # %% evaluate-averages-integers
 # title = "The numbers of right answers are averaged as integers, and lose their fractions"
-# fails.evaluate-tests = ["accuracy"]
+# fails.evaluate-tests = ["metrics.wrong"]
 # consequences = ["train-tests", "continued-tests"]
 def evaluate(network, dataset):
     network.evaluate(dataset, verbose=0)
@@ -13,7 +13,7 @@ def evaluate(network, dataset):
 
 # %% evaluate-in-training-mode
 # title = "The loop of the validation calls the network in training mode"
-# fails.evaluate-tests = ["training mode"]
+# fails.evaluate-tests = ["training-mode.on"]
 # consequences = ["train-tests", "continued-tests"]
 def evaluate(network, dataset):
     sums = np.zeros(3)
@@ -37,7 +37,7 @@ def evaluate(network, dataset):
 
 # %% evaluate-on-rank-0-hangs
 # title = "Rank 0 alone adds up, and waits for the others for ever"
-# fails.evaluate-tests = ["rank 0 failed in a collective"]
+# fails.evaluate-tests = ["collective.peer-finished"]
 # consequences = ["train-tests", "continued-tests"]
 def evaluate(network, dataset):
     network.evaluate(dataset, verbose=0)
@@ -52,7 +52,7 @@ def evaluate(network, dataset):
 
 # %% evaluate-own-only
 # title = "Every rank returns its own result"
-# fails.evaluate-tests = ["this rank alone"]
+# fails.evaluate-tests = ["metrics.not-averaged"]
 # consequences = ["train-tests", "continued-tests"]
 def evaluate(network, dataset):
     return network.evaluate(dataset, verbose=0, return_dict=True)

@@ -6,19 +6,19 @@
 
 # %% picture-as-array
 # title = "An array for a tensor, which works on one record, and not in a data set's graph"
-# fails.load-picture-tests = ["NotImplementedError", "symbolic", "tf.", "load_picture"]
+# fails.load-picture-tests = ["answer.raised", "NotImplementedError"]
 # -    return picture / 127.5 - 1, label
 # +    return np.asarray(picture) / 127.5 - 1, label
 
 # %% picture-bgr
 # title = "Blue comes first, as OpenCV has it"
-# fails.load-picture-tests = ["colours", "three channels"]
+# fails.load-picture-tests = ["images.wrong-colour"]
 # -    return picture / 127.5 - 1, label
 # +    return picture[..., ::-1] / 127.5 - 1, label
 
 # %% picture-by-numpy-random
 # title = "Mirrored by NumPy's coin, which a data set throws once for all images"
-# fails.load-picture-tests = ["mirrored"]
+# fails.load-picture-tests = ["images.flip-not-random"]
 # -    if training:
 # -        picture = tf.image.random_flip_left_right(picture)
 # +    if training and np.random.rand() < 0.5:
@@ -26,7 +26,7 @@
 
 # %% picture-flipped-in-validation
 # title = "Flipped at random for validation, too"
-# fails.load-picture-tests = ["mirrored", "training"]
+# fails.load-picture-tests = ["images.mirrored"]
 # -    if training:
 # -        picture = tf.image.random_flip_left_right(picture)
 # +    picture = tf.image.random_flip_left_right(picture)
@@ -39,31 +39,31 @@
 
 # %% picture-labels-from-0
 # title = "The labels are counted from 0, as usual elsewhere"
-# fails.load-picture-tests = ["label"]
+# fails.load-picture-tests = ["labels.wrong"]
 # -    return picture / 127.5 - 1, label
 # +    return picture / 127.5 - 1, label - 1
 
 # %% picture-never-cut
 # title = "The middle is cut out for training, too"
-# fails.load-picture-tests = ["random window"]
+# fails.load-picture-tests = ["images.not-random"]
 # -    window = random_window(encoded) if training else central_window(encoded)
 # +    window = central_window(encoded)
 
 # %% picture-padded
 # title = "The window keeps its shape, and black edges fill the square"
-# fails.load-picture-tests = ["black edges"]
+# fails.load-picture-tests = ["images.padded"]
 # -    picture = tf.image.resize(picture, (image_size, image_size))
 # +    picture = tf.image.resize_with_pad(picture, image_size, image_size)
 
 # %% picture-random-in-validation
 # title = "Pictures for validation are cut at random, too"
-# fails.load-picture-tests = ["validation", "middle"]
+# fails.load-picture-tests = ["images.not-centred"]
 # -    window = random_window(encoded) if training else central_window(encoded)
 # +    window = random_window(encoded)
 
 # %% picture-same-window-every-time
 # title = "A seed inside of load_picture: every picture is cut alike for ever"
-# fails.load-picture-tests = ["cut alike"]
+# fails.load-picture-tests = ["images.not-random"]
 def load_picture(record, training):
     encoded, label = imagenet.parse_record(record)
     shape = tf.io.extract_jpeg_shape(encoded)
@@ -83,7 +83,7 @@ def load_picture(record, training):
 
 # %% picture-squeezed-in-validation
 # title = "The whole image for validation, squeezed into a square"
-# fails.load-picture-tests = ["the whole image", "squeezed"]
+# fails.load-picture-tests = ["images.squeezed"]
 # -    window = random_window(encoded) if training else central_window(encoded)
 # -    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
 # +    if training:

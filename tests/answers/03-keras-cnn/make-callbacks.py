@@ -1,6 +1,6 @@
 # %% callbacks-checkpoint-on-every-rank
 # title = "Every rank saves, each in a folder of its own"
-# fails.files-tests = ["rank 0 alone"]
+# fails.files-tests = ["writers.not-rank-0"]
 # consequences = ["train-tests", "continued-tests"]
 def make_callbacks(folder):
     where = folder if hvd.rank() == 0 else folder / f"rank-{hvd.rank()}"
@@ -13,25 +13,25 @@ def make_callbacks(folder):
 
 # %% callbacks-early-stopping-first
 # title = "Early stopping comes before the metrics are averaged, so each rank decides alone"
-# fails.start-tests = ["failed in a collective: rank"]
-# fails.metrics-tests = ["failed in a collective"]
-# fails.files-tests = ["failed in a collective"]
+# fails.start-tests = ["collective.peer-finished"]
+# fails.metrics-tests = ["collective.peer-finished"]
+# fails.files-tests = ["collective.peer-finished"]
 # consequences = ["train-tests", "continued-tests"]
 #          hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
 # +        tf.keras.callbacks.EarlyStopping(monitor="loss", patience=0),
 
 # %% callbacks-last-rank-is-the-root
 # title = "The weights of the last rank go to all"
-# fails.start-tests = ["weights of rank 2"]
+# fails.start-tests = ["broadcast.wrong-root"]
 # consequences = ["train-tests", "continued-tests"]
 # -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
 # +        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(hvd.size() - 1),
 
 # %% callbacks-metric-average-on-rank-0
 # title = "Only rank 0 averages the metrics, and waits for ever"
-# fails.start-tests = ["failed: "]
-# fails.metrics-tests = ["failed: "]
-# fails.files-tests = ["failed: "]
+# fails.start-tests = ["ranks.deadlock"]
+# fails.metrics-tests = ["ranks.deadlock"]
+# fails.files-tests = ["ranks.deadlock"]
 # consequences = ["train-tests", "continued-tests"]
 # -        hvd_keras.callbacks.MetricAverageCallback(),
 
@@ -40,20 +40,20 @@ def make_callbacks(folder):
 
 # %% callbacks-no-metric-average
 # title = "Every rank reports its own loss"
-# fails.metrics-tests = ["not averaged"]
+# fails.metrics-tests = ["metrics.not-averaged"]
 # consequences = ["train-tests", "continued-tests"]
 # -        hvd_keras.callbacks.MetricAverageCallback(),
 
 # %% callbacks-one-writer-on-each-node
 # title = "The first rank of each node writes"
-# fails.files-tests = ["ranks [0, 2]"]
+# fails.files-tests = ["writers.not-rank-0"]
 # consequences = ["train-tests", "continued-tests"]
 # -    if hvd.rank() == 0:
 # +    if hvd.local_rank() == 0:
 
 # %% callbacks-same-seed-for-all
 # title = "One seed for all ranks instead of a broadcast"
-# fails.start-tests = ["not broadcast"]
+# fails.start-tests = ["broadcast.missing"]
 # consequences = ["train-tests", "continued-tests"]
 # +    tf.keras.utils.set_random_seed(seed)
 #      callbacks = [
@@ -61,7 +61,7 @@ def make_callbacks(folder):
 
 # %% callbacks-save-best
 # title = "Only the best is saved, by a loss of the validation that there is not"
-# fails.files-tests = ["no checkpoint"]
+# fails.files-tests = ["checkpoint.missing"]
 # consequences = ["train-tests", "continued-tests"]
 # -        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
 # +        callbacks.append(
@@ -79,7 +79,7 @@ def make_callbacks(folder):
 
 # %% callbacks-stop-early-with-patience
 # title = "Early stopping after three epochs without progress, by each rank's own loss"
-# fails.start-tests = ["failed in a collective"]
+# fails.start-tests = ["collective.peer-finished"]
 # fails.metrics-tests = []
 # fails.files-tests = []
 # -        hvd_keras.callbacks.MetricAverageCallback(),
@@ -88,7 +88,7 @@ def make_callbacks(folder):
 
 # %% callbacks-whole-model
 # title = "The checkpoint is a whole model"
-# fails.files-tests = ["whole model"]
+# fails.files-tests = ["checkpoint.whole-model"]
 # consequences = ["train-tests", "continued-tests"]
 # -        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
 # +        callbacks.append(tf.keras.callbacks.ModelCheckpoint(str(folder / "epoch-{epoch:03d}")))

@@ -1,6 +1,6 @@
 # %% dataset-blocks-rounded-up
 # title = "Blocks of files rounded up: the last rank has far fewer"
-# fails.shards-tests = ["[3, 3, 1] of 7 files"]
+# fails.shards-tests = ["files.uneven"]
 # consequences = ["order-tests", "train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 # +    count = -(-len(files) // hvd.size())
@@ -36,22 +36,22 @@
 
 # %% dataset-files-of-the-notebook
 # title = "The notebook's files for training are read, whichever files are given"
-# fails.shards-tests = ["of the files given"]
-# fails.order-tests = ["of the files given"]
+# fails.shards-tests = ["images.foreign"]
+# fails.order-tests = ["images.foreign"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 # +    files = train_files[hvd.rank() :: hvd.size()]
 
 # %% dataset-files-without-seed
 # title = "The records are shuffled with the seed, the files without"
-# fails.order-tests = ["seed"]
+# fails.order-tests = ["order.not-seeded"]
 # consequences = ["train-tests", "continued-tests"]
 # -        dataset = dataset.shuffle(len(files), seed=seed)
 # +        dataset = dataset.shuffle(len(files))
 
 # %% dataset-labels-shuffled-apart
 # title = "Pictures and labels are two data sets, each with a shuffle of its own"
-# fails.order-tests = ["belong together"]
+# fails.order-tests = ["labels.mismatched"]
 # consequences = ["train-tests", "continued-tests"]
 def make_dataset(files, batch_size, training, deterministic=True):
     files = files[hvd.rank() :: hvd.size()]
@@ -69,20 +69,20 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-no-repeat
 # title = "The training data end after one epoch"
-# fails.order-tests = ["end after", "without end"]
+# fails.order-tests = ["data.not-repeated"]
 # consequences = ["train-tests", "continued-tests"]
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset = dataset.shuffle(1000, seed=seed)
 
 # %% dataset-no-shard
 # title = "Every rank reads all files"
-# fails.shards-tests = ["no shard"]
+# fails.shards-tests = ["shards.none"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 
 # %% dataset-one-cache-for-all
 # title = "All ranks cache their records in one file"
-# fails.shards-tests = ["written by several ranks"]
+# fails.shards-tests = ["cache.shared"]
 # consequences = ["order-tests", "train-tests", "continued-tests"]
 #      dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
 # +    dataset = dataset.cache(f"records-{training}")
@@ -107,7 +107,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-same-order-every-epoch
 # title = "Shuffled once, and then every epoch is the same"
-# fails.order-tests = ["every epoch"]
+# fails.order-tests = ["order.repeated"]
 # consequences = ["train-tests", "continued-tests"]
 # -    if training:
 # -        dataset = dataset.shuffle(len(files), seed=seed)
@@ -126,7 +126,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-shards-by-local-rank
 # title = "The local rank takes the shard: right on one node, twice the same on two"
-# fails.shards-tests = ["used by several ranks"]
+# fails.shards-tests = ["shards.overlap"]
 # consequences = ["train-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 # +    files = files[hvd.local_rank() :: hvd.size()]
@@ -149,7 +149,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-shuffle-not-assigned
 # title = "The records are shuffled, and the shuffled data set is dropped"
-# fails.order-tests = ["order of the file", "assign"]
+# fails.order-tests = ["order.not-shuffled"]
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset.shuffle(1000, seed=seed)
 # +        dataset = dataset.repeat()
@@ -157,7 +157,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-shuffles-batches
 # title = "Batches are shuffled in place of records: the same images are together in every epoch"
-# fails.order-tests = ["together in a batch", "shuffle the records"]
+# fails.order-tests = ["batches.repeated"]
 def make_dataset(files, batch_size, training, deterministic=True):
     """Return this rank's batches of images and labels; without end in training."""
     dataset = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
@@ -171,14 +171,14 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-shuffles-files-only
 # title = "The files are shuffled, the records are not"
-# fails.order-tests = ["shuffle the records"]
+# fails.order-tests = ["order.not-shuffled"]
 # consequences = ["train-tests", "continued-tests"]
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset = dataset.repeat()
 
 # %% dataset-shuffles-then-shards
 # title = "The files are shuffled, with the same seed everywhere, and then sharded: other files in every epoch"
-# fails.shards-tests = ["disjoint"]
+# fails.shards-tests = ["shards.changing"]
 # consequences = ["train-tests", "continued-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 
@@ -187,21 +187,21 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-training-never-cut
 # title = "load_picture is never told that it is for training"
-# fails.order-tests = ["images for training are not cut at random"]
+# fails.order-tests = ["images.other-mode"]
 # consequences = ["train-tests", "continued-tests"]
 # -    load = lambda record: load_picture(record, training)
 # +    load = lambda record: load_picture(record, training=False)
 
 # %% dataset-validation-cut-at-random
 # title = "load_picture is always told that it is for training"
-# fails.order-tests = ["images for validation are cut at random"]
+# fails.order-tests = ["images.other-mode"]
 # consequences = ["train-tests", "continued-tests"]
 # -    load = lambda record: load_picture(record, training)
 # +    load = lambda record: load_picture(record, True)
 
 # %% dataset-validation-repeated
 # title = "The data for validation are repeated as well"
-# fails.shards-tests = ["validation", "no end"]
+# fails.shards-tests = ["data.endless"]
 # consequences = ["train-tests", "continued-tests"]
 # -        dataset = dataset.shuffle(1000, seed=seed).repeat()
 # +        dataset = dataset.shuffle(1000, seed=seed)
@@ -209,7 +209,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 # %% dataset-validation-without-shard
 # title = "Only the files for training are shared out"
-# fails.shards-tests = ["no shard", "in validation"]
+# fails.shards-tests = ["shards.none"]
 # consequences = ["train-tests"]
 # -    files = files[hvd.rank() :: hvd.size()]
 # +    if training:

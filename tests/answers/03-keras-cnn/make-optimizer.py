@@ -19,7 +19,7 @@
 
 # %% optimizer-always-compresses
 # title = "The text none counts as true, so the gradients always travel with 16 bits"
-# fails.compression-tests = ["16 bits, not 32"]
+# fails.compression-tests = ["compression.wrong-bits"]
 # consequences = ["train-tests", "continued-tests"]
 # -    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
 # +    bits = hvd.Compression.fp16 if compression else hvd.Compression.none
@@ -33,7 +33,7 @@
 
 # %% optimizer-gradients-of-rank-0
 # title = "The gradients of rank 0 go to all instead of their mean"
-# fails.optimizer-tests = ["shares 1.00, 0.00"]
+# fails.optimizer-tests = ["gradients.weighted"]
 # fails.compression-tests = []
 # consequences = ["train-tests", "continued-tests"]
 def make_optimizer(rate, compression="none"):
@@ -63,7 +63,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-no-momentum
 # title = "Plain SGD"
-# fails.optimizer-tests = ["expected momentum 0.9, got none"]
+# fails.optimizer-tests = ["momentum.missing"]
 # consequences = ["train-tests", "continued-tests"]
 # -    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 # +    optimizer = tf.keras.optimizers.SGD(rate)
@@ -80,7 +80,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-rate-of-the-notebook
 # title = "The parameter learning_rate instead of the argument"
-# fails.optimizer-tests = ["learning rate"]
+# fails.optimizer-tests = ["rate.wrong"]
 # consequences = ["compression-tests", "train-tests", "continued-tests"]
 # -    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 # +    optimizer = tf.keras.optimizers.SGD(learning_rate, momentum=0.9)
@@ -88,8 +88,8 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-returned-for-fp16-only
 # title = "The return stands under the `if`, so that there is no optimiser without compression"
-# fails.optimizer-tests = ["make_optimizer", "None", "an optimiser of tf.keras"]
-# fails.compression-tests = ["make_optimizer"]
+# fails.optimizer-tests = ["answer.wrong-type"]
+# fails.compression-tests = ["answer.wrong-type"]
 def make_optimizer(rate, compression="none"):
     """Return SGD with momentum 0.9 that averages the gradients over all ranks."""
     optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
@@ -99,21 +99,21 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-scales-again
 # title = "The rate is scaled in the optimiser, and in the plan"
-# fails.optimizer-tests = ["scaled twice"]
+# fails.optimizer-tests = ["rate.scaled-twice"]
 # consequences = ["train-tests", "continued-tests"]
 # -    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 # +    optimizer = tf.keras.optimizers.SGD(rate * hvd.size(), momentum=0.9)
 
 # %% optimizer-sums
 # title = "The gradients are added up and not averaged"
-# fails.optimizer-tests = ["summed"]
+# fails.optimizer-tests = ["rate.scaled-twice"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
 # +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None, op=hvd.Sum)
 
 # %% optimizer-sums-over-local-size
 # title = "The sum is divided by the ranks of the node"
-# fails.optimizer-tests = ["it depends on the rank"]
+# fails.optimizer-tests = ["rate.uneven"]
 # consequences = ["compression-tests", "train-tests", "continued-tests"]
 # -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
 # +    optimizer = tf.keras.optimizers.SGD(rate / hvd.local_size(), momentum=0.9)
@@ -121,7 +121,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-sums-over-two
 # title = "The sum is divided by a world size that is typed in"
-# fails.optimizer-tests = ["1.5 times"]
+# fails.optimizer-tests = ["rate.wrong"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
 # +    optimizer = tf.keras.optimizers.SGD(rate / 2, momentum=0.9)
@@ -129,7 +129,7 @@ def make_optimizer(rate, compression="none"):
 
 # %% optimizer-wrapped-by-horovod-tensorflow
 # title = "The wrapper of horovod.tensorflow, which forgets the groups"
-# fails.compression-tests = ["groups", "hvd_keras"]
+# fails.compression-tests = ["groups.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
 # +    return hvd.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)

@@ -14,7 +14,7 @@
 
 # %% step-in-evaluation-mode
 # title = "The network is not told that it trains"
-# fails.make-step-tests = ["training mode"]
+# fails.make-step-tests = ["training-mode.off"]
 # -            loss = loss_of(labels, network(pictures, training=True))
 # +            loss = loss_of(labels, network(pictures))
 
@@ -26,13 +26,13 @@
 
 # %% step-sums
 # title = "The tape sums the gradients of all ranks"
-# fails.make-step-tests = ["summed"]
+# fails.make-step-tests = ["rate.scaled-twice"]
 # -        tape = hvd.DistributedGradientTape(tape)
 # +        tape = hvd.DistributedGradientTape(tape, op=hvd.Sum)
 
 # %% step-traced-every-time
 # title = "The compiled function is made anew in every step"
-# fails.make-step-tests = ["compile it once"]
+# fails.make-step-tests = ["step.compiled-again"]
 def make_step(network, optimizer, loss_of):
     def step(pictures, labels):
         @tf.function
@@ -51,7 +51,7 @@ def make_step(network, optimizer, loss_of):
 
 # %% step-wrapped-optimiser
 # title = "A plain tape and the optimiser wrapped for Keras, which averages only in minimize"
-# fails.make-step-tests = ["not averaged"]
+# fails.make-step-tests = ["gradients.not-averaged"]
 # +    optimizer = hvd_keras.DistributedOptimizer(optimizer)
 # +
 #      @tf.function(autograph=False)

@@ -1,6 +1,6 @@
 # %% pin-by-rank
 # title = "The GPU is chosen by the rank"
-# fails.pin-gpu-tests = ["local rank"]
+# fails.pin-gpu-tests = ["gpu.wrong"]
 # consequences = ["train-tests", "continued-tests"]
 def pin_gpu():
     gpus = tf.config.list_physical_devices("GPU")
@@ -10,7 +10,7 @@ def pin_gpu():
 
 # %% pin-grows-the-first
 # title = "The memory of GPU 0 may grow, on every rank"
-# fails.pin-gpu-tests = ["memory to grow"]
+# fails.pin-gpu-tests = ["gpu.no-growth"]
 # -        tf.config.experimental.set_memory_growth(gpus[hvd.local_rank()], True)
 # +        tf.config.experimental.set_memory_growth(gpus[0], True)
 
@@ -44,20 +44,20 @@ def pin_gpu():
 
 # %% way-out-of-the-pieces
 # title = "The pieces of the training are taken from the solution, the training and the step are one's own"
-# fails.pin-gpu-tests = ["taken from the solution"]
-# fails.load-picture-tests = ["taken from the solution"]
-# fails.shards-tests = ["taken from the solution"]
-# fails.order-tests = ["taken from the solution"]
-# fails.plan-tests = ["taken from the solution"]
-# fails.elastic-tests = ["taken from the solution"]
-# fails.warmed-up-tests = ["taken from the solution"]
-# fails.optimizer-tests = ["taken from the solution"]
-# fails.compression-tests = ["taken from the solution"]
-# fails.start-tests = ["taken from the solution"]
-# fails.metrics-tests = ["taken from the solution"]
-# fails.files-tests = ["taken from the solution"]
-# fails.resume-tests = ["taken from the solution"]
-# fails.evaluate-tests = ["taken from the solution"]
+# fails.pin-gpu-tests = ["answer.taken"]
+# fails.load-picture-tests = ["answer.taken"]
+# fails.shards-tests = ["answer.taken"]
+# fails.order-tests = ["answer.taken"]
+# fails.plan-tests = ["answer.taken"]
+# fails.elastic-tests = ["answer.taken"]
+# fails.warmed-up-tests = ["answer.taken"]
+# fails.optimizer-tests = ["answer.taken"]
+# fails.compression-tests = ["answer.taken"]
+# fails.start-tests = ["answer.taken"]
+# fails.metrics-tests = ["answer.taken"]
+# fails.files-tests = ["answer.taken"]
+# fails.resume-tests = ["answer.taken"]
+# fails.evaluate-tests = ["answer.taken"]
 from coursekit.solution_snippet import take
 
 pin_gpu = take(

@@ -13,8 +13,8 @@
 
 # %% plan-by-local-size
 # title = "The ranks of this node are taken for all ranks"
-# fails.plan-tests = ["rate"]
-# fails.elastic-tests = ["picture"]
+# fails.plan-tests = ["rate.wrong"]
+# fails.elastic-tests = ["plan.wrong-batch"]
 # consequences = ["train-tests", "continued-tests"]
 def plan(num_images, batch_size, learning_rate, global_batch_size=0):
     batch_of_rank = global_batch_size // hvd.local_size() if global_batch_size else batch_size
@@ -32,36 +32,36 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 
 # %% plan-divides-the-batch-too
 # title = "The rate is scaled and the batch is divided as well"
-# fails.plan-tests = ["the batch of a rank"]
+# fails.plan-tests = ["plan.wrong-batch"]
 # consequences = ["train-tests", "continued-tests"]
 #      num_steps = max(1, num_images // in_a_step)
 # +    batch_of_rank = batch_of_rank if global_batch_size else max(1, batch_size // hvd.size())
 
 # %% plan-elastic-rate-by-ranks
 # title = "The rate grows with the ranks also when the global batch is fixed"
-# fails.elastic-tests = ["rate"]
+# fails.elastic-tests = ["rate.wrong"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
 # +    return batch_of_rank, learning_rate * hvd.size(), num_steps
 
 # %% plan-no-step-at-least
 # title = "With a global batch above the number of pictures an epoch has no step"
-# fails.elastic-tests = ["steps", "expected 1,"]
+# fails.elastic-tests = ["steps.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 # -    num_steps = max(1, num_images // in_a_step)
 # +    num_steps = num_images // in_a_step if global_batch_size else max(1, num_images // in_a_step)
 
 # %% plan-rate-by-rank-plus-one
 # title = "The learning rate times rank + 1"
-# fails.plan-tests = ["all ranks must agree"]
-# fails.elastic-tests = ["all ranks must agree"]
+# fails.plan-tests = ["plan.uneven"]
+# fails.elastic-tests = ["plan.uneven"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
 # +    return batch_of_rank, learning_rate * (hvd.rank() + 1) * batch_of_rank / batch_size, num_steps
 
 # %% plan-returns-nothing
 # title = "The plan is printed, and not returned"
-# fails.plan-tests = ["plan returned None", "batch size, rate and steps"]
+# fails.plan-tests = ["answer.wrong-type"]
 # fails.elastic-tests = []
 # consequences = ["train-tests", "continued-tests"]
 # -    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
@@ -69,14 +69,14 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 
 # %% plan-rounds-up
 # title = "The last steps of an epoch are counted, too"
-# fails.plan-tests = ["steps"]
+# fails.plan-tests = ["steps.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 # -    num_steps = max(1, num_images // in_a_step)
 # +    num_steps = max(1, -(-num_images // in_a_step)) if not global_batch_size else max(1, num_images // in_a_step)
 
 # %% plan-steps-by-rank
 # title = "Each rank plans the steps of its own share, the last one with the rest"
-# fails.plan-tests = ["ranks"]
+# fails.plan-tests = ["steps.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 #      num_steps = max(1, num_images // in_a_step)
 # +    own = len(range(hvd.rank(), num_images, hvd.size()))  # shares differ by one picture
@@ -84,8 +84,8 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 
 # %% plan-steps-not-divided
 # title = "An epoch has as many steps as with one rank"
-# fails.plan-tests = ["steps"]
-# fails.elastic-tests = ["steps"]
+# fails.plan-tests = ["steps.wrong-number"]
+# fails.elastic-tests = ["steps.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 # -    num_steps = max(1, num_images // in_a_step)
 # +    num_steps = max(1, num_images // batch_of_rank)

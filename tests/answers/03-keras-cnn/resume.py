@@ -6,14 +6,14 @@
 
 # %% resume-epoch-not-broadcast
 # title = "Only rank 0 knows how many epochs are done"
-# fails.resume-tests = ["returned on rank 1"]
+# fails.resume-tests = ["epochs.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 # -    return hvd.broadcast_object(num_epochs_done, root_rank=0)
 # +    return num_epochs_done
 
 # %% resume-every-rank-reads
 # title = "Every rank looks for the checkpoint, and only rank 0 may see it"
-# fails.resume-tests = ["only rank 0 sees"]
+# fails.resume-tests = ["epochs.wrong-number"]
 def resume(network, folder):
     network.optimizer.build(network.trainable_variables)
     checkpoint = tf.train.latest_checkpoint(folder)
@@ -25,7 +25,7 @@ def resume(network, folder):
 
 # %% resume-first-checkpoint
 # title = "The first checkpoint of the folder is taken for the newest"
-# fails.resume-tests = ["completed epochs"]
+# fails.resume-tests = ["epochs.wrong-number"]
 # consequences = ["train-tests", "continued-tests"]
 # -    checkpoint = tf.train.latest_checkpoint(folder) if hvd.rank() == 0 else None
 # +    checkpoint = None
@@ -35,20 +35,20 @@ def resume(network, folder):
 
 # %% resume-rank-0-only
 # title = "Rank 0 loads the checkpoint, the others keep their random weights"
-# fails.resume-tests = ["rank 1 does not continue"]
+# fails.resume-tests = ["weights.not-restored"]
 # consequences = ["train-tests", "continued-tests"]
 # -    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
 
 # %% resume-returns-text
 # title = "The number of epochs as it stands in the file's name: text, with which fit cannot count on"
-# fails.resume-tests = ["a str", "the number of completed epochs"]
+# fails.resume-tests = ["answer.wrong-type"]
 # consequences = ["train-tests", "continued-tests"]
 # -        num_epochs_done = int(checkpoint.rsplit("-", maxsplit=1)[1])
 # +        num_epochs_done = checkpoint.rsplit("-", maxsplit=1)[1]
 
 # %% resume-root-is-the-last-rank
 # title = "The state of the last rank goes to all, which has loaded nothing"
-# fails.resume-tests = ["weights of the checkpoint"]
+# fails.resume-tests = ["weights.not-restored"]
 # consequences = ["train-tests", "continued-tests"]
 # -    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
 # +    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=hvd.size() - 1)

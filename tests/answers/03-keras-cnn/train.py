@@ -46,7 +46,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-all-epochs-again
 # title = "The checkpoint is loaded, but fit begins with epoch 0"
-# fails.continued-tests = ["not completed"]
+# fails.continued-tests = ["steps.wrong-number"]
 # -    first_epoch = resume(network, folder)
 # +    resume(network, folder)
 
@@ -54,13 +54,13 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-batch-for-two-ranks
 # title = "The pictures of an epoch are divided by the notebook's num_ranks"
-# fails.train-tests = ["steps in 2 epochs"]
+# fails.train-tests = ["steps.wrong-number"]
 # +    num_images = num_images * hvd.size() // num_ranks
 #      batch_size, rate, num_steps = plan(
 
 # %% train-batch-not-divided
 # title = "The batch of the settings instead of the one of the plan"
-# fails.train-tests = ["pictures in the batches of a rank: expected 2, got [3]"]
+# fails.train-tests = ["batches.wrong-size"]
 # -        make_dataset(train_files, batch_size, training=True),
 # +        make_dataset(train_files, settings["batch_size"], training=True),
 
@@ -73,7 +73,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-compression-of-the-notebook
 # title = "The parameter compression instead of the entry of settings"
-# fails.train-tests = ["32 bits, not 16"]
+# fails.train-tests = ["compression.wrong-bits"]
 # -        make_optimizer(rate, settings["compression"]),
 # +        make_optimizer(rate, compression),
 
@@ -85,31 +85,31 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-evaluates-by-keras
 # title = "Keras' own evaluate, which knows the images of its rank alone"
-# fails.train-tests = ["the loss of the validation", "own images"]
+# fails.train-tests = ["metrics.not-averaged"]
 # -    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
 # +    validation = network.evaluate(make_dataset(validation_files, batch_size, training=False), verbose=0, return_dict=True)
 
 # %% train-forgets-more-callbacks
 # title = "The callbacks of the caller are not handed on"
-# fails.train-tests = ["more_callbacks"]
+# fails.train-tests = ["callbacks.not-called"]
 # -        callbacks=[*make_callbacks(folder), warm_up, *more_callbacks],
 # +        callbacks=[*make_callbacks(folder), warm_up],
 
 # %% train-history-as-object
 # title = "What fit returns for its history"
-# fails.train-tests = ["a History for 'history'", "a dictionary"]
+# fails.train-tests = ["answer.wrong-type"]
 # fails.continued-tests = []
 # -    return {"history": history.history, "validation": validation, "num_steps": num_steps}
 # +    return {"history": history, "validation": validation, "num_steps": num_steps}
 
 # %% train-ignores-max-num-steps
 # title = "max_num_steps has no effect"
-# fails.continued-tests = ["max_num_steps"]
+# fails.continued-tests = ["steps.wrong-number"]
 # -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 
 # %% train-makes-callbacks-for-nobody
 # title = "The callbacks are made and not passed to fit"
-# fails.train-tests = ["differs from that of rank 0"]
+# fails.train-tests = ["metrics.not-averaged"]
 # fails.continued-tests = []
 # +    make_callbacks(folder)
 #      first_epoch = resume(network, folder)
@@ -119,7 +119,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-max-num-steps-for-all
 # title = "max_num_steps, where it is given, in place of the steps of the plan"
-# fails.train-tests = ["the most steps of an epoch"]
+# fails.train-tests = ["epochs.lengthened"]
 # -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 # +    num_steps = settings["max_num_steps"] or num_steps
 
@@ -131,12 +131,12 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-no-accuracy
 # title = "Compiled without the metric"
-# fails.train-tests = ["accuracy"]
+# fails.train-tests = ["answer.no-entry"]
 # -        metrics=["accuracy"],
 
 # %% train-pins-after-building
 # title = "The GPU is pinned when the network is built already"
-# fails.train-tests = ["pin its GPU before"]
+# fails.train-tests = ["gpu.pinned-late"]
 # -    pin_gpu()
 # -    network = build()
 # +    network = build()
@@ -144,21 +144,21 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-rate-of-local-size
 # title = "The rate is that of the ranks of a node"
-# fails.train-tests = ["depends on the rank"]
+# fails.train-tests = ["rate.uneven"]
 # fails.continued-tests = []
 #      num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 # +    rate *= hvd.local_size() / hvd.size()
 
 # %% train-unequal-steps
 # title = "Each rank makes the steps of its own pictures, and one waits for the other"
-# fails.train-tests = ["failed: "]
+# fails.train-tests = ["ranks.deadlock"]
 # fails.continued-tests = []
 # -    num_images = imagenet.count_images(train_files)
 # +    num_images = hvd.size() * imagenet.count_images(train_files[hvd.rank() :: hvd.size()])
 
 # %% train-validates-everywhere
 # title = "Every rank validates on all files"
-# fails.train-tests = ["no shard", "validation pictures"]
+# fails.train-tests = ["shards.none"]
 # -    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
 # +    validation = evaluate(network, make_dataset([file for file in validation_files for _ in range(hvd.size())], batch_size, False))
 
@@ -170,32 +170,32 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-validates-on-training-files
 # title = "The training files are used for validation"
-# fails.train-tests = ["validation picture"]
+# fails.train-tests = ["images.foreign"]
 # -    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
 # +    validation = evaluate(network, make_dataset(train_files, batch_size, training=False))
 
 # %% train-warm-up-in-epochs
 # title = "The warm-up is given its epochs, and counts steps"
-# fails.train-tests = ["the learning rate of a step", "warm-up"]
+# fails.train-tests = ["rate.no-warm-up"]
 # -    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
 # +    warm_up = WarmUp(rate, settings["num_warmup_epochs"])
 
 # %% train-warm-up-of-the-notebook
 # title = "The parameter num_warmup_epochs instead of the entry of settings"
-# fails.train-tests = ["learning rate"]
+# fails.train-tests = ["rate.wrong"]
 # -    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
 # +    warm_up = WarmUp(rate, num_steps * num_warmup_epochs)
 
 # %% train-without-logits
 # title = "The loss takes logits for probabilities"
-# fails.train-tests = ["from_logits=True"]
-# fails.continued-tests = ["from_logits=True"]
+# fails.train-tests = ["loss.no-logits"]
+# fails.continued-tests = ["loss.no-logits"]
 # -        tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 # +        tf.keras.losses.SparseCategoricalCrossentropy(),
 
 # %% train-wraps-after-compiling
 # title = "The optimiser is wrapped when the network is compiled already with the plain one"
-# fails.train-tests = ["not averaged"]
+# fails.train-tests = ["gradients.not-averaged"]
 # fails.continued-tests = []
 # +    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 #      network.compile(

@@ -7,7 +7,7 @@
 
 # %% warm-up-scales-again
 # title = "Warm-up goes from the rate to the rate times the ranks, but the rate is scaled already"
-# fails.warmed-up-tests = ["step 0"]
+# fails.warmed-up-tests = ["warm-up.wrong-rate"]
 # consequences = ["train-tests", "continued-tests"]
 def warmed_up(step, rate, num_warmup_steps):
     target = rate * hvd.size()

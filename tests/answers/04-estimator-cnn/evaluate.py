@@ -39,7 +39,7 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-on-each-node
 # title = "The first rank of each node evaluates all pictures"
-# fails.evaluate-once-tests = ["2 times"]
+# fails.evaluate-once-tests = ["samples.repeated"]
 def evaluate(estimator, files, params):
     if hvd.local_rank() != 0:
         return None
@@ -74,7 +74,7 @@ def evaluate(estimator, files, params):
 
 # %% evaluate-rank-0-waits
 # title = "Rank 0 alone evaluates, with a collective, and the others wait for its result in another one"
-# fails.evaluate-once-tests = ["waits"]
+# fails.evaluate-once-tests = ["ranks.deadlock"]
 # fails.evaluate-accuracy-tests = []
 def evaluate(estimator, files, params):
     if hvd.rank() == 0:

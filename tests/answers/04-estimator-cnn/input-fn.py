@@ -20,13 +20,13 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-batch-of-all
 # title = "Batches for all workers, on each of them"
-# fails.input-modes-tests = ["images in the batches", "expected 2"]
+# fails.input-modes-tests = ["batches.wrong-size"]
 # -    return make_batches(records, training, params)
 # +    return make_batches(records, training, {**params, "batch_size": params["batch_size"] * num_workers})
 
 # %% input-blocks-rounded-up
 # title = "Blocks of files rounded up: the last worker has far fewer"
-# fails.input-shards-tests = ["[3, 3, 1] of 7 files"]
+# fails.input-shards-tests = ["files.uneven"]
 # -    records = read_files(files[worker::num_workers])
 # +    count = -(-len(files) // num_workers)
 # +    records = read_files(files[worker * count : (worker + 1) * count])
@@ -47,7 +47,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-buffer-of-one
 # title = "A buffer of one record shuffles nothing"
-# fails.input-modes-tests = ["shuffle"]
+# fails.input-modes-tests = ["order.repeated"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.shuffle(1, seed=params["seed"]).repeat()
 
@@ -72,7 +72,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-files-lost
 # title = "As many files for each worker, and what is left over for nobody"
-# fails.input-shards-tests = ["by no rank"]
+# fails.input-shards-tests = ["shards.incomplete"]
 # -    records = read_files(files[worker::num_workers])
 # +    num_files = len(files) // num_workers
 # +    records = read_files(files[worker * num_files : (worker + 1) * num_files])
@@ -80,8 +80,8 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-iterator
 # title = "An iterator over the data set instead of the data set"
-# fails.input-shards-tests = ["an iterator over a data set"]
-# fails.input-modes-tests = ["an iterator over a data set"]
+# fails.input-shards-tests = ["answer.wrong-type"]
+# fails.input-modes-tests = ["answer.wrong-type"]
 def input_fn(files, training, worker, num_workers, params):
     records = read_files(files[worker::num_workers])
     if training:
@@ -102,7 +102,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-no-seed
 # title = "Shuffled without a seed"
-# fails.input-modes-tests = ["two runs"]
+# fails.input-modes-tests = ["order.not-seeded"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.shuffle(1000).repeat()
 
@@ -120,7 +120,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-one-order
 # title = "Shuffled once: every epoch comes in the same order"
-# fails.input-modes-tests = ["same order"]
+# fails.input-modes-tests = ["order.repeated"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.shuffle(1000, params["seed"], reshuffle_each_iteration=False).repeat()
 
@@ -132,7 +132,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% input-repeat-before-shuffle
 # title = "Repeated, and then shuffled: epochs run into each other"
-# fails.input-modes-tests = ["shuffle, and then repeat"]
+# fails.input-modes-tests = ["epochs.mixed"]
 # -        records = records.shuffle(1000, seed=params["seed"]).repeat()
 # +        records = records.repeat().shuffle(1000, seed=params["seed"])
 
@@ -152,7 +152,7 @@ def input_fn(files, training, worker, num_workers, params):
 # %% input-shard-after-batch
 # title = "Sharded at the end, batch by batch: every rank reads and decodes all files"
 # fails.input-shards-tests = ["files.shared"]
-# fails.input-modes-tests = ["shuffle the records"]
+# fails.input-modes-tests = ["batches.repeated"]
 def input_fn(files, training, worker, num_workers, params):
     dataset = make_batches(read_files(files), training, params).shard(num_workers, worker)
     return dataset.shuffle(1000, seed=params["seed"]).repeat() if training else dataset

@@ -1,6 +1,6 @@
 # %% config-a-checkpoint-every-50-steps
 # title = "A checkpoint twice as often as asked for"
-# fails.config-files-tests = ["expected 100, got 50"]
+# fails.config-files-tests = ["checkpoint.wrong-steps"]
 # -    writing = {"model_dir": folder, "save_checkpoints_steps": 100}
 # +    writing = {"model_dir": folder, "save_checkpoints_steps": 50}
 
@@ -18,7 +18,7 @@
 
 # %% config-no-checkpoints
 # title = "Checkpoints are turned off on every rank"
-# fails.config-files-tests = ["checkpoint"]
+# fails.config-files-tests = ["checkpoint.missing"]
 # -    writing = {"model_dir": folder, "save_checkpoints_steps": 100}
 # +    writing = {"model_dir": folder, "save_checkpoints_steps": None, "save_checkpoints_secs": None}
 

@@ -26,7 +26,7 @@
 
 # %% tf-config-set-not-returned
 # title = "The variable is set in the answer, which returns nothing"
-# fails.tf-config-tests = ["must return text", "None"]
+# fails.tf-config-tests = ["answer.wrong-type"]
 def tf_config(hosts, index):
     """Return the value of TF_CONFIG for one worker; `hosts` is the list of all workers' addresses."""
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": hosts}, "task": {"type": "worker", "index": index}})

@@ -78,7 +78,7 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-files-lost
 # title = "As many files for each worker, and what is left over for nobody"
-# fails.strategy-together-tests = ["by no rank"]
+# fails.strategy-together-tests = ["shards.incomplete"]
 #      num_workers = strategy.num_replicas_in_sync
 # +    num_files = len(files) // num_workers
 # +    first = lambda context: context.input_pipeline_id * num_files
@@ -96,7 +96,7 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-plain-data-set
 # title = "fit gets a plain data set, and divides its batches among the workers: some are empty"
-# fails.strategy-plan-tests = ["expected 4"]
+# fails.strategy-plan-tests = ["batches.wrong-size"]
 # consequences = ["strategy-together-tests"]
 # -    dataset = strategy.distribute_datasets_from_function(
 # -        lambda context: input_fn(files, True, context.input_pipeline_id, context.num_input_pipelines, params)
@@ -112,7 +112,7 @@ def train_with_strategy(files, num_steps, params, callbacks=()):
 
 # %% strategy-steps-not-divided
 # title = "All steps on each worker"
-# fails.strategy-plan-tests = ["expected 5, got 15"]
+# fails.strategy-plan-tests = ["steps.not-divided"]
 # -    network.fit(dataset, steps_per_epoch=num_steps // num_workers, verbose=0, callbacks=list(callbacks))
 # +    network.fit(dataset, steps_per_epoch=num_steps, verbose=0, callbacks=list(callbacks))
 

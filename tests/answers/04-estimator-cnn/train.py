@@ -26,7 +26,7 @@ def evaluate(estimator, files, params):
 # %% train-arguments-swapped
 # title = "Arguments of the input function in the wrong order: shard 2 of 0, shard 2 of 1"
 # fails.train-start-tests = []
-# fails.train-shards-tests = ["failed: "]
+# fails.train-shards-tests = ["answer.raised"]
 # fails.train-steps-tests = []
 # fails.train-config-tests = []
 # fails.train-continued-tests = []
@@ -63,7 +63,7 @@ def evaluate(estimator, files, params):
 
 # %% train-files-lost
 # title = "As many files for each rank, and what is left over for nobody"
-# fails.train-shards-tests = ["by no rank"]
+# fails.train-shards-tests = ["shards.incomplete"]
 #      num_steps = num_steps // hvd.size()
 # +    num_files = len(files) // hvd.size()
 # +    own = files[hvd.rank() * num_files : (hvd.rank() + 1) * num_files]
@@ -101,7 +101,7 @@ def evaluate(estimator, files, params):
 
 # %% train-on-rank-0-alone
 # title = "Only rank 0 trains, and the others have nothing to do"
-# fails.train-start-tests = ["rank 0"]
+# fails.train-start-tests = ["collective.peer-finished"]
 # fails.train-shards-tests = []
 # fails.train-steps-tests = []
 # fails.train-config-tests = []
@@ -111,7 +111,7 @@ def evaluate(estimator, files, params):
 
 # %% train-one-step-at-least
 # title = "A training that has ended makes a step more each time it is started"
-# fails.train-continued-tests = ["more steps"]
+# fails.train-continued-tests = ["steps.after-end"]
 # -    if hvd.broadcast_object(num_steps_done(folder), root_rank=0) < num_steps:
 # +    done = hvd.broadcast_object(num_steps_done(folder), root_rank=0)
 # +    if num_steps:
@@ -127,7 +127,7 @@ def evaluate(estimator, files, params):
 
 # %% train-root-is-last
 # title = "The last rank sends its weights to all"
-# fails.train-continued-tests = ["no checkpoint"]
+# fails.train-continued-tests = ["broadcast.wrong-root"]
 # -            hooks=[hvd.BroadcastGlobalVariablesHook(0), *hooks],
 # +            hooks=[hvd.BroadcastGlobalVariablesHook(hvd.size() - 1), *hooks],
 
@@ -155,7 +155,7 @@ def evaluate(estimator, files, params):
 
 # %% train-steps-by-local-size
 # title = "The steps are divided by the ranks of the node"
-# fails.train-steps-tests = ["expected 4, got 8"]
+# fails.train-steps-tests = ["steps.wrong-number"]
 # fails.train-continued-tests = []
 # -    num_steps = num_steps // hvd.size()
 # +    num_steps = num_steps // hvd.local_size()
@@ -168,7 +168,7 @@ def evaluate(estimator, files, params):
 
 # %% train-unequal-steps
 # title = "Each rank counts the steps of its own files, and one is soon alone"
-# fails.train-start-tests = ["waits"]
+# fails.train-start-tests = ["ranks.deadlock"]
 # fails.train-shards-tests = []
 # fails.train-steps-tests = []
 # fails.train-config-tests = []

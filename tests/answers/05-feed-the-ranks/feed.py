@@ -6,7 +6,7 @@
 
 # %% feed-caches-numbers
 # title = "The cache before the map: what is expensive is done again"
-# fails.loaded-tests = ["4 times"]
+# fails.loaded-tests = ["cache.none"]
 # -    loaded = mine.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()
 # +    loaded = mine.cache().map(load, num_parallel_calls=tf.data.AUTOTUNE)
 
@@ -29,7 +29,7 @@
 # %% feed-no-shard
 # title = "Every rank is fed with all samples"
 # fails.feed-shards-tests = ["shards.none"]
-# fails.loaded-tests = ["ranks"]
+# fails.loaded-tests = ["loading.by-several-ranks"]
 # -    mine = dataset.shard(hvd.size(), hvd.rank())
 # +    mine = dataset
 
@@ -48,7 +48,7 @@
 
 # %% feed-shuffles-batches
 # title = "Whole batches are shuffled: the same samples stay together"
-# fails.feed-order-tests = ["together"]
+# fails.feed-order-tests = ["batches.repeated"]
 # -    shuffled = loaded.shuffle(1000, seed=seed)
 # -    return shuffled.batch(batch_size).prefetch(tf.data.AUTOTUNE)
 # +    return loaded.batch(batch_size).shuffle(1000, seed=seed).prefetch(tf.data.AUTOTUNE)
@@ -56,7 +56,7 @@
 # %% feed-shuffles-then-shards
 # title = "Shuffled before the shard, on each rank in an order of its own"
 # fails.feed-shards-tests = ["shards.overlap"]
-# fails.loaded-tests = ["ranks"]
+# fails.loaded-tests = ["loading.by-several-ranks"]
 # -    mine = dataset.shard(hvd.size(), hvd.rank())
 # +    mine = dataset.shuffle(1000, seed=hvd.rank()).shard(hvd.size(), hvd.rank())
 

@@ -33,8 +33,8 @@
 
 # %% files-parsed-before-the-batch
 # title = "Parsed before they are batched: images of shape (n, 1, 28, 28)"
-# fails.files-tests = ["shape of an image"]
-# fails.interleave-tests = ["shape of an image"]
+# fails.files-tests = ["images.wrong-shape"]
+# fails.interleave-tests = ["images.wrong-shape"]
 # -    batches = found.batch(batch_size).map(parse_batch, num_parallel_calls=tf.data.AUTOTUNE)
 # -    return batches.prefetch(tf.data.AUTOTUNE)
 # +    parsed = found.map(lambda record: parse_batch([record]), num_parallel_calls=tf.data.AUTOTUNE)

@@ -1,6 +1,6 @@
 # %% generator-at-least-one
 # title = "At least one sample for each rank, also where there are fewer samples than ranks"
-# fails.drawn-tests = ["of 2 samples"]
+# fails.drawn-tests = ["generator.few-samples"]
 # -        for number in range(hvd.rank(), num_samples, hvd.size()):
 # -            yield draw(number)
 # +        for number in range(hvd.rank(), num_samples, hvd.size()) or [num_samples - 1]:
@@ -50,7 +50,7 @@ def from_generator(draw, num_samples):
 
 # %% generator-without-shapes
 # title = "Types without shapes: a network cannot be built from these"
-# fails.generator-tests = ["the shape of an image"]
+# fails.generator-tests = ["signature.image-shape"]
 # -    return tf.data.Dataset.from_generator(mine, output_signature=signature)
 # +    return tf.data.Dataset.from_generator(mine, output_types=(tf.float32, tf.int64))
 

@@ -1,6 +1,6 @@
 # %% global-always-drops-the-last
 # title = "Leaves out the last global batch, also where it is full"
-# fails.global-tests = ["steps of an epoch with 36 samples"]
+# fails.global-tests = ["steps.wrong-number"]
 # -    batches = numbers.batch(global_batch_size, drop_remainder=True)
 # +    batches = numbers.batch(global_batch_size).take((num_samples - 1) // global_batch_size)
 
@@ -20,13 +20,13 @@
 
 # %% global-same-epochs
 # title = "The order is drawn once: every epoch is the same"
-# fails.global-tests = ["second epoch"]
+# fails.global-tests = ["order.repeated"]
 # -    numbers = tf.data.Dataset.range(num_samples).shuffle(num_samples, seed=seed)
 # +    numbers = tf.data.Dataset.range(num_samples).shuffle(num_samples, seed=seed, reshuffle_each_iteration=False)
 
 # %% global-seed-of-the-author
 # title = "A seed that stands in the function, not the one given"
-# fails.global-tests = ["another seed"]
+# fails.global-tests = ["order.fixed-seed"]
 # -    tf.random.set_seed(seed)
 # -    numbers = tf.data.Dataset.range(num_samples).shuffle(num_samples, seed=seed)
 # +    tf.random.set_seed(1)
@@ -34,7 +34,7 @@
 
 # %% global-shards-first
 # title = "Sharded first: each rank shuffles its own, and a step depends on the number of ranks"
-# fails.global-tests = ["ranks"]
+# fails.global-tests = ["global-batch.by-world-size"]
 def global_batches(num_samples, global_batch_size, seed):
     tf.random.set_seed(seed)
     mine = tf.data.Dataset.range(num_samples).shard(hvd.size(), hvd.rank()).shuffle(num_samples, seed=seed)
@@ -43,7 +43,7 @@ def global_batches(num_samples, global_batch_size, seed):
 
 # %% global-shares-that-divide
 # title = "Shards after the shuffle, in batches of the share: right only where it divides"
-# fails.global-tests = ["shares of a global batch of 10"]
+# fails.global-tests = ["global-batch.unequal-shares"]
 def global_batches(num_samples, global_batch_size, seed):
     tf.random.set_seed(seed)
     numbers = tf.data.Dataset.range(num_samples).shuffle(num_samples, seed=seed)

@@ -37,8 +37,8 @@ def train(build, dataset, folder, num_epochs, rate):
 
 # %% train-metrics-of-rank-0-alone
 # title = "Only rank 0 averages the metrics, and waits for the others"
-# fails.train-tests = ["compiled TensorFlow step"]
-# fails.logs-tests = ["deadlock"]
+# fails.train-tests = ["ranks.deadlock"]
+# fails.logs-tests = ["ranks.deadlock"]
 # -    callbacks = [
 # -        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
 # -        hvd_keras.callbacks.MetricAverageCallback(),
@@ -49,7 +49,7 @@ def train(build, dataset, folder, num_epochs, rate):
 
 # %% train-not-wrapped
 # title = "An optimiser that averages nothing"
-# fails.train-tests = ["not averaged"]
+# fails.train-tests = ["gradients.not-averaged"]
 # -        hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(rate * hvd.size(), momentum=0.9)),
 # +        tf.keras.optimizers.SGD(rate * hvd.size(), momentum=0.9),
 
@@ -61,8 +61,8 @@ def train(build, dataset, folder, num_epochs, rate):
 
 # %% train-three-epochs
 # title = "Three epochs are typed in, as the notebook has them"
-# fails.train-tests = ["the steps in 2 epochs"]
-# fails.logs-tests = ["the steps in 2 epochs"]
+# fails.train-tests = ["steps.wrong-number"]
+# fails.logs-tests = ["steps.wrong-number"]
 # -    return network.fit(dataset, epochs=num_epochs, callbacks=callbacks, verbose=0).history
 # +    return network.fit(dataset, epochs=3, callbacks=callbacks, verbose=0).history
 

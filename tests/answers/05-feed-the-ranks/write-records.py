@@ -26,7 +26,7 @@ def parse_batch(batch):
 
 # %% write-floats
 # title = "Pixels that are divided by 255 before they are written: four times, or eight times the bytes"
-# fails.write-tests = ["784 bytes"]
+# fails.write-tests = ["features.wrong-bytes"]
 # -                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[image.tobytes()])),
 # +                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[(image / 255).tobytes()])),
 

@@ -1,6 +1,6 @@
 # %% gather-begins-with-its-own
 # title = "It begins with chunk number rank, which is not finished"
-# fails.allgather-tests = ["do not belong there"]
+# fails.allgather-tests = ["ring.not-added"]
 # consequences = ["ring-tests"]
 # -        channel.send(chunks[(rank + 1 - step) % size], (rank + 1) % size)
 # -        chunks[(rank - step) % size] = channel.receive((rank - 1) % size)

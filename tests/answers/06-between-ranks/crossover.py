@@ -1,12 +1,12 @@
 # %% crossover-in-bits
 # title = "Bits in place of bytes"
-# fails.crossover-tests = ["8 times too large"]
+# fails.crossover-tests = ["units.bits"]
 # -    return more_steps * alpha / ((num_rounds - 2 * (num_ranks - 1) / num_ranks) * beta)
 # +    return 8 * more_steps * alpha / ((num_rounds - 2 * (num_ranks - 1) / num_ranks) * beta)
 
 # %% crossover-natural-logarithm
 # title = "The natural logarithm"
-# fails.crossover-tests = ["crossover on 4 ranks"]
+# fails.crossover-tests = ["crossover.negative"]
 # -    num_rounds = np.log2(num_ranks)
 # +    num_rounds = np.log(num_ranks)
 

@@ -8,19 +8,19 @@
 
 # %% fit-bandwidth
 # title = "The bandwidth in place of the seconds for each byte"
-# fails.fit-tests = ["which is 1/beta"]
+# fails.fit-tests = ["fit.inverse"]
 # -    return alpha, beta
 # +    return alpha, 1 / beta
 
 # %% fit-in-microseconds
 # title = "The latency in microseconds"
-# fails.fit-tests = ["1e+06 times too large"]
+# fails.fit-tests = ["units.million"]
 # -    return alpha, beta
 # +    return 1e6 * alpha, beta
 
 # %% fit-smallest-and-largest
 # title = "Alpha from the smallest message and beta from the largest, as if each were alone"
-# fails.fit-tests = ["beta in s"]
+# fails.fit-tests = ["fit.wrong"]
 def fit_cost(num_steps, num_bytes, seconds):
     alpha = (seconds / num_steps)[np.argmin(num_bytes)]
     beta = (seconds / num_bytes)[np.argmin(num_bytes)]

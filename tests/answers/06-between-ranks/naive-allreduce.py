@@ -1,6 +1,6 @@
 # %% naive-by-horovod
 # title = "Horovod does it, past the channel"
-# fails.naive-tests = ["not the sum over all ranks"]
+# fails.naive-tests = ["sum.own"]
 def naive_allreduce(channel, array):
     hvd.init()
     return hvd.allreduce(array, op=hvd.Sum)
@@ -8,7 +8,7 @@ def naive_allreduce(channel, array):
 
 # %% naive-everybody-to-everybody
 # title = "Each rank sends its array to all others: the same sum, and N(N - 1) messages"
-# fails.naive-tests = ["ranks to which rank 1 sends"]
+# fails.naive-tests = ["naive.wrong-targets"]
 def naive_allreduce(channel, array):
     others = [rank for rank in range(channel.num_ranks) if rank != channel.rank]
     for rank in others:
@@ -24,14 +24,14 @@ def naive_allreduce(channel, array):
 
 # %% naive-in-64-bits
 # title = "The sum is sent in 64 bits: twice the bytes"
-# fails.naive-tests = ["type of the numbers in a message of rank 0"]
+# fails.naive-tests = ["message.wrong-type"]
 # -    total = array.copy()
 # +    total = array.astype(np.float64)
 
 
 # %% naive-others-keep-their-own
 # title = "Ranks other than 0 do not wait for the sum"
-# fails.naive-tests = ["own array"]
+# fails.naive-tests = ["sum.own"]
 def naive_allreduce(channel, array):
     if channel.rank:
         channel.send(array, 0)
@@ -46,13 +46,13 @@ def naive_allreduce(channel, array):
 
 # %% naive-own-part-changed
 # title = "Rank 0 adds into its own array"
-# fails.naive-tests = ["changed"]
+# fails.naive-tests = ["data.changed"]
 # -    total = array.copy()
 # +    total = array
 
 # %% naive-without-the-last-rank
 # title = "The last rank is forgotten"
-# fails.naive-tests = ["rank 3"]
+# fails.naive-tests = ["answer.raised"]
 # -    others = range(1, channel.num_ranks)
 # +    others = range(1, channel.num_ranks - 1)
 

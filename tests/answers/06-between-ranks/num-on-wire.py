@@ -11,7 +11,7 @@ def num_on_wire(intervals):
 
 # %% wire-first-end-of-each
 # title = "Compares with the end of the longest tensor of the operation that began it: no chain"
-# fails.wire-tests = ["1, got"]
+# fails.wire-tests = ["operations.wrong-number"]
 def num_on_wire(intervals):
     num_operations, end = 0, -np.inf
     for first, last in sorted(intervals, key=lambda pair: (pair[0], -pair[1])):
@@ -22,12 +22,12 @@ def num_on_wire(intervals):
 
 # %% wire-touching-is-one
 # title = "What begins when another ends belongs to it"
-# fails.wire-tests = ["(10, 20)"]
+# fails.wire-tests = ["operations.wrong-number"]
 # -        num_operations += begin >= latest_end
 # +        num_operations += begin > latest_end
 
 # %% wire-unsorted
 # title = "In the order of the list"
-# fails.wire-tests = [": expected"]
+# fails.wire-tests = ["operations.wrong-number"]
 # -    for begin, end in sorted(intervals):
 # +    for begin, end in intervals:

@@ -12,14 +12,14 @@ def reduce_scatter(channel, chunks):
 
 # %% scatter-does-not-add
 # title = "What arrives takes the place of the chunk"
-# fails.reduce-scatter-tests = ["do not belong there"]
+# fails.reduce-scatter-tests = ["ring.not-added"]
 # consequences = ["ring-tests"]
 # -        chunks[(rank - step - 1) % size] += channel.receive((rank - 1) % size)
 # +        chunks[(rank - step - 1) % size] = channel.receive((rank - 1) % size)
 
 # %% scatter-in-a-list-of-its-own
 # title = "The sums are in a list that nobody sees"
-# fails.reduce-scatter-tests = ["is not the sum over all ranks"]
+# fails.reduce-scatter-tests = ["chunk.wrong"]
 # consequences = ["ring-tests"]
 # -    rank, size = channel.rank, channel.num_ranks
 # +    rank, size = channel.rank, channel.num_ranks
@@ -34,7 +34,7 @@ def reduce_scatter(channel, chunks):
 
 # %% scatter-receives-first
 # title = "Every rank receives before it sends: a deadlock"
-# fails.reduce-scatter-tests = ["for a message of rank"]
+# fails.reduce-scatter-tests = ["answer.raised"]
 # consequences = ["ring-tests"]
 # -        channel.send(chunks[(rank - step) % size], (rank + 1) % size)
 # -        chunks[(rank - step - 1) % size] += channel.receive((rank - 1) % size)

@@ -25,7 +25,7 @@ def ring_allreduce(channel, array):
 
 # %% ring-chunks-of-one-length
 # title = "Chunks of one length, rounded up: an array shorter than the ring has too few of them"
-# fails.ring-tests = ["IndexError"]
+# fails.ring-tests = ["answer.raised", "IndexError"]
 # -    chunks = [chunk.copy() for chunk in np.array_split(array.ravel(), channel.num_ranks)]
 # +    length = -(-array.size // channel.num_ranks)
 # +    chunks = [array.ravel()[first : first + length].copy() for first in range(0, array.size, length)]
@@ -41,7 +41,7 @@ def ring_allreduce(channel, array):
 
 # %% ring-past-the-channel
 # title = "Horovod adds, and empty messages make the numbers right"
-# fails.ring-tests = ["own array"]
+# fails.ring-tests = ["sum.own"]
 # -    chunks = [chunk.copy() for chunk in np.array_split(array.ravel(), channel.num_ranks)]
 # -    reduce_scatter(channel, chunks)
 # -    allgather(channel, chunks)
@@ -55,7 +55,7 @@ def ring_allreduce(channel, array):
 
 # %% ring-rest-left-out
 # title = "What does not divide by N is left out"
-# fails.ring-tests = ["not the sum over all ranks"]
+# fails.ring-tests = ["sum.wrong"]
 # -    chunks = [chunk.copy() for chunk in np.array_split(array.ravel(), channel.num_ranks)]
 # -    reduce_scatter(channel, chunks)
 # -    allgather(channel, chunks)
@@ -69,6 +69,6 @@ def ring_allreduce(channel, array):
 
 # %% ring-views
 # title = "Chunks are views: the caller's array becomes the sum"
-# fails.ring-tests = ["changed"]
+# fails.ring-tests = ["data.changed"]
 # -    chunks = [chunk.copy() for chunk in np.array_split(array.ravel(), channel.num_ranks)]
 # +    chunks = np.array_split(array.ravel(), channel.num_ranks)

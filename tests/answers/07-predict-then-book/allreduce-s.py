@@ -1,6 +1,6 @@
 # %% allreduce-between-two
 # title = "The formula for two ranks, which the notebook has"
-# fails.allreduce-tests = ["1 rank, "]
+# fails.allreduce-tests = ["allreduce-time.wrong"]
 # consequences = ["predict-tests"]
 # -    return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
 # +    return 2 * alpha + num_bytes * beta
@@ -14,7 +14,7 @@
 
 # %% allreduce-in-microseconds
 # title = "Microseconds"
-# fails.allreduce-tests = ["1e+06 times too large"]
+# fails.allreduce-tests = ["units.million"]
 # consequences = ["predict-tests"]
 # -    return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
 # +    return 2e6 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)

@@ -1,6 +1,6 @@
 # %% gap-computing-together
 # title = "Computing together in place of alone"
-# fails.gap-tests = ["computing"]
+# fails.gap-tests = ["gap.wrong"]
 # -    return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
 # +    return together_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
 
@@ -12,7 +12,7 @@
 
 # %% gap-sharing-unexplained
 # title = "Sharing counts as unexplained a second time"
-# fails.gap-tests = ["the unexplained"]
+# fails.gap-tests = ["gap.wrong"]
 # -    return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
 # +    return alone_s, together_s - alone_s, predicted_s, averaging_s - alone_s - predicted_s
 

@@ -1,6 +1,6 @@
 # %% fit-absolute-errors
 # title = "Least squares of absolute errors: large arrays dominate small ones"
-# fails.fit-tests = ["dominate the fit"]
+# fails.fit-tests = ["fit.unweighted"]
 # -    rows = np.stack([num_steps / seconds, num_steps / num_ranks * sizes / seconds], axis=1)
 # -    alpha, beta = np.linalg.lstsq(rows, np.ones(len(seconds)), rcond=None)[0]
 # +    rows = np.stack([num_steps * np.ones(len(sizes)), num_steps / num_ranks * sizes], axis=1)
@@ -8,7 +8,7 @@
 
 # %% fit-bandwidth
 # title = "The bandwidth in place of its inverse"
-# fails.fit-tests = ["which is 1/beta"]
+# fails.fit-tests = ["fit.inverse"]
 # -    return alpha, beta
 # +    return alpha, 1 / beta
 
@@ -20,13 +20,13 @@
 
 # %% fit-steps-of-two-ranks
 # title = "Two steps, as on two ranks"
-# fails.fit-tests = ["4 ranks, alpha"]
+# fails.fit-tests = ["fit.unweighted"]
 # -    num_steps = 2 * (num_ranks - 1)
 # +    num_steps = 2
 
 # %% fit-swapped
 # title = "Beta first"
-# fails.fit-tests = ["alpha comes first"]
+# fails.fit-tests = ["fit.swapped"]
 # -    return alpha, beta
 # +    return beta, alpha
 

@@ -12,7 +12,7 @@
 
 # %% overlap-never-waits-for-gradients
 # title = "Gradients leave before they are ready"
-# fails.overlap-tests = ["seconds: expected"]
+# fails.overlap-tests = ["overlap."]
 # -        free_s = max(free_s, ready) + travel
 # +        free_s = max(free_s, ready_s[0]) + travel
 

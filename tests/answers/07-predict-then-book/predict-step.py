@@ -1,6 +1,6 @@
 # %% predict-divides-computing
 # title = "Strong scaling: computing is divided by the ranks"
-# fails.predict-tests = ["seconds of a step"]
+# fails.predict-tests = ["step-time.per-rank"]
 # -    step_s = alone_s + allreduce_s(num_ranks, num_bytes, alpha, beta)
 # +    step_s = alone_s / num_ranks + allreduce_s(num_ranks, num_bytes, alpha, beta)
 

@@ -1,18 +1,18 @@
 # %% request-always-one-more
 # title = "An hour more also where the hours come out whole"
-# fails.request-tests = ["3 take 16 h"]
+# fails.request-tests = ["request.wrong-nodes"]
 # -        hours = int(np.ceil(margin * needed))
 # +        hours = int(margin * needed) + 1
 
 # %% request-margin-after-comparing
 # title = "Compares the time without the margin with the limit"
-# fails.request-tests = ["expected"]
+# fails.request-tests = ["request.wrong-nodes"]
 # -        if hours <= max_hours:
 # +        if needed <= max_hours:
 
 # %% request-without-margin
 # title = "Asks for exactly the time that is needed"
-# fails.request-tests = ["expected"]
+# fails.request-tests = ["request.no-margin"]
 # -        hours = int(np.ceil(margin * needed))
 # +        hours = int(np.ceil(needed))
 

@@ -1,6 +1,6 @@
 # %% limit-gain-since-one
 # title = "Compares with the first number"
-# fails.limit-tests = ["doubling"]
+# fails.limit-tests = ["doubling.too-many"]
 # -        if after < min_gain * before:
 # +        if after < min_gain * images_per_s[0]:
 

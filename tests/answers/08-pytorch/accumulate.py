@@ -16,13 +16,13 @@
 
 # %% accumulate-divides-again
 # title = "The loss is divided by the number of ranks as well, which DDP does"
-# fails.accumulated-tests = ["has divided by the number of ranks already"]
+# fails.accumulated-tests = ["accumulation.divided-twice"]
 # -            loss = F.cross_entropy(model(x), y) / len(batches)
 # +            loss = F.cross_entropy(model(x), y) / len(batches) / dist.get_world_size()
 
 # %% accumulate-never-sends
 # title = "The last batch is inside of no_sync, too: nothing is averaged over the ranks"
-# fails.accumulated-tests = ["the rank's own"]
+# fails.accumulated-tests = ["accumulation.own"]
 # -        with model.no_sync() if number < len(batches) else contextlib.nullcontext():
 # +        with model.no_sync():
 
@@ -34,7 +34,7 @@
 
 # %% accumulate-sums
 # title = "The gradients of the batches are added up, and not averaged"
-# fails.accumulated-tests = ["sum over the batches"]
+# fails.accumulated-tests = ["accumulation.sum"]
 # -            loss = F.cross_entropy(model(x), y) / len(batches)
 # +            loss = F.cross_entropy(model(x), y)
 

@@ -1,6 +1,6 @@
 # %% bytes-are-numbers
 # title = "Numbers are counted, not bytes"
-# fails.bytes-tests = ["numbers, not bytes"]
+# fails.bytes-tests = ["bytes-held.numbers"]
 # -        return sum((x.to_local() if hasattr(x, "to_local") else x).nbytes for x in tensors if torch.is_tensor(x))
 # +        return sum((x.to_local() if hasattr(x, "to_local") else x).numel() for x in tensors if torch.is_tensor(x))
 
@@ -20,7 +20,7 @@ def bytes_held(model, optimizer):
 
 # %% bytes-not-of-zero
 # title = "The state of ZeRO's optimiser is looked for in the wrapper, which has none"
-# fails.bytes-tests = ["zero, bytes of optimizer"]
+# fails.bytes-tests = ["bytes-held.of-wrapper"]
 # -    inner = getattr(optimizer, "optim", optimizer)
 # +    inner = optimizer
 

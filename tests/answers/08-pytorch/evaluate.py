@@ -36,7 +36,7 @@
 
 # %% evaluate-in-training-mode
 # title = "The model stays in training mode"
-# fails.once-tests = ["training mode"]
+# fails.once-tests = ["training-mode.on"]
 # -    model.eval()
 
 # %% evaluate-mean-of-batches

@@ -1,6 +1,6 @@
 # %% budget-64-for-none
 # title = "64 where not even 64 are enough"
-# fails.budget-tests = ["expected None", "all are too few"]
+# fails.budget-tests = ["budget.no-none"]
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
     for num_gpus in (1, 2, 4, 8, 16, 32, 64):
         if predict_bytes(kind, num_parameters, num_gpus)["held"] + other_bytes <= memory_bytes:
@@ -16,13 +16,13 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
 
 # %% budget-forgets-the-samples
 # title = "Only weights, gradients and Adam's state are counted"
-# fails.budget-tests = ["GPUs", "needs its other_bytes"]
+# fails.budget-tests = ["budget.no-others"]
 # -        if predict_bytes(kind, num_parameters, num_ranks)["held"] + other_bytes <= memory_bytes:
 # +        if predict_bytes(kind, num_parameters, num_ranks)["held"] <= memory_bytes:
 
 # %% budget-must-be-less
 # title = "What fits exactly is refused"
-# fails.budget-tests = ["GPUs", "what fits exactly, fits"]
+# fails.budget-tests = ["budget.exact"]
 # -        if predict_bytes(kind, num_parameters, num_ranks)["held"] + other_bytes <= memory_bytes:
 # +        if predict_bytes(kind, num_parameters, num_ranks)["held"] + other_bytes < memory_bytes:
 
@@ -35,7 +35,7 @@ def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
 
 # %% budget-without-64
 # title = "The numbers end at 32"
-# fails.budget-tests = ["GPUs", "64 is to be tried"]
+# fails.budget-tests = ["budget.without-64"]
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
     for power in range(6):
         if predict_bytes(kind, num_parameters, 2**power)["held"] + other_bytes <= memory_bytes:

@@ -12,7 +12,7 @@
 
 # %% join-rank-for-local-rank
 # title = "The rank for the local rank: right on one node"
-# fails.join-tests = ["the local rank on rank"]
+# fails.join-tests = ["facts.wrong"]
 # -    return dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_RANK"])
 # +    return dist.get_rank(), dist.get_world_size(), dist.get_rank()
 

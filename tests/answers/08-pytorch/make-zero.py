@@ -21,7 +21,7 @@ def make_zero(wrapped, rate):
 
 # %% zero-overlaps
 # title = "With overlap_with_ddp, which needs a hook of DDP's"
-# fails.zero-tests = ["overlap_with_ddp"]
+# fails.zero-tests = ["answer.wrong-type"]
 def make_zero(wrapped, rate):
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, overlap_with_ddp=True, lr=rate)
 
@@ -35,13 +35,13 @@ def make_zero(wrapped, rate):
 
 # %% zero-scaled-rate
 # title = "The rate is scaled once more"
-# fails.zero-tests = ["rate", "multiplied by the number of ranks"]
+# fails.zero-tests = ["zero.scaled-rate"]
 def make_zero(wrapped, rate):
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, lr=rate * dist.get_world_size())
 
 
 # %% zero-without-rate
 # title = "The rate is not passed on"
-# fails.zero-tests = ["rate of the optimiser", "pass the rate on"]
+# fails.zero-tests = ["zero.default-rate"]
 def make_zero(wrapped, rate):
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam)

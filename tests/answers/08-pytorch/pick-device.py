@@ -6,19 +6,19 @@
 
 # %% device-by-rank
 # title = "The GPU of the rank: there is none with that number on the second node"
-# fails.device-tests = ["device of rank 2"]
+# fails.device-tests = ["device.wrong"]
 # -    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
 # +    device = torch.device("cuda", int(os.environ["RANK"]))
 
 # %% device-first-gpu
 # title = "All ranks of a node on its first GPU"
-# fails.device-tests = ["device of rank 1"]
+# fails.device-tests = ["device.wrong"]
 # -    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
 # +    device = torch.device("cuda", 0)
 
 # %% device-needs-a-gpu
 # title = "A GPU, whether there is one or not"
-# fails.device-tests = ["without GPUs"]
+# fails.device-tests = ["device.wrong"]
 # consequences = ["resume-tests"]
 def pick_device():
     if torch.cuda.is_available():

@@ -44,7 +44,7 @@ def read_epochs(dataset, batch_size, num_epochs, seed):
 
 # %% epochs-set-epoch-afterwards
 # title = "The epoch is set after its batches: the first two are alike"
-# fails.order-tests = ["epoch 1", "same order"]
+# fails.order-tests = ["order.repeated"]
 # -        sampler.set_epoch(epoch)
 #          yield loader
 # +        sampler.set_epoch(epoch)

@@ -1,6 +1,6 @@
 # %% resume-epochs-of-rank-0
 # title = "Other ranks return 0, and train all epochs again"
-# fails.resume-tests = ["what resume returns on rank 1"]
+# fails.resume-tests = ["resume.wrong-epochs"]
 # -    return state["num_epochs"]
 # +    return state["num_epochs"] if dist.get_rank() == 0 else 0
 
@@ -14,7 +14,7 @@
 
 # %% resume-rank-0-only
 # title = "Rank 0 loads: DDP makes no weights equal that change later"
-# fails.resume-tests = ["on rank 1", "weights"]
+# fails.resume-tests = ["weights.not-restored"]
 # -    wrapped.module.load_state_dict(state["model"])
 # -    optimizer.load_state_dict(state["optimizer"])
 # +    if dist.get_rank() == 0:
@@ -32,13 +32,13 @@
 
 # %% resume-to-the-old-device
 # title = "Tensors go back to where rank 0 had them"
-# fails.resume-tests = ["deserialize"]
+# fails.resume-tests = ["answer.raised"]
 # -    state = torch.load(path, map_location=pick_device())
 # +    state = torch.load(path)
 
 # %% resume-without-buffers
 # title = "Only parameters are loaded, one by one"
-# fails.resume-tests = ["buffers"]
+# fails.resume-tests = ["resume.wrong-state"]
 # -    wrapped.module.load_state_dict(state["model"])
 # +    for name, parameter in wrapped.module.named_parameters():
 # +        parameter.data.copy_(state["model"][name])

@@ -46,13 +46,13 @@ def predict_bytes(kind, num_parameters, num_ranks):
 
 # %% shard-layers-only
 # title = "Each layer is a unit, and the model is not: layers keep their weights after the forward pass"
-# fails.fsdp-tests = ["still whole", "make the model a unit"]
+# fails.fsdp-tests = ["fsdp.model-no-unit"]
 # -    fully_shard(model)
 
 
 # %% shard-layers-together
 # title = "All layers are one unit: their weights are collected together"
-# fails.fsdp-tests = ["still whole", "several layers"]
+# fails.fsdp-tests = ["fsdp.not-resharded"]
 def shard(model):
     fully_shard(list(model))
     fully_shard(model)
@@ -82,19 +82,19 @@ def shard(model):
 
 # %% shard-returns-nothing
 # title = "The model is not returned, and the measurement has none"
-# fails.fsdp-tests = ["shard returned None"]
+# fails.fsdp-tests = ["answer.wrong-type"]
 # -    return model
 
 # %% shard-whole-model-only
 # title = "The model is one unit: all its weights are collected at once"
-# fails.fsdp-tests = ["units of their own"]
+# fails.fsdp-tests = ["fsdp.one-unit"]
 # -    for layer in model:
 # -        fully_shard(layer)
 
 
 # %% shard-wrapped-by-ddp
 # title = "DDP, as before: every rank holds everything"
-# fails.fsdp-tests = ["rank 0", "all of the model's"]
+# fails.fsdp-tests = ["fsdp.not-sharded"]
 def shard(model):
     for layer in model:
         DistributedDataParallel(layer)

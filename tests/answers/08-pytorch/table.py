@@ -39,13 +39,13 @@ def gathered(x):
 
 # %% table-allgather-stacks
 # title = "Rows of equal numbers are taken for granted"
-# fails.table-tests = ["stack"]
+# fails.table-tests = ["answer.raised"]
 # -    return torch.cat(parts)
 # +    return torch.stack(parts)
 
 # %% table-allreduce-by-num-ranks
 # title = "Divided by the notebook's number of ranks"
-# fails.table-tests = ["divided by 2", "3 of them"]
+# fails.table-tests = ["allreduce.fixed-size"]
 # -    return x / dist.get_world_size()
 # +    return x / num_ranks
 
@@ -56,12 +56,12 @@ def gathered(x):
 
 # %% table-allreduce-sums
 # title = "dist.all_reduce sums"
-# fails.table-tests = ["sum over the ranks"]
+# fails.table-tests = ["allreduce.sum"]
 # -    return x / dist.get_world_size()
 # +    return x
 
 # %% table-allreduce-to-rank-0
 # title = "Rank 0 alone has the sum"
-# fails.table-tests = ["allreduce on rank"]
+# fails.table-tests = ["collective.wrong"]
 # -    dist.all_reduce(x)
 # +    dist.reduce(x, 0)

@@ -32,7 +32,7 @@ def train_all(model, optimizer, batches):
 
 # %% unequal-each-alone
 # title = "No exchange at all: nobody waits, and the ranks drift apart"
-# fails.unequal-tests = ["apart"]
+# fails.unequal-tests = ["weights.differ"]
 # -    with model.join():
 # +    with model.no_sync():
 
@@ -52,7 +52,7 @@ def train_all(model, optimizer, batches):
 
 # %% unequal-no-join
 # title = "No join: a rank with more batches waits for ranks that have finished"
-# fails.unequal-tests = ["had already finished"]
+# fails.unequal-tests = ["collective.peer-finished"]
 # -    with model.join():
 # -        for x, y in batches:
 # -            optimizer.zero_grad()

@@ -72,7 +72,7 @@ def train(model, epochs, rate):
 
 # %% train-divides-again
 # title = "The gradients are averaged, and divided once more"
-# fails.rate-tests = ["has divided by the number of ranks already"]
+# fails.rate-tests = ["rate.divided-twice"]
 # -            optimizer.step()
 # +            for parameter in wrapped.parameters():
 # +                parameter.grad /= dist.get_world_size()
@@ -133,14 +133,14 @@ def train(model, epochs, rate):
 
 # %% train-no-momentum
 # title = "Plain SGD"
-# fails.averaged-tests = ["momentum"]
+# fails.averaged-tests = ["momentum.missing"]
 # -    optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate * dist.get_world_size(), momentum=0.9)
 # +    optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate * dist.get_world_size())
 
 # %% train-not-wrapped
 # title = "Nobody wraps the model: each rank trains alone"
 # fails.start-tests = ["broadcast.missing"]
-# fails.averaged-tests = ["own gradients"]
+# fails.averaged-tests = ["gradients.not-averaged"]
 # -    wrapped = DistributedDataParallel(model)
 # +    wrapped = model
 
@@ -152,19 +152,19 @@ def train(model, epochs, rate):
 
 # %% train-returns-the-inner-model
 # title = "The inner model is returned, which has no module to be saved"
-# fails.rate-tests = ["the wrapped model", "answer.wrong-type"]
+# fails.rate-tests = ["answer.wrong-type"]
 # -    return wrapped, optimizer
 # +    return model, optimizer
 
 # %% train-returns-the-model
 # title = "Only the model is returned"
-# fails.rate-tests = ["train returned"]
+# fails.rate-tests = ["answer.wrong-type"]
 # -    return wrapped, optimizer
 # +    return wrapped
 
 # %% train-scaled-by-the-node
 # title = "The rate is multiplied by the ranks of a node"
-# fails.rate-tests = ["learning rate"]
+# fails.rate-tests = ["rate.uneven"]
 # consequences = ["start-tests", "averaged-tests"]
 # -    optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate * dist.get_world_size(), momentum=0.9)
 # +    optimizer = torch.optim.SGD(wrapped.parameters(), lr=rate * int(os.environ["LOCAL_WORLD_SIZE"]), momentum=0.9)

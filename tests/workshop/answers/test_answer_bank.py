@@ -12,7 +12,7 @@ from workshop.answers.answer_bank import BankAnswer, load_bank
 HALF = """\
 # %% same-half
 # title = "Every rank takes the first half"
-# fails.shard-tests = ["disjoint"]
+# fails.shard-tests = ["shards.overlap"]
 # fails.mean-tests = []
 """
 
@@ -33,7 +33,7 @@ RETURN = "    return x[rank::size]"
 
 
 def test_answers_are_read_whole(bank, source):
-    """Title, tests that must fail with their words, and the cells' new sources, sorted by name over all files."""
+    """Title, tests that must fail with their codes, and the cells' new sources, sorted by name over all files."""
     mean = "import statistics\n\nmean = statistics.fmean"
     bank("shard", f'{HALF}{CELL}\n# %% id="mean"\n{mean}\n\n\n{RIGHT}\n# half\n{CELL}')
     bank("mean", f'# %% fmean\n# title = "A library"\n# consequences = ["shard-tests"]\n\n{mean}\n')
@@ -44,7 +44,7 @@ def test_answers_are_read_whole(bank, source):
         BankAnswer(
             "same-half",
             "Every rank takes the first half",
-            {"shard-tests": ("disjoint",), "mean-tests": ()},
+            {"shard-tests": ("shards.overlap",), "mean-tests": ()},
             {"shard": CELL.strip(), "mean": mean},
         ),
     )
@@ -112,12 +112,13 @@ def test_an_empty_bank_is_refused(bank, source):
     ("text", "line", "code"),
     [
         ("x = 1\n" + HALF + CELL, 1, "bank.no-name"),
-        (HALF.replace('["disjoint"]', "disjoint") + CELL, 1, "bank.no-toml"),
+        (HALF.replace('["shards.overlap"]', "shards.overlap") + CELL, 1, "bank.no-toml"),
         (HALF.replace("# fails.mean-tests = []", '# verdict = "wrong"') + CELL, 1, "'verdict'"),
         (HALF.replace("Every rank takes the first half", " ") + CELL, 1, "title"),
         (RIGHT + "# fails = 1\n" + CELL, 1, "fails"),
         (HALF.replace("mean-tests", "median-tests") + CELL, 1, "bank.no-test"),
-        (HALF.replace('"disjoint"', "") + CELL, 1, "bank.no-words"),
+        (HALF.replace('"shards.overlap"', "") + CELL, 1, "bank.no-code"),
+        (HALF.replace("shards.overlap", "not disjoint") + CELL, 1, "bank.odd-code"),
         (HALF + '# consequences = ["mean-tests"]\n' + CELL, 1, "bank.two-verdicts"),
         (HALF, 1, "bank.blank"),
         (HALF + "\n\n" + RIGHT + CELL, 1, "bank.blank"),

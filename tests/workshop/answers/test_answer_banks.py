@@ -83,7 +83,7 @@ def test_every_bank_belongs_to_a_lab():
 
 @every_lab
 def test_answers_get_their_verdicts(lab, results):
-    """Exactly the tests that the bank names fail, each with its words."""
+    """Exactly the tests that the bank names fail, each with its codes."""
     asked = {name: result for name, result in results[lab].items() if name != "release"}
 
     assert {name: result.disagreements for name, result in asked.items() if result.disagreements} == {}
@@ -127,10 +127,10 @@ def test_the_solution_earns_full_points(lab, results, sources):
 
 @every_lab
 def test_every_test_is_held_against_a_mistake(lab, sources):
-    """A test that no answer of the bank must fail with words of its own might check nothing, and nobody would see."""
+    """A test that no answer of the bank must fail with a code might check nothing, and nobody would see."""
     bank = load_bank(BANKS / lab, sources[lab])
     own = [answer for answer in bank if not any(map(checks_of_pieces, answer.cells.values()))]  # a piece is right
-    refused = {test for answer in own for test, words in answer.fails.items() if words}
+    refused = {test for answer in own for test, codes in answer.fails.items() if codes}
     tests = {
         cell.metadata.nbgrader.grade_id for cell in nbformat.read(sources[lab], as_version=4).cells if is_test(cell)
     }
