@@ -456,6 +456,8 @@ with check("Horovod, here", section="3"):
     lab08_pieces.check_allgather(allgather, num_ranks=3)
     ### BEGIN HIDDEN TESTS
     lab08_pieces.check_allreduce(allreduce, num_ranks=2)
+    lab08_pieces.check_allreduce(allreduce, num_ranks=1)
+    lab08_pieces.check_allgather(allgather, num_ranks=1)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="same-text"

@@ -34,7 +34,7 @@ def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) ->
     Example: with 4 ranks, 2 on each node, rank 2 has the local rank 0.
     """
     hint = " (with two nodes, rank and local rank differ)" if ranks_per_node < num_ranks else ""
-    launch: dict[str, Any] = {"by": call, "num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
+    launch: dict[str, Any] = {"wrapper": call, "num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (returned, is_initialised) in enumerate(run_on_ranks(drivers.facts, rank_facts, **launch)):
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():

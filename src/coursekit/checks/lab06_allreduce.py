@@ -42,7 +42,7 @@ def _talks(answer: Answer, owns: Sequence[list[Any]]) -> Iterator[Talk]:
     Each talk is a launch of its own: chunks of equal length are judged before those of unequal length may raise errors.
     """
     for own in owns:
-        launch = {"by": call, "ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": [*own, None]}
+        launch = {"wrapper": call, "ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": [*own, None]}
         *ranks, seen = run_on_ranks(lab06.talk, answer, len(own), num_ranks=len(own) + 1, **launch)
         sent = defaultdict(list)
         for source, target, numbers in seen:

@@ -146,9 +146,11 @@ def check_allgather(allgather: Answer, num_ranks: int) -> None:
     """Every rank gets the rows of all ranks in their order; each rank may have another number, also of numbers."""
     rng = fresh_rng()
     own = [
-        [rng.normal(size=(num_rows, 2)).astype(np.float32), rng.integers(0, 1000, num_rows + 1)]
+        [rng.normal(size=(num_rows, 2)).astype(np.float32), rng.integers(1, 1000, num_rows + 1)]
         for num_rows in rng.permutation(num_ranks) + 1
     ]
+    for table, numbers in own:  # zeros are rows, too
+        table[-1] = numbers[0] = 0
 
     def mistakes(tensors: Sequence[Array], rank: int) -> dict[Cause, Array]:
         first = [tensors[rank], *tensors[:rank], *tensors[rank + 1 :]]
@@ -181,3 +183,5 @@ def _check_collective(
         require_close(got.ravel(), right.ravel(), what, "collective.wrong", fitting, tolerance=ALIKE)
         is_kept = np.array_equal(found[number]["own"], tensors[rank])
         require(is_kept, f"{what} changes the tensor that it gets: work on a copy", "data.changed")
+        is_new = not found[number]["is_shared"]
+        require(is_new, f"{what} returns the tensor that it gets, and not a new one", "data.not-new")

@@ -27,15 +27,15 @@ NUM_WEIGHTS = drivers.NUM_LAYERS * drivers.WIDTH * (drivers.WIDTH + 1)
 
 def _launch(num_ranks: int) -> dict[str, Any]:
     private = fresh_rng().normal(size=(num_ranks, 4, drivers.WIDTH)).astype(np.float32)
-    return {"num_ranks": num_ranks, "private": list(private), "by": joined, "timeout_s": 2 * TIMEOUT_S}
+    return {"num_ranks": num_ranks, "private": list(private), "wrapper": joined, "timeout_s": 2 * TIMEOUT_S}
 
 
 def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
-    """What a rank holds of parameters, gradients and Adam's state is counted in each of the three ways.
+    """What a rank holds of parameters, gradients and the optimiser's state is counted in each of the three ways.
 
     Adam's counters, a number for each tensor, may be counted.
     """
-    kinds = (*KINDS, f"ddp{drivers.BEFORE}")
+    kinds = (*KINDS, f"ddp{drivers.BEFORE}", f"ddp{drivers.MOMENTUM}")
     for rank, of_rank in enumerate(run_on_ranks(drivers.counted, bytes_held, kinds, **_launch(num_ranks))):
         for kind, name in product(kinds, NAMES):
             counts, there, whole = of_rank[kind]
@@ -56,6 +56,8 @@ def _mistakes_of_bytes(
     if kind.endswith(drivers.BEFORE):
         none = Cause("a grad is None before the first backward()", "bytes-held.no-gradients-yet")
         return {none: parameters} if name == "gradients" else {}
+    if kind.endswith(drivers.MOMENTUM) and name == "optimizer":
+        return {Cause("count all tensors of its state, whatever their names", "bytes-held.other-names"): 0}
     of_4 = Cause(f"a number of this model has {num_bytes} bytes: ask each tensor", "bytes-held.of-4-bytes")
     numbers = Cause("these are numbers, not bytes", "bytes-held.numbers")
     mistakes = {numbers: expected / num_bytes, of_4: expected * BYTES / num_bytes}

@@ -159,7 +159,8 @@ def collective(answer: Answer) -> list[dict[str, Any]]:
         own = torch.tensor(np.asarray(numbers))
         returned = answer(own)
         require_returned(answer, returned, fits=isinstance(returned, torch.Tensor), expected="a tensor")
-        found.append({"returned": returned.detach().numpy(), "own": own.numpy()})
+        is_shared = returned.untyped_storage().data_ptr() == own.untyped_storage().data_ptr()
+        found.append({"returned": returned.detach().numpy(), "own": own.numpy(), "is_shared": is_shared})
     return found
 
 
@@ -171,7 +172,8 @@ def evaluated(evaluate: Answer, bias: Array, batch_size: int) -> dict[str, Any]:
     probe, labels = make_probe(np.asarray(bias, np.float32)), places.private()["labels"]
     dataset = torch.utils.data.TensorDataset(*tensors(np.arange(len(labels)), labels))
     first, again = (require_entries(evaluate, evaluate(probe, dataset, batch_size)) for _ in range(2))
-    is_changed = not np.array_equal(probe.bias.detach().numpy(), np.asarray(bias, np.float32))
+    found, given = probe.bias.detach().numpy(), np.asarray(bias, np.float32)
+    is_changed = found.dtype != given.dtype or not np.array_equal(found, given)
     records = probe.records[: len(probe.records) // 2]
     is_trainable = torch.is_grad_enabled() and probe.bias.requires_grad
     return {"result": first, "again": again, "records": records, "is_changed": is_changed, "is_trainable": is_trainable}

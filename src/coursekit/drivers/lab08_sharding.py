@@ -19,12 +19,14 @@ NUM_BYTES = {"zero": 8, "fsdp": 8}  # of a number of theirs; of others 4
 IRREGULAR = (7, 10, 5)  # widths of layers whose parts are unequal
 SETTINGS = ("betas", "eps", "weight_decay", "amsgrad", "maximize")  # of Adam, which change what it computes
 BEFORE = " before its first step"  # there are no gradients then, and Adam has no state
+MOMENTUM = " with SGD and momentum"  # one number for each weight, under another name than Adam's
 
 
 def _layers() -> Any:
     """Return layers that start at one place on all ranks."""
     torch.manual_seed(0)
-    return torch.nn.Sequential(*(torch.nn.Linear(WIDTH, WIDTH) for _ in range(NUM_LAYERS)))
+    first, *others, last = (torch.nn.Linear(WIDTH, WIDTH) for _ in range(NUM_LAYERS))
+    return torch.nn.Sequential(first, *(torch.nn.Sequential(one, torch.nn.Tanh()) for one in others), last)
 
 
 def _plain(model: Any) -> Array:
@@ -99,7 +101,9 @@ def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
         whole = {"parameters": list(layers.parameters())}
         whole["gradients"] = [one for one in whole["parameters"] if one.requires_grad]
         num_bytes = {name: sum(one.nbytes for one in tensors) for name, tensors in whole.items()}
-        model, optimizer = _of_kind(kind.removesuffix(BEFORE), layers)
+        model, optimizer = _of_kind(kind.removesuffix(BEFORE).removesuffix(MOMENTUM), layers)
+        if kind.endswith(MOMENTUM):
+            optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9)
         if not kind.endswith(BEFORE):
             _step(model, optimizer)
         counts = require_entries(bytes_held, bytes_held(model, optimizer))
@@ -143,7 +147,7 @@ def sharded(shard: Answer) -> dict[str, Any]:
         unit = around[-1] if around and around[-1] is not model else linear
         unit.register_forward_hook(lambda *_, one=linear: still_whole.append(not hasattr(one.weight, "to_local")))
     found: dict[str, Any] = {
-        "num_units": sum(len(parts) == 1 for parts in of_units),
+        "num_units": len({parts[0] for parts in of_units if len(parts) == 1}),
         "is_unit": isinstance(model, fsdp.FSDPModule),
     }
     found["policies"] = sorted({name for unit in units for name in _policies(unit)})
