@@ -752,6 +752,7 @@ with check("the whole training", section="10"):
 # %% role="tests" id="continued-tests" points=1
 with check("the training continues", section="10"):
     lab03_training.check_continued(train_trial)
+    lab03_training.check_finished(train_trial)
 
 # %% [markdown] role="readonly" id="main-text"
 # ### The run

@@ -11,7 +11,8 @@ from coursekit.checks.check import require
 
 Stages = Sequence[Mapping[str, Any]]  # see `drivers.lab03_data.stages`
 BUFFER = 1000  # records
-PLACES_OF_CYCLE = {"InterleaveDataset": -2, "ParallelInterleaveDatasetV4": -5}  # among the numbers of a stage
+# Among the numbers of a stage; those of its blocks come next.
+PLACES_OF_CYCLE = {"InterleaveDataset": -2, "ParallelInterleaveDatasetV4": -5}
 
 
 def check_made_in_order(made_of: Mapping[str, Any]) -> None:
@@ -50,14 +51,14 @@ def check_stages(made_of: Mapping[str, Mapping[str, Any]], *, are_files_shuffled
 
 
 def _check_reading(stages: Stages, way: str) -> None:
-    """Several files are read at once."""
-    cycles = [
-        stage["numbers"][PLACES_OF_CYCLE[stage["kind"]]] if stage["kind"] in PLACES_OF_CYCLE else None
-        for stage in stages
-        if "Interleave" in stage["kind"]
-    ]
+    """Several files are read at once, a record of each in turn."""
+    reading = [stage for stage in stages if "Interleave" in stage["kind"]]
+    places = [(stage["numbers"], PLACES_OF_CYCLE.get(stage["kind"])) for stage in reading]
+    cycles, blocks = zip(*((one[at], one[at + 1]) if at else (None, 1) for one, at in places)) if places else ((), ())
     message = f"the files for {way} are read one after the other: interleave with cycle_length=4"
     require(any(cycle != 1 for cycle in cycles), message, "files.not-interleaved")
+    message = f"{max(blocks)} records of a file for {way} follow each other: interleave without block_length"
+    require(max(blocks) == 1, message, "files.in-blocks")
 
 
 def _loading(stages: Stages) -> Mapping[str, Any]:

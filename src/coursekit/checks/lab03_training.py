@@ -47,6 +47,7 @@ SETTINGS: dict[str, Any] = {
 NUM_STEPS_RESUMED = 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER
 NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
 CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
+CONTINUED["num_warmup_epochs"] = 4  # 16 steps of which 10 are done: a warm-up goes on, too
 # No entry as in the notebook, nor as above.
 ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
 ELASTIC["compression"] = "fp16"
@@ -117,7 +118,12 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     trial = try_on_ranks(lab03.use_evaluate, evaluate, private=given, **launch)
     right = [of_rank == np.argmax(bias) - 1 for of_rank in samples]
-    expected = {"accuracy": float(np.mean(np.concatenate(right))), "loss": loss_of_all(bias, samples)}
+    among_top = [np.isin(of_rank, np.argsort(bias)[-lab03.TOP :] - 1) for of_rank in samples]
+    expected = {
+        "accuracy": float(np.mean(np.concatenate(right))),
+        "loss": loss_of_all(bias, samples),
+        lab03.TOP_METRIC: float(np.mean(np.concatenate(among_top))),
+    }
     biased = float(np.mean([np.mean(of_rank) for of_rank in right]))
     for rank, result in enumerate(trial.of_ranks()):
         is_training = any(record.training for record in result["records"])
@@ -137,8 +143,10 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
             require_close(got[name], value, what, "metrics.wrong", known, tolerance=ROUNDING)
 
 
-def try_train(train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED)) -> Trial:
-    """Train two epochs of tiny files with the whole answer, and then in the same folder some steps of a third."""
+def try_train(
+    train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED, CONTINUED)
+) -> Trial:
+    """Train two epochs of tiny files with the whole answer, in the same folder some steps of a third, then no more."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     private = draw_private(num_ranks, NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1, num_rounds=2, files=files)
     return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, private=private)
@@ -247,9 +255,37 @@ def check_continued(trial: Trial) -> None:
     require(steps.num_steps == MAX_NUM_STEPS, f"{expected}, got {steps.num_steps}: {advice}", "steps.wrong-number")
     ends = [of_rank[-1].bias for of_rank in before]
     _check_goes_on(steps, ends[:1] * trial.num_ranks)  # rank 0's
-    found = rates(steps, first=1)
-    check_rates(found, expected_rates(trial.num_ranks)[-1], trial.num_ranks)
+    wanted = _continued_rates(trial.num_ranks)
+    check_rates(rates(steps, first=1), wanted[1:-1], trial.num_ranks)
     first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM
-    kept = (ends[0] - old.bias[0, -1]) - found[0, 0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
+    kept = (ends[0] - old.bias[0, -1]) - wanted[0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
     message = "the second run continues without the momenta of the first"
     require(np.abs(first - kept).max() < SMALL, message, "momenta.lost")
+    for result in _training_results(trial, 1):
+        what = "num_steps of the second run, which max_num_steps limits"
+        require_equal(result["num_steps"], MAX_NUM_STEPS, what, "steps.wrong-number")
+
+
+def _continued_rates(num_ranks: int) -> Array:
+    """Return the rates of the second run's steps.
+
+    Example: its steps 10 to 13 of 16 of a warm-up from 0.1 to 0.3 have 0.225, 0.2375, 0.25 and 0.2625.
+    """
+    num_done = 2 * steps_per_epoch(num_ranks)
+    share = (num_done + np.arange(MAX_NUM_STEPS)) / (MAX_NUM_STEPS * CONTINUED["num_warmup_epochs"])
+    return np.asarray(CONTINUED["learning_rate"] * (1 + np.minimum(share, 1.0) * (num_ranks - 1)))
+
+
+def check_finished(trial: Trial) -> None:
+    """A call when all epochs are done trains no step, and validates."""
+    expected = f"the third run, after {NUM_EPOCHS_CONTINUED} of {NUM_EPOCHS_CONTINUED} epochs: expected"
+    for rank, (result, (_, records)) in enumerate(zip(_training_results(trial, 2), (o[2] for o in trial.of_ranks()))):
+        num_steps = sum(record.training for record in records)
+        require(not num_steps, f"{expected} no step on rank {rank}, got {num_steps}", "steps.wrong-number")
+        for name in ("accuracy", "loss"):
+            message = f"{expected} the validation's {name} on rank {rank}, got none"
+            require(name in result.get("validation", {}), message, "validation.none")
+
+
+def _training_results(trial: Trial, number: int) -> list[dict[str, Any]]:
+    return [of_rank[number][0] for of_rank in trial.of_ranks()]

@@ -1,8 +1,7 @@
 """What the checks of lab 03 do on a rank: train a probe model with Keras, one piece being the answer's."""
 
 import operator
-from collections.abc import Mapping, Sequence
-from numbers import Real
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ NUM_EPOCHS = 7  # so many that who waits for three epochs without progress stops
 STEPS_PER_EPOCH = 2
 EVALUATED_BATCH = 256
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
+TOP, TOP_METRIC = 3, "top-3"  # a metric besides the loss and the accuracy
 EPOCHS_DONE = "the number of completed epochs"
 
 
@@ -86,7 +86,8 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
 
     Every rank has a folder of its own, so that rank 0 alone sees the checkpoint.
     """
-    where = places.here().own
+    where = places.here().own / "resnet-50"  # a number in the path is none of an epoch
+    where.mkdir()
     from_nothing = resume(compiled(has_statistics=True), where / "nothing-here")
     records = probe_model.watch()
     network = compiled(has_statistics=True)
@@ -117,10 +118,11 @@ def use_evaluate(evaluate: Answer) -> dict[str, Any]:
     """Evaluate a probe on this rank's samples."""
     records = probe_model.watch()
     # Not eagerly: Keras gives other results then for an epoch without a batch.
-    result = evaluate(compiled(), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
+    metrics = ["accuracy", tf.keras.metrics.SparseTopKCategoricalAccuracy(TOP, TOP_METRIC)]
+    result = evaluate(compiled(metrics=metrics), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
     numbers = require_entries(evaluate, result)
     for name, number in dict(result).items():
-        require_returned(evaluate, number, fits=isinstance(number, Real), expected="a float", part=repr(str(name)))
+        require_returned(evaluate, number, fits=isinstance(number, float), expected="a float", part=repr(str(name)))
     return {"result": numbers, "records": records}
 
 
@@ -135,11 +137,12 @@ def use_train(
     network.
     """
     files = probe_model.own_files("train"), probe_model.own_files("validation"), places.here().shared / "training"
-    return [_train_once(train, files, settings) for settings in runs]
+    kinds = list, tuple  # of more_callbacks
+    return [_train_once(train, files, settings, kinds[number % 2]) for number, settings in enumerate(runs)]
 
 
 def _train_once(
-    train: Answer, files: Any, settings: Mapping[str, Any]
+    train: Answer, files: Any, settings: Mapping[str, Any], kind: Callable[[list[Any]], Any]
 ) -> tuple[dict[str, Any], list[probe_model.Record]]:
     records = probe_model.watch()
     heard: list[float] = []
@@ -153,7 +156,7 @@ def _train_once(
             pinned.append(is_pinned())
             return probe_model.network(np.shape(probe_model.private_input()["starts"])[-1], NUM_OTHERS)
 
-        result = train(build, *files, dict(settings), [listener])
+        result = train(build, *files, dict(settings), kind([listener]))
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
     return {**_plain(train, dict(result)), "heard": heard, "is_pinned_first": all(pinned)}, records
 

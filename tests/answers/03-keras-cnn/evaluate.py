@@ -127,3 +127,16 @@ def make_step(network, optimizer, loss_of):
         return tf.identity(loss)
 
     return tf.function(step, reduce_retracing=True)
+
+
+# %% evaluate-numpy-numbers
+# title = "NumPy's 32 bits, of which JSON knows nothing"
+# fails.evaluate-tests = ["answer.wrong-type"]
+# -    return {metric.name: float(total / count) for metric, (total, count) in zip(network.metrics, sums)}
+# +    return {metric.name: total / count for metric, (total, count) in zip(network.metrics, sums)}
+
+# %% evaluate-two-names
+# title = "Two metrics by fixed names, whatever the network has"
+# fails.evaluate-tests = ["answer.no-entry"]
+# -    return {metric.name: float(total / count) for metric, (total, count) in zip(network.metrics, sums)}
+# +    return {"loss": float(sums[0][0] / sums[0][1]), "accuracy": float(sums[1][0] / sums[1][1])}

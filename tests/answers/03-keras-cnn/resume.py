@@ -33,6 +33,16 @@ def resume(network, folder):
 # +    if hvd.rank() == 0 and found:
 # +        checkpoint = found[0]
 
+# %% resume-first-number
+# title = "The first number in the path, which may be one of the folder's name"
+# fails.resume-tests = ["epochs.wrong-number"]
+# +    import re
+# +
+#      network.optimizer.build(network.trainable_variables)
+
+# -        num_epochs_done = int(checkpoint.rsplit("-", maxsplit=1)[1])
+# +        num_epochs_done = int(re.search("[0-9]+", checkpoint).group())
+
 # %% resume-rank-0-only
 # title = "Rank 0 loads the checkpoint, the others keep their random weights"
 # fails.resume-tests = ["weights.not-restored"]

@@ -44,6 +44,13 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
     }
 
 
+# %% train-adds-lists
+# title = "Callbacks added up as lists, and a tuple is none"
+# fails.train-tests = ["answer.raised", "TypeError"]
+# fails.continued-tests = []
+# -        callbacks=[*make_callbacks(folder), warm_up, *more_callbacks],
+# +        callbacks=make_callbacks(folder) + [warm_up] + more_callbacks,
+
 # %% train-all-epochs-again
 # title = "The checkpoint is loaded, but fit begins with epoch 0"
 # fails.continued-tests = ["steps.wrong-number"]
@@ -107,6 +114,14 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # fails.continued-tests = ["steps.wrong-number"]
 # -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 
+# %% train-limits-only-fit
+# title = "The limit of the steps reaches fit alone: warm-up and result have those of the plan"
+# fails.continued-tests = ["rate.wrong"]
+# -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
+
+# -        steps_per_epoch=num_steps,
+# +        steps_per_epoch=min(num_steps, settings["max_num_steps"] or num_steps),
+
 # %% train-makes-callbacks-for-nobody
 # title = "The callbacks are made and not passed to fit"
 # fails.train-tests = ["metrics.not-averaged"]
@@ -148,6 +163,19 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # fails.continued-tests = []
 #      num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 # +    rate *= hvd.local_size() / hvd.size()
+
+# %% train-returns-early
+# title = "Nothing is left to train, so nothing is validated"
+# fails.continued-tests = ["validation.none"]
+#      first_epoch = resume(network, folder)
+# +    if first_epoch >= settings["num_epochs"]:
+# +        return {"history": {}, "validation": {}, "num_steps": num_steps}
+
+# %% train-shortens-the-warm-up
+# title = "Epochs that are done are taken off the warm-up, whose steps count from the first"
+# fails.continued-tests = ["rate.wrong"]
+# -    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
+# +    warm_up = WarmUp(rate, num_steps * max(0, settings["num_warmup_epochs"] - first_epoch))
 
 # %% train-unequal-steps
 # title = "Each rank makes the steps of its own pictures, and one waits for the other"

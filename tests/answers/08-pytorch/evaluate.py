@@ -34,6 +34,15 @@
 # +    counts[0] += float(sums[2])
 # +    sums[2] = counts[0]
 
+# %% evaluate-in-64-bits
+# title = "64 bits for better sums, and the weights have them from now on"
+# fails.evaluate-tests = ["weights.changed"]
+# -    model.eval()
+# +    model.eval().double()
+
+# -            logits = model(x)
+# +            logits = model(x.double())
+
 # %% evaluate-in-training-mode
 # title = "The model stays in training mode"
 # fails.once-tests = ["training-mode.on"]

@@ -80,6 +80,13 @@ def shard(model):
     return model
 
 
+# %% shard-only-linear
+# title = "Only linear layers are units, and not the block that holds one"
+# fails.fsdp-tests = ["fsdp.too-few-units"]
+# -        fully_shard(layer)
+# +        if isinstance(layer, nn.Linear):
+# +            fully_shard(layer)
+
 # %% shard-returns-nothing
 # title = "The model is not returned, and the measurement has none"
 # fails.fsdp-tests = ["answer.wrong-type"]

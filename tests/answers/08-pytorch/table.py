@@ -65,3 +65,21 @@ def gathered(x):
 # fails.table-tests = ["collective.wrong"]
 # -    dist.all_reduce(x)
 # +    dist.reduce(x, 0)
+
+# %% table-same-tensor-on-one-rank
+# title = "One rank gets its own tensor back, not a new one"
+# fails.table-tests = ["data.not-new"]
+# +    if dist.get_world_size() == 1:
+# +        return x
+#      x = x.clone()
+
+# %% table-without-zero-rows
+# title = "Filled up with rows of zeros, and all rows of zeros removed again"
+# fails.table-tests = ["collective.wrong-shape"]
+# -    parts = [None] * dist.get_world_size()
+# -    dist.all_gather_object(parts, x)
+# -    return torch.cat(parts)
+# +    parts = [None] * dist.get_world_size()
+# +    dist.all_gather_object(parts, x)
+# +    rows = torch.cat(parts)
+# +    return rows[(rows != 0).reshape(len(rows), -1).any(dim=1)]
