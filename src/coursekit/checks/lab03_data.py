@@ -176,7 +176,7 @@ def check_order(trial: Trial) -> None:
             _check_epochs(rank, order.astype(int), len(validated))
         check_new_batches(batches["training"], len(used), BATCH_SIZE, f"on rank {rank}")
         _check_cuts(result["tilts"], order)
-        check_stages(result["made_of"], are_files_shuffled=result["are_files_shuffled"])
+        check_stages(result["made_of"], BATCH_SIZE, are_files_shuffled=result["are_files_shuffled"])
 
 
 def _check_shuffled(order: Array) -> None:

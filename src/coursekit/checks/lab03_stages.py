@@ -21,11 +21,11 @@ def check_made_in_order(made_of: Mapping[str, Any]) -> None:
     require(all(stage["is_ordered"] for stage in made_of["stages"]), message, "order.not-deterministic")
 
 
-def check_stages(made_of: Mapping[str, Mapping[str, Any]], *, are_files_shuffled: bool) -> None:
+def check_stages(made_of: Mapping[str, Mapping[str, Any]], batch_size: int, *, are_files_shuffled: bool) -> None:
     """The stages are those of the lab, and the arguments are used."""
     training, validation, asked = (made_of[way]["stages"] for way in ("training", "validation", "asked"))
     for way, stages in (("training", training), ("validation", validation)):
-        _check_reading(stages, way)
+        _check_reading(stages, way, batch_size)
         message = f"the images for {way} are loaded by one core: map with num_parallel_calls=tf.data.AUTOTUNE"
         require(not stages or _loading(stages)["kind"] != "MapDataset", message, "images.one-core")
         kinds = [stage["kind"] for stage in stages if "Options" not in stage["kind"]]
@@ -50,15 +50,15 @@ def check_stages(made_of: Mapping[str, Mapping[str, Any]], *, are_files_shuffled
     require(not made_of["training"]["skips"], message.format("stop", "is skipped"), "records.skipped")
 
 
-def _check_reading(stages: Stages, way: str) -> None:
-    """Several files are read at once, a record of each in turn."""
+def _check_reading(stages: Stages, way: str, batch_size: int) -> None:
+    """Several files are read at once, and none gives the whole of a batch."""
     reading = [stage for stage in stages if "Interleave" in stage["kind"]]
     places = [(stage["numbers"], PLACES_OF_CYCLE.get(stage["kind"])) for stage in reading]
     cycles, blocks = zip(*((one[at], one[at + 1]) if at else (None, 1) for one, at in places)) if places else ((), ())
     message = f"the files for {way} are read one after the other: interleave with cycle_length=4"
     require(any(cycle != 1 for cycle in cycles), message, "files.not-interleaved")
-    message = f"{max(blocks)} records of a file for {way} follow each other: interleave without block_length"
-    require(max(blocks) == 1, message, "files.in-blocks")
+    message = f"a whole batch of {batch_size} images for {way} comes from one file: interleave without block_length"
+    require(max(blocks) < batch_size, message, "files.in-blocks")
 
 
 def _loading(stages: Stages) -> Mapping[str, Any]:

@@ -74,7 +74,6 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # %% train-compiles-by-name
 # title = "compile gets the name of an optimiser instead of the one that averages"
 # fails.train-tests = ["updates.unexplained"]
-# fails.continued-tests = []
 # -        make_optimizer(rate, settings["compression"]),
 # +        "sgd",
 
@@ -160,7 +159,6 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # %% train-rate-of-local-size
 # title = "The rate is that of the ranks of a node"
 # fails.train-tests = ["rate.uneven"]
-# fails.continued-tests = []
 #      num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 # +    rate *= hvd.local_size() / hvd.size()
 
@@ -211,20 +209,19 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # %% train-warm-up-of-the-notebook
 # title = "The parameter num_warmup_epochs instead of the entry of settings"
 # fails.train-tests = ["rate.wrong"]
+# fails.continued-tests = ["rate.wrong"]
 # -    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
 # +    warm_up = WarmUp(rate, num_steps * num_warmup_epochs)
 
 # %% train-without-logits
 # title = "The loss takes logits for probabilities"
 # fails.train-tests = ["loss.no-logits"]
-# fails.continued-tests = ["loss.no-logits"]
 # -        tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 # +        tf.keras.losses.SparseCategoricalCrossentropy(),
 
 # %% train-wraps-after-compiling
 # title = "The optimiser is wrapped when the network is compiled already with the plain one"
 # fails.train-tests = ["gradients.not-averaged"]
-# fails.continued-tests = []
 # +    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 #      network.compile(
 # -        make_optimizer(rate, settings["compression"]),
