@@ -31,11 +31,11 @@ def _launch(num_ranks: int) -> dict[str, Any]:
 
 
 def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
-    """What a rank holds of parameters, gradients and the optimiser's state is counted in each of the three ways.
+    """What a rank holds of parameters, gradients and Adam's state is counted in each of the three ways.
 
     Adam's counters, a number for each tensor, may be counted.
     """
-    kinds = (*KINDS, f"ddp{drivers.BEFORE}", f"ddp{drivers.MOMENTUM}")
+    kinds = (*KINDS, f"ddp{drivers.BEFORE}")
     for rank, of_rank in enumerate(run_on_ranks(drivers.counted, bytes_held, kinds, **_launch(num_ranks))):
         for kind, name in product(kinds, NAMES):
             counts, there, whole = of_rank[kind]
@@ -56,8 +56,6 @@ def _mistakes_of_bytes(
     if kind.endswith(drivers.BEFORE):
         none = Cause("a grad is None before the first backward()", "bytes-held.no-gradients-yet")
         return {none: parameters} if name == "gradients" else {}
-    if kind.endswith(drivers.MOMENTUM) and name == "optimizer":
-        return {Cause("count all tensors of its state, whatever their names", "bytes-held.other-names"): 0}
     of_4 = Cause(f"a number of this model has {num_bytes} bytes: ask each tensor", "bytes-held.of-4-bytes")
     numbers = Cause("these are numbers, not bytes", "bytes-held.numbers")
     mistakes = {numbers: expected / num_bytes, of_4: expected * BYTES / num_bytes}

@@ -19,7 +19,6 @@ NUM_BYTES = {"zero": 8, "fsdp": 8}  # of a number of theirs; of others 4
 IRREGULAR = (7, 10, 5)  # widths of layers whose parts are unequal
 SETTINGS = ("betas", "eps", "weight_decay", "amsgrad", "maximize")  # of Adam, which change what it computes
 BEFORE = " before its first step"  # there are no gradients then, and Adam has no state
-MOMENTUM = " with SGD and momentum"  # one number for each weight, under another name than Adam's
 
 
 def _layers() -> Any:
@@ -101,9 +100,7 @@ def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
         whole = {"parameters": list(layers.parameters())}
         whole["gradients"] = [one for one in whole["parameters"] if one.requires_grad]
         num_bytes = {name: sum(one.nbytes for one in tensors) for name, tensors in whole.items()}
-        model, optimizer = _of_kind(kind.removesuffix(BEFORE).removesuffix(MOMENTUM), layers)
-        if kind.endswith(MOMENTUM):
-            optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9)
+        model, optimizer = _of_kind(kind.removesuffix(BEFORE), layers)
         if not kind.endswith(BEFORE):
             _step(model, optimizer)
         counts = require_entries(bytes_held, bytes_held(model, optimizer))

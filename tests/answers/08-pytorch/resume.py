@@ -14,7 +14,7 @@
 
 # %% resume-rank-0-only
 # title = "Rank 0 loads: DDP makes no weights equal that change later"
-# fails.resume-tests = ["weights.not-restored"]
+# fails.resume-tests = ["resume.rank-0-alone"]
 # -    wrapped.module.load_state_dict(state["model"])
 # -    optimizer.load_state_dict(state["optimizer"])
 # +    if dist.get_rank() == 0:
