@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from coursekit.checks import CheckError
-from coursekit.checks.compare import as_dict, as_list, as_number, brief, expected_and_got, require_close, require_equal
+from coursekit.checks.compare import (
+    OF_SHARES,
+    as_dict,
+    as_list,
+    as_number,
+    brief,
+    expected_and_got,
+    require_close,
+    require_equal,
+)
 from coursekit.errors import Cause
 
 
@@ -102,6 +111,8 @@ HALF, TWICE, ROOT = (Cause(words, f"it.{words}") for words in ("half", "twice", 
         (2.0, 4.0, {"mistakes": {HALF: 4 / 3}, "otherwise": ROOT}, "it.root"),
         (2.0, 4.0, {"mistakes": {HALF: 4 / 3}, "otherwise": "unknown"}, "it.wrong"),
         (120.0, 2.0, {}, "units.sixty"),
+        (1 / 13, 8 / 13, {"units": OF_SHARES}, "it.wrong"),
+        (50.0, 0.5, {"units": OF_SHARES}, "units.per-cent"),
         (0.002, 2.0, {"mistakes": {ROOT: 0.002}}, "it.wrong"),
     ],
 )

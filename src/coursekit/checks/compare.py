@@ -25,7 +25,7 @@ NUM_DIGITS_ALONE = 6  # of a number that nothing is held against
 MOST_SHOWN = 12  # numbers of an array in a message; of more, the worst
 LONGEST = 40  # of sequences in a message where short texts would look the same
 # By the factor between two units, what is said of a number that is so many times too large or too small.
-UNITS = {
+UNITS: dict[float, Cause] = {
     8: Cause("bits for bytes, or bytes for bits?", "units.bits"),
     60: Cause("seconds for minutes, or minutes for hours?", "units.sixty"),
     100: Cause("is it in per cent?", "units.per-cent"),
@@ -34,6 +34,7 @@ UNITS = {
     1e6: Cause("millions or millionths, as microseconds or megabytes are?", "units.million"),
     1e9: Cause("billions or billionths, as nanoseconds or gigabytes are?", "units.billion"),
 }
+OF_SHARES: dict[float, Cause] = {100: UNITS[100]}  # 8 of 13 may be 8 times 1 of 13, and has nothing to do with bits
 
 
 def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative: bool = False) -> bool:
@@ -52,6 +53,7 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
     tolerance: float = TOLERANCE,
     is_relative: bool = False,  # as for `close`, of quantities that may be tiny
     otherwise: Cause | str | None = None,  # what is said where no mistake explains them
+    units: Mapping[float, Cause] | None = None,  # `OF_SHARES` for means and shares; `UNITS` by default
 ) -> None:
     """Require numbers to be those expected, in arrays of one shape.
 
@@ -61,7 +63,7 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
     if close(got, expected, tolerance, is_relative=is_relative):
         return
     alike = [cause for cause, one in (mistakes or {}).items() if close(got, one, tolerance, is_relative=is_relative)]
-    for factor, (words, unit) in UNITS.items() if np.any(expected) else ():
+    for factor, (words, unit) in (units or UNITS).items() if np.any(expected) else ():
         for number, side in ((factor, "large"), (1 / factor, "small")):
             if close(got, np.multiply(expected, number), max(tolerance, TOLERANCE), is_relative=True):
                 alike.append(Cause(f"{factor:g} times too {side}: {words}", unit))

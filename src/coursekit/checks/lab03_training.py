@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import CheckError, fresh_rng, require
-from coursekit.checks.compare import require_close, require_equal
+from coursekit.checks.compare import OF_SHARES, require_close, require_equal
 from coursekit.checks.epochs import check_batches
 from coursekit.checks.private_data import (
     PrivateInputs,
@@ -140,7 +140,7 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
             require(name in got, f"the result on rank {rank} has no entry {name!r}: {got}", "answer.no-entry")
             what = f"the {name} over the images of all ranks, on rank {rank}"
             known = mistakes if name == "accuracy" else {}
-            require_close(got[name], value, what, "metrics.wrong", known, tolerance=ROUNDING)
+            require_close(got[name], value, what, "metrics.wrong", known, tolerance=ROUNDING, units=OF_SHARES)
 
 
 def try_train(

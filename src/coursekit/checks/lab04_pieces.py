@@ -20,7 +20,7 @@ import numpy as np
 
 from coursekit import imagenet
 from coursekit.checks.check import require
-from coursekit.checks.compare import as_dict, brief, require_close, require_equal
+from coursekit.checks.compare import OF_SHARES, as_dict, brief, require_close, require_equal
 from coursekit.checks.lab04_updates import Updates, check_direction
 from coursekit.checks.lab04_updates import check_rate as check_rate_of
 from coursekit.checks.on_ranks import call_answer
@@ -66,7 +66,9 @@ def check_modes(trial: Trial) -> None:
         expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
         names = sorted(result["metrics"])
         require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'", "answer.no-entry")
-        require_close(result["metrics"]["accuracy"], expected, "the accuracy", "metrics.wrong", tolerance=1e-4)
+        require_close(
+            result["metrics"]["accuracy"], expected, "the accuracy", "metrics.wrong", tolerance=1e-4, units=OF_SHARES
+        )
         for prediction in result["predictions"]:
             message = f"a prediction holds {sorted(prediction)}, no 'classes': return a dictionary"
             require("classes" in prediction, message, "answer.no-entry")

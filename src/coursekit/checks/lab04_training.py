@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import brief, require_close, require_equal
+from coursekit.checks.compare import OF_SHARES, brief, require_close, require_equal
 from coursekit.checks.epochs import check_batches
 from coursekit.checks.lab04_pieces import FUNCTIONS, INPUT_FN, or_own
 from coursekit.checks.private_data import (
@@ -251,4 +251,4 @@ def check_accuracy(trial: Trial) -> None:
         counted = right[rank] if alone else np.concatenate(right)
         what = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
         got, expected = result.get("accuracy", np.nan), float(np.mean(counted))
-        require_close(got, expected, what, "metrics.wrong", mistakes, tolerance=1e-4, is_relative=True)
+        require_close(got, expected, what, "metrics.wrong", mistakes, tolerance=1e-4, is_relative=True, units=OF_SHARES)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coursekit.checks.check import fresh_rng, require
-from coursekit.checks.compare import Array, as_number, require_close
+from coursekit.checks.compare import OF_SHARES, Array, as_number, require_close
 from coursekit.checks.epochs import check_last_batch
 from coursekit.checks.shards import check_owners, owners
 from coursekit.checks.trials import RANKS_PER_NODE, Trial, try_on_ranks
@@ -79,7 +79,9 @@ def check_evaluate(trial: Trial) -> None:
             mistakes, got = _mistakes_of_means(values, batches, rank), as_number(found["result"][name], name)
             expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
             otherwise = Cause("rank 0 has it", "evaluation.rank-0-alone") if rank else None
-            require_close(got, expected, what, "evaluation.wrong", mistakes, tolerance=ALIKE, otherwise=otherwise)
+            require_close(
+                got, expected, what, "evaluation.wrong", mistakes, tolerance=ALIKE, otherwise=otherwise, units=OF_SHARES
+            )
             again = as_number(found["again"].get(name), name)
             what = f"evaluate is called twice for the same samples: the {name} on rank {rank} the second time"
             require_close(again, got, what, "evaluation.second-call", tolerance=ALIKE)

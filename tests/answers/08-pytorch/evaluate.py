@@ -48,6 +48,12 @@
 # fails.once-tests = ["training-mode.on"]
 # -    model.eval()
 
+# %% evaluate-largest-of-all-rows
+# title = "argmax without its dimension: the largest number of the batch"
+# fails.evaluate-tests = ["evaluation.wrong"]
+# -            num_right = (logits.argmax(dim=1) == y).sum()
+# +            num_right = (logits.argmax() == y).sum()
+
 # %% evaluate-mean-of-batches
 # title = "The mean of the batches' means: a small last batch weighs too much"
 # fails.evaluate-tests = ["evaluation.mean-of-batches"]
