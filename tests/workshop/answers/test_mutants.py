@@ -3,14 +3,22 @@
 import ast
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from coursekit.errors import CourseKitError
-from workshop.answers.mutants import load_harmless, sample
+from coursekit.grading.judge.pool import PoolSettings, default_num_slots
+from coursekit.labs.build.build import build_sources
+from coursekit.labs.lab import select_labs
+from workshop.answers.mutants import judge_mutants, load_harmless, mutants_of, sample
 from workshop.answers.mutate import mutate
 from workshop.cli import cli
+from workshop.cli.mutants import LIMITS
+
+ROOT = Path(__file__).parents[3]
+NUM_SAMPLED = 12  # of each lab: two minutes for all four
 
 
 def sources(code):
@@ -104,3 +112,21 @@ def test_survivors_are_shown_as_changes(course):
     assert re.findall("(.*): SURVIVED", result.output) == ["mean: sum(x, start=0) / len(x) -> len(x)"]
     assert "-    return sum(x, start=0) / len(x)\n+    return len(x)\n" in result.output
     assert "without start=0" not in result.output
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("lab", ["02", "03", "04", pytest.param("08", marks=pytest.mark.needs("torch"))])
+def test_mutants_of_a_fixed_sample_lose_points(lab):
+    """A change to a check that opens a hole is seen, in part; docs/benchmarks.md has what all mutants of a lab do."""
+    (chosen,) = select_labs(ROOT, [lab])
+    source = build_sources(ROOT, [chosen])[chosen.name]
+    found = mutants_of(source)
+    harmless = load_harmless(ROOT / "tests" / "mutants" / f"{chosen.name}.toml", found)
+    wanted = sample([one for one in found if one.name not in harmless], NUM_SAMPLED)
+
+    judged = [*judge_mutants(wanted, source, PoolSettings(default_num_slots(), LIMITS))]
+
+    assert [one.fault for one in judged if one.fault] == []
+    assert [one.mutant.name for one in judged if one.survived] == []
+    assert len(judged) == NUM_SAMPLED
