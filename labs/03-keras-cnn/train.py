@@ -1,63 +1,63 @@
 """Lab 03: Convolutional networks with Keras on ImageNet files: the notebook's training as a script.
 
-Made by `coursekit build` from solutions/03-keras-cnn/03-keras-cnn.py: change that, not this file.
+Made by `coursekit build` from solutions/03-keras-cnn/03-keras-cnn.py: edit that file, not this one.
 `coursekit script 03` makes the one with the answers of your notebook.
 
-Start it on as many ranks as you like, here on two:
+Start it on any number of ranks, for example on two:
 
     horovodrun -np 2 python train.py
     mpirun -np 2 python train.py
     srun --ntasks=2 python train.py
 
-Parameters of the notebook are options: python train.py --help.
+The notebook's parameters are command-line options: python train.py --help.
 """
 
 import argparse
 import json
 
-import coursekit  # ahead of TensorFlow: it chooses Keras 2
+import coursekit  # before TensorFlow: it selects Keras 2
 
 
-model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
-image_size = 64  # pixels
+model = "MobileNetV2"  # any network in tf.keras.applications, or SmallCNN
+image_size = 64  # width and height in pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
-damaged = "stop"  # what a damaged record does: "stop" or "skip"
+damaged = "stop"  # what to do at a damaged record: "stop" or "skip"
 batch_size = 16  # images per rank and step
-global_batch_size = 0  # images of all ranks in a step; 0: batch_size times the number of ranks
-learning_rate = 0.01  # of one rank
+global_batch_size = 0  # images per step on all ranks together; 0: batch_size times the number of ranks
+learning_rate = 0.01  # for one rank
 num_warmup_epochs = 1
 num_epochs = 2
-max_num_steps = 0  # the most steps in an epoch; 0: as many as the data gives
+max_num_steps = 0  # upper limit for the steps in an epoch; 0: no limit
 precision = "float32"  # or "mixed_float16", "mixed_bfloat16"
-compression = "none"  # or "fp16": gradients travel with 16 bits
-num_groups = 1  # messages in which the gradients of a step travel; 0: as they come, best on many GPUs
-folder = "training"  # checkpoints and logs
+compression = "none"  # or "fp16": gradients are sent with 16 bits
+num_groups = 1  # messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs
+folder = "training"  # for checkpoints and logs
 seed = 1
 
 
-if __name__ == "__main__":  # the command line may replace what stands above
+if __name__ == "__main__":  # command-line options replace the parameters above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    _parser.add_argument("--model", type=str, default=model, help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)")
-    _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
+    _parser.add_argument("--model", type=str, default=model, help="any network in tf.keras.applications, or SmallCNN (default: %(default)r)")
+    _parser.add_argument("--image-size", type=int, default=image_size, help="width and height in pixels (default: %(default)r)")
     _parser.add_argument("--data", type=str, default=data, help="a folder of TFRecord files; '' for synthetic images (default: %(default)r)")
-    _parser.add_argument("--damaged", type=str, default=damaged, help="what a damaged record does: \"stop\" or \"skip\" (default: %(default)r)")
+    _parser.add_argument("--damaged", type=str, default=damaged, help="what to do at a damaged record: \"stop\" or \"skip\" (default: %(default)r)")
     _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
-    _parser.add_argument("--global-batch-size", type=int, default=global_batch_size, help="images of all ranks in a step; 0: batch_size times the number of ranks (default: %(default)r)")
-    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
+    _parser.add_argument("--global-batch-size", type=int, default=global_batch_size, help="images per step on all ranks together; 0: batch_size times the number of ranks (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="for one rank (default: %(default)r)")
     _parser.add_argument("--num-warmup-epochs", type=int, default=num_warmup_epochs, help="(default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
-    _parser.add_argument("--max-num-steps", type=int, default=max_num_steps, help="the most steps in an epoch; 0: as many as the data gives (default: %(default)r)")
+    _parser.add_argument("--max-num-steps", type=int, default=max_num_steps, help="upper limit for the steps in an epoch; 0: no limit (default: %(default)r)")
     _parser.add_argument("--precision", type=str, default=precision, help="or \"mixed_float16\", \"mixed_bfloat16\" (default: %(default)r)")
-    _parser.add_argument("--compression", type=str, default=compression, help="or \"fp16\": gradients travel with 16 bits (default: %(default)r)")
-    _parser.add_argument("--num-groups", type=int, default=num_groups, help="messages in which the gradients of a step travel; 0: as they come, best on many GPUs (default: %(default)r)")
-    _parser.add_argument("--folder", type=str, default=folder, help="checkpoints and logs (default: %(default)r)")
+    _parser.add_argument("--compression", type=str, default=compression, help="or \"fp16\": gradients are sent with 16 bits (default: %(default)r)")
+    _parser.add_argument("--num-groups", type=int, default=num_groups, help="messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs (default: %(default)r)")
+    _parser.add_argument("--folder", type=str, default=folder, help="for checkpoints and logs (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
 
 
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 
 import tempfile
@@ -79,13 +79,13 @@ validation_files = imagenet.list_files(data_folder, "validation")
 
 
 def pin_gpu():
-    """Make the GPU of this rank's local rank the only visible one; without GPUs do nothing."""
+    """Make the GPU whose index is the local rank the only visible one; if there are no GPUs, do nothing."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
 
 def random_window(encoded):
-    """Return where to cut an image for training: y, x, height, width."""
+    """Return a random window of an image, for training: y, x, height, width."""
     begin, size, _ = tf.image.sample_distorted_bounding_box(
         tf.io.extract_jpeg_shape(encoded),
         bounding_boxes=tf.zeros((1, 0, 4)),
@@ -104,14 +104,14 @@ def central_window(encoded):
 
 
 def load_picture(record, training):
-    """Return a record's image, cut at random for training, and its label."""
-    # about 7 lines, in this order: take the record apart, choose the window, decode it,
-    # resize, in training mirror it at random, bring the pixels from 0..255 to -1..1
+    """Return a record's image, cropped at random for training, and its label."""
+    # about 7 lines, in this order: parse the record, choose the window, decode it,
+    # resize it, in training mirror it at random, scale the pixels from 0..255 to -1..1
     raise NotImplementedError("your answer goes here")
 
 
 def make_dataset(files, batch_size, training, deterministic=True):
-    """Return this rank's batches of images and labels; without end in training."""
+    """Return this rank's batches of images and labels; in training they never end."""
     # about 11 lines, in this order:
     # - the files of this rank
     # - a data set of their names; in training, shuffled with the seed
@@ -122,13 +122,13 @@ def make_dataset(files, batch_size, training, deterministic=True):
 
 
 def plan(num_images, batch_size, learning_rate, global_batch_size=0):
-    """Return the batch size of a rank, the learning rate for the global batch, and the steps of an epoch."""
+    """Return the batch size per rank, the learning rate for the global batch, and the number of steps in an epoch."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
 
 def warmed_up(step, rate, num_warmup_steps):
-    """Return the learning rate in this step, counted from 0."""
+    """Return the learning rate in a step; steps are counted from 0."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -147,7 +147,7 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 
 def make_optimizer(rate, compression="none"):
-    """Return SGD with momentum 0.9 that averages the gradients over all ranks."""
+    """Return an SGD optimiser with momentum 0.9 that averages the gradients over all ranks."""
     # about 3 lines
     raise NotImplementedError("your answer goes here")
 
@@ -159,25 +159,25 @@ def make_callbacks(folder):
 
 
 def resume(network, folder):
-    """Load the newest checkpoint of the folder on all ranks; return the number of completed epochs."""
+    """Load the newest checkpoint in the folder on all ranks; return the number of completed epochs."""
     # about 8 lines
     raise NotImplementedError("your answer goes here")
 
 
 def evaluate(network, dataset):
-    """Return loss and metrics over the data sets of all ranks together."""
+    """Return the loss and the metrics over the data sets of all ranks together."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
 
 def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
-    """Train on all ranks together; return history, validation and the number of steps in an epoch."""
+    """Train on all ranks together; return the history, the validation result and the number of steps in an epoch."""
     # about 24 lines
     raise NotImplementedError("your answer goes here")
 
 
 class Losses(tf.keras.callbacks.Callback):
-    """Keep the loss of every batch of this rank; on rank 0, say how each epoch ended."""
+    """Record the loss of every batch on this rank; on rank 0, print the loss and accuracy of each epoch."""
 
     def __init__(self):
         super().__init__()
@@ -185,7 +185,7 @@ class Losses(tf.keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         before = self.total if batch else 0.0
-        self.total = (batch + 1) * float(logs["loss"])  # Keras has the mean of the epoch so far
+        self.total = (batch + 1) * float(logs["loss"])  # Keras reports the mean of the epoch so far
         self.by_step.append(self.total - before)
 
     def on_epoch_end(self, epoch, logs=None):
@@ -195,9 +195,9 @@ class Losses(tf.keras.callbacks.Callback):
 
 
 def main(name=model, more_callbacks=(), **changes):
-    """Train on this rank and return the result, with the seconds of its steps."""
+    """Train on this rank and return the result, with the losses and the speed of its steps."""
     hvd.init()
-    spare_horovod()  # AutoGraph need not translate Horovod's own code: a shorter first step
+    spare_horovod()  # keeps AutoGraph from translating Horovod's own code: a shorter first step
     tf.keras.mixed_precision.set_global_policy(precision)
     settings = {
         "batch_size": batch_size,
@@ -221,7 +221,7 @@ def main(name=model, more_callbacks=(), **changes):
         [step_times, losses, *more_callbacks],
     )
     result["losses"] = losses.by_step
-    if len(step_times.seconds) > 1:  # else the training had ended already
+    if len(step_times.seconds) > 1:  # otherwise training had already ended
         result |= {"first_step_s": step_times.first_s, "images_per_s": step_times.images_per_s}
     if hvd.rank() == 0:
         imagenet.end_training(where, result)
@@ -229,14 +229,14 @@ def main(name=model, more_callbacks=(), **changes):
 
 
 def _plain(value):
-    """Return as numbers or text what JSON cannot hold."""
+    """Turn a value that JSON cannot hold into numbers or text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -244,4 +244,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release a26b315093ae1874a31ebfa2cee92f8c27c46f526bdd658f2a4e9ad1ee69961d
+# Made, not edited: release 93ccc99b3c368f54ed6b2ac182e0b17836881be0c270b1e1fcd86b569699a582

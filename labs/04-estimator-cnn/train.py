@@ -1,56 +1,56 @@
 """Lab 04: Convolutional networks with the Estimator API: the notebook's training as a script.
 
-Made by `coursekit build` from solutions/04-estimator-cnn/04-estimator-cnn.py: change that, not this file.
+Made by `coursekit build` from solutions/04-estimator-cnn/04-estimator-cnn.py: edit that file, not this one.
 `coursekit script 04` makes the one with the answers of your notebook.
 
-Start it on as many ranks as you like, here on two:
+Start it on any number of ranks, for example on two:
 
     horovodrun -np 2 python train.py
     mpirun -np 2 python train.py
     srun --ntasks=2 python train.py
 
-Parameters of the notebook are options: python train.py --help.
+The notebook's parameters are command-line options: python train.py --help.
 """
 
 import argparse
 import json
 
-import coursekit  # ahead of TensorFlow: it chooses Keras 2
+import coursekit  # before TensorFlow: it selects Keras 2
 
 
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
-num_held_out = 2  # files of the training set that are kept for evaluation
+num_held_out = 2  # training files that are held out for evaluation
 batch_size = 16  # images per rank and step
-learning_rate = 0.01  # of one rank
+learning_rate = 0.01  # for one rank
 num_epochs = 2
-folder = "training"  # checkpoints and summaries
+folder = "training"  # for checkpoints and summaries
 seed = 1
 
 
-if __name__ == "__main__":  # the command line may replace what stands above
+if __name__ == "__main__":  # command-line options replace the parameters above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     _parser.add_argument("--model", type=str, default=model, help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)")
     _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
     _parser.add_argument("--data", type=str, default=data, help="a folder of TFRecord files; '' for synthetic images (default: %(default)r)")
-    _parser.add_argument("--num-held-out", type=int, default=num_held_out, help="files of the training set that are kept for evaluation (default: %(default)r)")
+    _parser.add_argument("--num-held-out", type=int, default=num_held_out, help="training files that are held out for evaluation (default: %(default)r)")
     _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
-    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="for one rank (default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
-    _parser.add_argument("--folder", type=str, default=folder, help="checkpoints and summaries (default: %(default)r)")
+    _parser.add_argument("--folder", type=str, default=folder, help="for checkpoints and summaries (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
 
 
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow greets us with a page of messages
 
 
 import functools
 
-import coursekit.estimator  # tf.estimator for TensorFlow 2.16 and later, before Horovod looks for it
+import coursekit.estimator  # provides tf.estimator on TensorFlow 2.16 and later; Horovod, imported next, looks for it
 import horovod.tensorflow as hvd
 import tensorflow as tf
 
@@ -63,13 +63,13 @@ files = imagenet.list_files(data_folder, "train")
 
 
 def split_files(files, num_held_out):
-    """Return the files for training and those that are held out, two lists."""
+    """Return two lists: the files for training, and the files that are held out."""
     # about 2 lines
     raise NotImplementedError("your answer goes here")
 
 
 def load_picture(record, training, image_size, numbers):
-    """Return a record's image, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
+    """Return a record's image, with pixels from -1 to 1, and its label; `numbers` seed the random crop for training."""
     encoded, label = imagenet.parse_record(record)
     shape = tf.io.extract_jpeg_shape(encoded)
     if training:
@@ -86,31 +86,31 @@ def load_picture(record, training, image_size, numbers):
 
 
 def read_files(files):
-    """Return the records of the files, several files read in turns."""
+    """Return the records of the files, interleaved from several files at a time."""
     return tf.data.Dataset.from_tensor_slices(files).interleave(imagenet.read_records, cycle_length=4)
 
 
 def make_batches(records, training, params):
-    """Return batches of images and labels; for training they are all full."""
+    """Return batches of images and labels; for training, all batches are full."""
     load = lambda number, record: load_picture(record, training, params["image_size"], (params["seed"], number))
     dataset = records.enumerate().map(load, num_parallel_calls=tf.data.AUTOTUNE)
     return dataset.batch(params["batch_size"], drop_remainder=training).prefetch(tf.data.AUTOTUNE)
 
 
 def input_fn(files, training, worker, num_workers, params):
-    """Return this worker's batches of images and labels; without end for training."""
+    """Return this worker's batches of images and labels; for training, they never end."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
 
 def model_fn(features, labels, mode, params):
-    """Return what is to be done with a batch in this mode, an EstimatorSpec."""
+    """Return an EstimatorSpec that says what to do with a batch in this mode."""
     # about 16 lines
     raise NotImplementedError("your answer goes here")
 
 
 def new_session_config():
-    """Return a session's configuration in which graphs are rewritten on GPUs only, where it pays."""
+    """Return a session configuration that allows graph rewriting only on GPUs, where it pays off."""
     session_config = tf.compat.v1.ConfigProto()
     has_gpu = bool(tf.config.list_physical_devices("GPU"))
     session_config.graph_options.rewrite_options.disable_meta_optimizer = not has_gpu
@@ -118,14 +118,14 @@ def new_session_config():
 
 
 def make_run_config(folder):
-    """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
+    """Return this rank's RunConfig with its GPU and, on rank 0, the folder for checkpoints and summaries."""
     # about 7 lines
     raise NotImplementedError("your answer goes here")
 
 
 def start():
-    """Initialise Horovod, and pin the GPU for what runs outside sessions, such as `hvd.broadcast_object`."""
-    tf.get_logger().setLevel("ERROR")  # an Estimator tells all it does, and in every line that it will be gone
+    """Initialise Horovod, and pin the GPU for code that runs outside sessions, such as `hvd.broadcast_object`."""
+    tf.get_logger().setLevel("ERROR")  # an Estimator logs all it does, and warns in every line that it will be removed
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -134,19 +134,19 @@ def start():
 
 
 def num_steps_done(folder):
-    """Return how many steps the newest checkpoint in the folder has behind it, 0 without one."""
+    """Return the number of steps taken before the newest checkpoint in the folder, or 0 if there is none."""
     checkpoint = tf.train.latest_checkpoint(folder)
     return int(tf.train.load_variable(checkpoint, "global_step")) if checkpoint else 0
 
 
 def train(files, folder, num_steps, params, hooks=()):
-    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
+    """Train the remaining steps on all ranks together; return the Estimator. `num_steps` is for one process."""
     # about 8 lines
     raise NotImplementedError("your answer goes here")
 
 
 def evaluate(estimator, files, params):
-    """Return the accuracy over all images in the files, as {"accuracy": …}; on rank 0 at least."""
+    """Return the accuracy over all images in the files as {"accuracy": …}, at least on rank 0."""
     # about 7 lines
     raise NotImplementedError("your answer goes here")
 
@@ -161,13 +161,13 @@ params = {
 
 
 class LossHistory(tf.estimator.SessionRunHook):
-    """Keep the loss of every step; on rank 0, say every twentieth."""
+    """Keep the loss of every step; on rank 0, print every twentieth."""
 
     def __init__(self):
         self.losses = []
 
     def before_run(self, run_context):
-        # The Estimator puts the loss of its specification there, as the last.
+        # The Estimator adds the loss of the EstimatorSpec to this collection last.
         losses = run_context.session.graph.get_collection(tf.compat.v1.GraphKeys.LOSSES)
         return tf.estimator.SessionRunArgs(losses[-1])
 
@@ -178,7 +178,7 @@ class LossHistory(tf.estimator.SessionRunHook):
 
 
 def main():
-    """Train and evaluate on this rank; return the losses of its steps and the accuracy."""
+    """Train and evaluate on this rank; return the number of steps, their losses and the accuracy."""
     start()
     training_files, held_out_files = split_files(files, num_held_out)
     num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
@@ -193,14 +193,14 @@ def main():
 
 
 def _plain(value):
-    """Return as numbers or text what JSON cannot hold."""
+    """Turn a value that JSON cannot hold into numbers or text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -208,4 +208,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 08d2b0aa9d40d0cd383ed5af30e57b902b326b642d5f38d71abf2c4d0a460a6d
+# Made, not edited: release bbb0f6384215819d2fbacc8df690d804fa5344eddec3d713d75d6584854f4dce

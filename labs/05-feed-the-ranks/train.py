@@ -1,45 +1,45 @@
 """Lab 05: Feed the ranks: the notebook's training as a script.
 
-Made by `coursekit build` from solutions/05-feed-the-ranks/05-feed-the-ranks.py: change that, not this file.
+Made by `coursekit build` from solutions/05-feed-the-ranks/05-feed-the-ranks.py: edit that file, not this one.
 `coursekit script 05` makes the one with the answers of your notebook.
 
-Start it on as many ranks as you like, here on two:
+Start it on any number of ranks, for example on two:
 
     horovodrun -np 2 python train.py
     mpirun -np 2 python train.py
     srun --ntasks=2 python train.py
 
-Parameters of the notebook are options: python train.py --help.
+The notebook's parameters are command-line options: python train.py --help.
 """
 
 import argparse
 import json
 
-import coursekit  # ahead of TensorFlow: it chooses Keras 2
+import coursekit  # before TensorFlow: it selects Keras 2
 
 
 num_images = 1600  # synthetic digits
 batch_size = 40  # images per rank and step
-learning_rate = 0.02  # of one rank
+learning_rate = 0.02  # for one rank
 num_epochs = 3
-folder = "digits"  # files and logs
+folder = "digits"  # for files and logs
 seed = 1
 
 
-if __name__ == "__main__":  # the command line may replace what stands above
+if __name__ == "__main__":  # command-line options replace the parameters above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     _parser.add_argument("--num-images", type=int, default=num_images, help="synthetic digits (default: %(default)r)")
     _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
-    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="for one rank (default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
-    _parser.add_argument("--folder", type=str, default=folder, help="files and logs (default: %(default)r)")
+    _parser.add_argument("--folder", type=str, default=folder, help="for files and logs (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
 
 
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 
 import shutil
@@ -55,7 +55,7 @@ from coursekit.ranks.horovod_build import spare_horovod
 
 
 def write_records(path, images, labels):
-    """Write a TFRecord file with a record for each image and its label."""
+    """Write a TFRecord file with one record for each image and its label."""
     # about 7 lines
     raise NotImplementedError("your answer goes here")
 
@@ -67,13 +67,13 @@ def parse_batch(batch):
 
 
 def from_files(files, batch_size):
-    """Return this rank's batches of images and labels, once through its files."""
+    """Return batches of images and labels from one pass through this rank's files."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
 
 def equal_steps(dataset, batch_size):
-    """Return batches of this rank's samples, as many as the rank with the most samples needs."""
+    """Return full batches of this rank's samples; all ranks return the number that the largest share needs."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -89,7 +89,7 @@ def build_network():
 
 
 def write_files(folder):
-    """Write eight files of synthetic digits, unequally long, and return their paths."""
+    """Write eight files of synthetic digits, of different lengths, and return their paths."""
     images, labels = make_digits(num_images, seed)
     ends = num_images * np.array([0, 1, 3, 4, 6, 8, 11, 13, 16]) // 16
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def write_files(folder):
 
 
 def train(build, dataset, folder, num_epochs, rate):
-    """Train on all ranks together, with logs of rank 0 in the folder; return the history by metric."""
+    """Train on all ranks together, with rank 0's logs in the folder, and return the history by metric."""
     # about 13 lines
     raise NotImplementedError("your answer goes here")
 
@@ -108,7 +108,7 @@ def train(build, dataset, folder, num_epochs, rate):
 def main(folder=folder):
     """Train on this rank and return the history by metric."""
     hvd.init()
-    spare_horovod()  # AutoGraph need not translate Horovod's own code: a shorter first step
+    spare_horovod()  # AutoGraph skips Horovod's own code, so the first step is shorter
     for gpu in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
         tf.config.set_visible_devices(gpu, "GPU")
         tf.config.experimental.set_memory_growth(gpu, True)
@@ -123,14 +123,14 @@ def main(folder=folder):
 
 
 def _plain(value):
-    """Return as numbers or text what JSON cannot hold."""
+    """Turn a value that JSON cannot hold into numbers or text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -138,4 +138,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release ef44395ecf50b59eb038441f1038fc4fc2bf4c6cf120aff851e51d33fc1246e9
+# Made, not edited: release 32dcce9418d7c1b61f25cf0ea0d3a9cfc8764d11b1d3c26532b7d078189b1a6d

@@ -1,14 +1,14 @@
 """Lab 08: The same in PyTorch, and less memory per rank: the notebook's training as a script.
 
-Made by `coursekit build` from solutions/08-pytorch/08-pytorch.py: change that, not this file.
+Made by `coursekit build` from solutions/08-pytorch/08-pytorch.py: edit that file, not this one.
 `coursekit script 08` makes the one with the answers of your notebook.
 
-Start it on as many ranks as you like, here on two:
+Start it on any number of ranks, for example on two:
 
     torchrun --nproc-per-node=2 train.py
     srun --ntasks=2 python train.py
 
-Parameters of the notebook are options: python train.py --help.
+The notebook's parameters are command-line options: python train.py --help.
 """
 
 import argparse
@@ -16,22 +16,22 @@ import json
 
 
 num_samples = 1000  # for training; a fifth as many for validation
-num_features = 32  # numbers in a sample
-num_units = 64  # of each hidden layer
+num_features = 32  # numbers per sample
+num_units = 64  # per hidden layer
 batch_size = 20  # samples per rank and step
-learning_rate = 0.02  # of one rank
+learning_rate = 0.02  # for one rank
 num_epochs = 5
 folder = "training-torch"  # for the checkpoint
 seed = 1
 
 
-if __name__ == "__main__":  # the command line may replace what stands above
+if __name__ == "__main__":  # command-line options replace the parameters above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     _parser.add_argument("--num-samples", type=int, default=num_samples, help="for training; a fifth as many for validation (default: %(default)r)")
-    _parser.add_argument("--num-features", type=int, default=num_features, help="numbers in a sample (default: %(default)r)")
-    _parser.add_argument("--num-units", type=int, default=num_units, help="of each hidden layer (default: %(default)r)")
+    _parser.add_argument("--num-features", type=int, default=num_features, help="numbers per sample (default: %(default)r)")
+    _parser.add_argument("--num-units", type=int, default=num_units, help="per hidden layer (default: %(default)r)")
     _parser.add_argument("--batch-size", type=int, default=batch_size, help="samples per rank and step (default: %(default)r)")
-    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="of one rank (default: %(default)r)")
+    _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="for one rank (default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
     _parser.add_argument("--folder", type=str, default=folder, help="for the checkpoint (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
@@ -55,19 +55,19 @@ from torch.utils.data.distributed import DistributedSampler
 
 
 def join():
-    """Join the ranks; return this process's rank, the world size and its local rank."""
+    """Join the ranks; return the rank, world size and local rank of this process."""
     # about 2 lines
     raise NotImplementedError("your answer goes here")
 
 
 def pick_device():
-    """Return the device of this rank's local rank, and set it if it is a GPU."""
+    """Return the device for this process's local rank; if it is a GPU, make it the default."""
     # about 5 lines
     raise NotImplementedError("your answer goes here")
 
 
 def read_epochs(dataset, batch_size, num_epochs, seed):
-    """Yield for each epoch the batches of this rank."""
+    """For each epoch, yield the batches of this rank."""
     # about 5 lines
     raise NotImplementedError("your answer goes here")
 
@@ -79,31 +79,31 @@ def train(model, epochs, rate):
 
 
 def train_all(model, optimizer, batches):
-    """Make a step on each of this rank's batches; other ranks may have more or fewer."""
+    """Take a step on each of this rank's batches; other ranks may have more or fewer."""
     # about 5 lines
     raise NotImplementedError("your answer goes here")
 
 
 def save(wrapped, optimizer, num_epochs, folder):
-    """Write checkpoint.pt into the folder, on rank 0 alone."""
+    """Write checkpoint.pt into the folder, only on rank 0."""
     # about 3 lines
     raise NotImplementedError("your answer goes here")
 
 
 def resume(wrapped, optimizer, folder):
-    """Load the checkpoint on this rank, if there is one; return the number of epochs that are trained."""
+    """Load the checkpoint on this rank, if there is one; return the number of epochs trained so far."""
     # about 7 lines
     raise NotImplementedError("your answer goes here")
 
 
 def evaluate(model, dataset, batch_size):
-    """Return the mean "loss" and the "accuracy" over all samples; ranks share them out."""
+    """Return the mean "loss" and the "accuracy" over all samples; each rank evaluates a share."""
     # about 10 lines
     raise NotImplementedError("your answer goes here")
 
 
 def make_data(number, seed):
-    """Return samples of eight classes that overlap, each a centre with noise around it."""
+    """Return samples of eight overlapping classes, each a centre with noise around it, and their labels."""
     random = torch.Generator().manual_seed(seed)
     centers = torch.randn(8, num_features, generator=random)
     random = torch.Generator().manual_seed(seed + number)
@@ -117,7 +117,7 @@ def make_model():
 
 
 def main(num_epochs=num_epochs):
-    """Train the epochs that are not saved yet; return their losses, and the validation's result."""
+    """Train the epochs that are not saved yet; return their losses and the validation result."""
     join()
     device = pick_device()
     training, validation = (
@@ -134,7 +134,7 @@ def main(num_epochs=num_epochs):
         wrapped.train()
         train_all(wrapped, optimizer, batches)
         save(wrapped, optimizer, epoch, unfinished)
-        if dist.get_rank() == 0:  # a job that is killed while it writes leaves the checkpoint of the epoch before
+        if dist.get_rank() == 0:  # if the job is killed while it writes, the previous checkpoint survives
             os.replace(f"{unfinished}/checkpoint.pt", f"{folder}/checkpoint.pt")
         parts = {"training": training, "validation": validation}
         of_parts = {name: evaluate(wrapped.module, part, batch_size)["loss"] for name, part in parts.items()}
@@ -146,14 +146,14 @@ def main(num_epochs=num_epochs):
 
 
 def _plain(value):
-    """Return as numbers or text what JSON cannot hold."""
+    """Turn a value that JSON cannot hold into numbers or text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.place_torch()  # tasks of srun learn their place as those of torchrun do
+    launched_script.place_torch()  # gives tasks of srun the rank variables that torchrun sets
     _result = main()
     if dist.get_rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -161,4 +161,4 @@ if __name__ == "__main__":
     dist.destroy_process_group()
 
 
-# Made, not edited: release 88871fa2376e86737cbb5894df616f1c0d65d18b10a45f7a469a5fb1e6de5aa8
+# Made, not edited: release 12087b9177305c0ef91eddc9a466507b5fc5fe0da0a270af2ffe7e1d7ac2ff22

@@ -6,19 +6,19 @@
 #
 # After this lab you can
 #
-# - write loss, gradient and update of a model yourself, in NumPy and with TensorFlow's gradient tape;
-# - see what the batch size does to the path of training;
-# - find the largest stable learning rate by experiment and explain it by the Hessian.
+# - write the loss, gradient and update of a model yourself, in NumPy and with TensorFlow's gradient tape;
+# - describe how the batch size affects the path of training;
+# - find the largest stable learning rate by experiment, and explain it with the Hessian.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks it and says what is missing; run it as often as you like.
-# Hints unfold with a click.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer and reports what is missing; run it as often as you like.
+# Click a hint to unfold it.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. Change them and run the notebook again when you are curious; the checks do not depend on them.
+# These are the parameters of this run. If you are curious, change them and run the notebook again; the checks do not depend on them.
 
 # %% tags=["parameters"] id="parameters"
 num_samples = 1000
@@ -35,8 +35,8 @@ from coursekit.checks import check, hand_in_report, lab01_linear, lab01_stabilit
 # %% [markdown] role="readonly" id="data-text"
 # ## 1. The data (3 minutes)
 #
-# A thousand points on the line $y = 2x$, with noise: $x$ is uniform in $[-0.5, 0.5)$, and so is the noise.
-# The generator is seeded, so that everybody, and later every rank, means the same data.
+# The data are a thousand points on the line $y = 2x$, plus noise; $x$ and the noise are both uniform in $[-0.5, 0.5)$.
+# The generator is seeded, so that everybody, and later every rank, gets the same data.
 
 
 # %% role="readonly" id="data"
@@ -55,7 +55,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 # ## 2. The loss (6 minutes)
 #
 # The model has two parameters, `slope` and `offset`, and predicts $\hat y = \text{slope} \cdot x + \text{offset}$.
-# How wrong is it? We take the mean of the squared errors over the $N$ samples given:
+# How wrong is it? Our measure is the mean of the squared errors over the $N$ given samples:
 #
 # $$L = \frac{1}{N} \sum_{i=1}^{N} (\text{slope} \cdot x_i + \text{offset} - y_i)^2$$
 #
@@ -63,15 +63,15 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # <details><summary>Hint</summary>
 #
-# NumPy computes with whole arrays: `slope * x` is an array, and `np.mean` takes the mean of one.
+# NumPy computes with whole arrays: `slope * x` is an array, and `np.mean` returns the mean of an array.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a cell of your own, add 5 to `y` of the ten samples with the largest `x`.
-# Look for the slope with the smallest mean *squared* error, then for that with the smallest mean *absolute* error.
-# Which of the two do ten samples change more?
+# In a new cell, add 5 to the `y` of the ten samples with the largest `x`.
+# Find the slope with the smallest mean *squared* error, then the slope with the smallest mean *absolute* error.
+# Which of the two slopes do the ten samples change more?
 #
 # </details>
 
@@ -94,9 +94,9 @@ with check("loss", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="surface-text"
-# The loss as a landscape over all slopes and offsets: lines join points of equal loss.
-# The red cross marks the parameters that made the data, (2, 0); the black plus marks the lowest point, the best line through *these* samples.
-# With a thousand samples the two are close, with fifty they need not be. The valley is steep along the offset and flat along the slope. Keep that in mind for section 7.
+# The picture below shows the loss as a landscape over slope and offset; each line joins points of equal loss.
+# The red cross marks the parameters that generated the data, (2, 0); the black plus marks the lowest point, the best fit to *these* samples.
+# With a thousand samples the two are close; with fifty they may not be. The valley is steep along the offset and flat along the slope. Keep that in mind for section 7.
 
 # %% role="readonly" id="surface" tags=["picture"]
 figure, (axes,) = pictures.panels(1, height_inch=4)
@@ -109,7 +109,7 @@ print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(
 #
 # ## 3. The gradient (7 minutes)
 #
-# The gradient holds the derivatives of the loss along both parameters. It points uphill.
+# The gradient consists of the derivatives of the loss with respect to both parameters. It points uphill.
 #
 # **Exercise (3 points).** Derive $\partial L / \partial\,\text{slope}$ and $\partial L / \partial\,\text{offset}$ on paper,
 # then write `gradient`, which returns both as a pair.
@@ -117,13 +117,13 @@ print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(
 # <details><summary>Hint</summary>
 #
 # With $e_i = \text{slope} \cdot x_i + \text{offset} - y_i$ the loss is the mean of $e_i^2$.
-# The chain rule gives the mean of $2 e_i \cdot \partial e_i / \partial\,\text{slope}$. What is $\partial e_i / \partial\,\text{slope}$?
+# By the chain rule, its derivative with respect to slope is the mean of $2 e_i \cdot \partial e_i / \partial\,\text{slope}$. What is $\partial e_i / \partial\,\text{slope}$?
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Check a derivative without calculus: compare it with `(loss(slope + h, …) - loss(slope - h, …)) / (2 * h)` for `h` of 1e-2, 1e-6 and 1e-12.
+# Check a derivative without calculus: compare it with `(loss(slope + h, …) - loss(slope - h, …)) / (2 * h)` for `h` = 1e-2, 1e-6 and 1e-12.
 # Why is the smallest `h` the worst?
 #
 # </details>
@@ -149,7 +149,7 @@ with check("gradient", section="3"):
 # %% [markdown] role="readonly" id="step-text"
 # ## 4. The update (5 minutes)
 #
-# Gradient descent walks against the gradient, by the learning rate $\eta$:
+# Gradient descent moves against the gradient; the learning rate $\eta$ scales each step:
 #
 # $$W_{t+1} = W_t - \eta \, \nabla L(W_t)$$
 #
@@ -157,13 +157,13 @@ with check("gradient", section="3"):
 #
 # <details><summary>Hint</summary>
 #
-# `gradient(slope, offset, x, y)` returns both derivatives. Take both before you change either parameter.
+# `gradient(slope, offset, x, y)` returns both derivatives. Compute both before you change either parameter.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Give the step a memory: add 0.9 times the change that was made last, which is called *momentum*.
+# Give the step a memory: add 0.9 times the previous change. This is called *momentum*.
 # How many steps does it save along the flat floor of the valley?
 #
 # </details>
@@ -187,9 +187,9 @@ with check("step", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="descent-text"
-# Now the loop: start somewhere, step many times, write down where you are.
+# Now the loop: start somewhere, take many steps, and record each position.
 # With all samples in every step, the path is smooth: straight down into the valley, then slowly along it.
-# Each dot is one step; they come closer where the slope is gentle.
+# Each dot is one step; where the gradient is small, the dots are close together.
 
 # %% role="readonly" id="descent" tags=["picture"]
 start = (0.5, 0.8)
@@ -201,7 +201,7 @@ full = np.array(history)
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, {"all samples": full}, x, y, "Gradient descent")
 pictures.draw_losses(right, {"all samples": full}, x, y)
-pictures.show(figure, "The path goes straight to the valley's floor and then along it to the lowest point.")
+pictures.show(figure, "The path goes straight to the floor of the valley, and then along it to the lowest point.")
 print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.3f}")
 
 # %% [markdown] role="readonly" id="batches-text"
@@ -209,23 +209,23 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # ## 5. Batches (15 minutes)
 #
-# A step on all samples is exact but expensive. *Stochastic* gradient descent steps on a few samples, the batch:
+# A step that uses all samples is exact but expensive. In *stochastic* gradient descent, each step uses only a few samples, the batch;
 # one pass over all samples in random order is an *epoch*.
 #
-# **Exercise (3 points).** Write `batches`, a generator that shuffles the samples with the generator `rng`
+# **Exercise (3 points).** Write `batches`, a generator that shuffles the samples with the random generator `rng`
 # and yields one pair of arrays per batch. Every sample is used exactly once; the last batch may be smaller.
-# Draw the order from `rng` and from nothing else: two generators with the same seed then give the same batches, so that a training can be repeated.
-# `x` and `y` themselves stay as they are, and the batches end when every sample had its turn.
+# Draw the order from `rng` and from nothing else: two generators with the same seed then give the same batches, and a training run can be repeated.
+# Leave `x` and `y` themselves unchanged, and stop yielding when every sample has been used.
 #
 # <details><summary>Hint</summary>
 #
-# `rng.permutation(len(x))` draws a random order. `x[order[0:10]]` picks ten samples by their numbers.
+# `rng.permutation(len(x))` draws a random order. `x[order[0:10]]` picks ten samples by their indices.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Draw every sample *with* replacement instead, in a cell of your own. How many samples does one epoch then miss, and does the trained line tell?
+# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then miss, and does the trained line show it?
 #
 # </details>
 
@@ -250,24 +250,24 @@ with check("batches", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="updates-text"
-# **Exercise (1 point).** How many updates does a training make? Write `num_updates`. Mind the last, smaller batch of every epoch.
+# **Exercise (1 point).** How many updates are there in a training run? Write `num_updates`. Remember the last, smaller batch of every epoch.
 #
 # <details><summary>Hint</summary>
 #
-# Seven samples in batches of three make three updates: 3 + 3 + 1. So divide, round up, and do it for every epoch.
+# Seven samples in batches of three give three updates: 3 + 3 + 1. So divide and round up, and do this for every epoch.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Count the updates when the last, smaller batch of every epoch is dropped. Which samples are never used if nobody shuffles?
+# Count the updates if the last, smaller batch of every epoch is dropped. Which samples are never used if the order is not shuffled?
 #
 # </details>
 
 
 # %% role="answer" id="num-updates"
 def num_updates(num_samples, batch_size, num_epochs):
-    """Return how many updates a training makes in all its epochs."""
+    """Return the number of updates in all epochs of a training run."""
     # about 1 line
     ### BEGIN SOLUTION
     return num_epochs * -(-num_samples // batch_size)
@@ -282,18 +282,18 @@ with check("number of updates", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="noise-quiz"
-# Before you look: below, the line is also trained with batches of *one* sample, for ten thousand updates, always with the same learning rate. Where does that path end?
+# Before you look: below, we also train with batches of *one* sample, for ten thousand updates at a constant learning rate. Where does that path end?
 #
 # - [ ] At the lowest point; it only takes longer to get there.
-#   The gradient of a single sample is not zero even at the lowest point: the next update throws the path off again.
-# - [x] It wanders around the lowest point for ever.
-#   Each update follows one sample, and at a constant rate its noise does not shrink. A smaller rate or a larger batch calms it, more updates do not.
+#   The gradient of a single sample is not zero even at the lowest point, so the next update throws the path off again.
+# - [x] It wanders around the lowest point forever.
+#   Each update follows one sample, and at a constant rate the noise does not shrink. A smaller rate or a larger batch reduces it; more updates do not.
 # - [ ] At another lowest point, which small batches find more easily.
-#   The loss of a line has one lowest point, and on average the gradients of single samples are the gradient of all.
+#   The loss of a line has only one lowest point, and the gradients of single samples average to the gradient of all samples.
 
 # %% [markdown] role="readonly" id="compare-text"
-# The same training with batches of 1, 100 and all samples. To compare equal work, each makes the same number of *epochs*
-# (for batch size 1 we stop after ten, which is already ten thousand updates).
+# Here is the same training with batches of 1, 100 and all samples. To compare equal work, each run has the same number of *epochs*
+# (with batch size 1 we stop after ten, which is already ten thousand updates).
 
 
 # %% role="readonly" id="compare" tags=["picture"]
@@ -329,14 +329,14 @@ pictures.show(figure, "The lines fitted with three batch sizes; with batch size 
 # *Expected:* over the second half of the run, the spread is a few thousandths with all samples.
 # With batches of 100 it is about 0.01 to 0.03, and with single samples about 0.3.
 # The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and expensive.
-# To afford large ones is what the many GPUs of lab 02 are for.
+# The many GPUs of lab 02 are there to make large batches affordable.
 #
 # ## 6. The same with TensorFlow (7 minutes)
 #
-# For a line we can derive the gradient on paper; for a network TensorFlow does it: it records the computation on a *tape* and plays it backwards.
+# For a line we can derive the gradient on paper; for a network we leave that to TensorFlow. It records the computation on a *tape* and plays it backwards.
 #
-# **Exercise (3 points).** Write `tape_step`: `slope` and `offset` are scalar `tf.Variable`s, `x` and `y` tensors.
-# Compute the loss under a `tf.GradientTape`, get both gradients, change the variables in place, and return the loss (from before the update).
+# **Exercise (3 points).** Write `tape_step`. Its arguments `slope` and `offset` are scalar `tf.Variable`s; `x` and `y` are tensors.
+# Compute the loss under a `tf.GradientTape`, get both gradients, update the variables in place, and return the loss (from before the update).
 #
 # <details><summary>Hint</summary>
 #
@@ -353,16 +353,16 @@ pictures.show(figure, "The lines fitted with three batch sizes; with batch size 
 # %% role="readonly" id="tensorflow"
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 import tensorflow as tf
 
-# Two numbers need no GPU, of which TensorFlow would take all memory.
+# Two numbers need no GPU, and TensorFlow would take all of its memory.
 tf.config.set_visible_devices([], "GPU")
 
 
 # %% role="answer" id="tape-step"
 def tape_step(slope, offset, x, y, learning_rate):
-    """Change slope and offset in place by one step of gradient descent; return the loss before it."""
+    """Update slope and offset in place by one step of gradient descent; return the loss before the update."""
     # about 6 lines
     ### BEGIN SOLUTION
     with tf.GradientTape() as tape:
@@ -392,18 +392,18 @@ with_tape = np.array(history)
 
 figure, (axes,) = pictures.panels(1)
 pictures.draw_trajectories(axes, {"NumPy": full, "gradient tape": with_tape}, x, y, "Two ways, one path")
-pictures.show(figure, "The paths of the NumPy version and of the TensorFlow version lie on each other.")
+pictures.show(figure, "The paths of the NumPy version and the TensorFlow version coincide.")
 print(f"largest difference between the two paths: {np.max(np.abs(full - with_tape)):.1e}")
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* a difference of less than one part in a million, since TensorFlow computes with 32 bits.
+# *Expected:* a difference of less than one part in a million; it arises because TensorFlow computes with 32 bits.
 #
 # ## 7. The largest stable learning rate (12 minutes)
 #
 # A larger learning rate trains faster, until it does not train at all. Where is the limit?
 #
 # **Exercise (2 points).** Find it by experiment. Write `is_stable`, which runs 200 steps of gradient descent on all samples and returns
-# `True` when training settles, `False` when it runs away, also close to the limit. Use `step`. Start away from the lowest point, for example at `(0.5, 0.8)`.
+# `True` if training converges, `False` if it diverges. Its result must also be correct close to the limit. Use `step`. Start away from the lowest point, for example at `(0.5, 0.8)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -413,14 +413,14 @@ print(f"largest difference between the two paths: {np.max(np.abs(full - with_tap
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Count the steps until the loss is within 1 % of its lowest. At which rate is that number smallest, and how far is that from the limit?
+# Count the steps until the loss is within 1 % of its lowest value. At which rate is that number smallest, and how far is this rate from the limit?
 #
 # </details>
 
 
 # %% role="answer" id="is-stable"
 def is_stable(learning_rate, x, y):
-    """Return whether gradient descent on all samples settles with this learning rate."""
+    """Return whether gradient descent on all samples converges with this learning rate."""
     # about 4 lines
     ### BEGIN SOLUTION
     point = (0.5, 0.8)
@@ -438,24 +438,24 @@ with check("stability by experiment", section="7"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="hessian-text"
-# Now the reason. Near its lowest point the loss is a parabola along every direction, with a second derivative $\lambda$.
+# Now for the reason. Near its lowest point, the loss is a parabola along every direction, with a second derivative $\lambda$.
 # One step multiplies the distance to the lowest point along that direction by $1 - \eta \lambda$. The distance shrinks only if $|1 - \eta \lambda| < 1$, that is
 #
 # $$\eta < \frac{2}{\lambda_{\max}}$$
 #
 # where $\lambda_{\max}$ is the largest eigenvalue of the *Hessian*, the matrix of second derivatives.
 #
-# **Exercise (2 points).** Write `hessian`: the 2 x 2 matrix of second derivatives of the loss. It depends on `x` alone.
+# **Exercise (2 points).** Write `hessian`, which returns the 2 x 2 matrix of second derivatives of the loss. It depends only on `x`.
 #
 # <details><summary>Hint</summary>
 #
-# Differentiate the two derivatives of section 3 once more. The mixed derivative is the mean of $2 x_i$.
+# Differentiate the two derivatives from section 3 once more. The mixed derivative is the mean of $2 x_i$.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Let TensorFlow compute the same matrix: one tape inside another, and `jacobian` in place of the outer `gradient`.
+# Let TensorFlow compute the same matrix: use one tape inside another, and `jacobian` instead of the outer `gradient`.
 #
 # </details>
 
@@ -482,21 +482,21 @@ with check("Hessian", section="7"):
 #
 # <details><summary>Hint</summary>
 #
-# You have the Hessian from the exercise before; the steepest direction has the largest eigenvalue.
+# You have the Hessian from the previous exercise; the steepest direction has the largest eigenvalue.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Subtract from `x` its mean and divide it by its standard deviation. What becomes of the two eigenvalues, and of the number of steps that training takes?
-# That is why images are brought to one range before training.
+# Standardise `x`: subtract its mean, and divide by its standard deviation. What happens to the two eigenvalues, and to the number of steps that training takes?
+# This is why images are scaled to a common range before training.
 #
 # </details>
 
 
 # %% role="answer" id="largest-stable-rate"
 def largest_stable_rate(x):
-    """Return the learning rate above which gradient descent on all samples runs away."""
+    """Return the learning rate above which gradient descent on all samples diverges."""
     # about 1 line
     ### BEGIN SOLUTION
     return 2 / np.max(np.linalg.eigvalsh(hessian(x)))
@@ -511,14 +511,14 @@ with check("largest stable rate", section="7"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="limit-quiz"
-# The next project has ten times as many samples of the same kind, and steps on all of them at once. What becomes of the largest stable learning rate?
+# The next project has ten times as many samples of the same kind, and every step uses all of them. What happens to the largest stable learning rate?
 #
-# - [ ] It is ten times smaller, since ten times as many gradients add up.
+# - [ ] It becomes ten times smaller, because ten times as many gradients are added up.
 #   The loss is a mean, not a sum: ten times as many samples of the same kind have the same mean gradient and the same Hessian.
-# - [ ] It is ten times larger, since the gradient is less noisy.
-#   Less noise does not move this limit: on all samples there was no noise here, and yet training ran away. Lab 02 scales the rate with the batch, and meets the limit.
+# - [ ] It becomes ten times larger, because the gradient is less noisy.
+#   Less noise does not move this limit: with all samples in each step there was no noise here, and training still diverged. Lab 02 scales the rate with the batch, and reaches the limit.
 # - [x] It stays about the same.
-#   The limit comes from the Hessian, a mean over the samples, and not from their number. So if you scale the rate with the batch, you reach it sooner or later.
+#   The limit comes from the Hessian, which is a mean over the samples; their number does not matter. So if you scale the rate with the batch, you reach it sooner or later.
 
 # %% role="readonly" id="limit" tags=["picture"]
 learning_rates = np.linspace(0.1, 1.1, 41)
@@ -536,23 +536,23 @@ print(f"largest stable rate by experiment: {largest:.3f}, from the Hessian: {lim
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the eigenvalues are about 0.17 (along the slope) and 2.0 (along the offset), so the limit is about 1.0.
-# The steep direction limits the learning rate, the flat one makes training slow. In lab 02 you will reach this limit without touching the learning rate, just by adding ranks.
+# The steep direction limits the learning rate; the flat one makes training slow. In lab 02 you will reach this limit without touching the learning rate, just by adding ranks.
 #
 # ## What you can now do
 #
 # - write a training loop, from the loss to the update, and check its gradients;
-# - say what the batch size changes in the path of a training, and what it leaves as it is;
-# - compute the largest stable learning rate, or find it, and say which direction sets it.
+# - say what the batch size changes in the path of training, and what it does not;
+# - compute the largest stable learning rate or find it by experiment, and say which direction determines it.
 #
 # **Further reading**
 #
 # - [Optimization methods for large-scale machine learning](https://arxiv.org/abs/1606.04838): why stochastic gradients work, with proofs
-# - [Why momentum really works](https://distill.pub/2017/momentum/): steep and flat directions once more, in pictures that move
-# - [Gradients and automatic differentiation](https://www.tensorflow.org/guide/autodiff): all that a tape can do
+# - [Why momentum really works](https://distill.pub/2017/momentum/): steep and flat directions again, in interactive pictures
+# - [Gradients and automatic differentiation](https://www.tensorflow.org/guide/autodiff): everything that a tape can do
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

@@ -2,28 +2,28 @@
 # # Lab 02: SGD on several ranks with Horovod
 #
 # **95 minutes, 20 points, two or more ranks.**
-# You take the line of lab 01 and train it on several processes at once: *synchronous data-parallel* training.
-# Every process, called a *rank*, holds a copy of the model and a share of the data; after every step all copies are equal again.
+# You fit the line of lab 01 again, now in several processes at once: this is *synchronous data-parallel* training.
+# Each process, called a *rank*, holds a copy of the model and a share of the data. After every step, all copies are equal again.
 #
 # After this lab you can
 #
-# - start a function on several ranks and tell rank, world size and local rank apart;
-# - turn a training loop for one process into one for N ranks, step by step, and see what each step is for;
-# - scale the learning rate with the number of ranks and say where that ends;
-# - do the same with Horovod's gradient tape and with `tf.keras`.
+# - run a function on several ranks, and tell rank, world size and local rank apart;
+# - turn a single-process training loop into one for N ranks, step by step, and explain why each step is needed;
+# - scale the learning rate with the number of ranks, and say how far this works;
+# - train in the same way with Horovod's gradient tape and with `tf.keras`.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
-# Sections 3 to 7 build the pieces, section 8 puts them together, section 9 is the Keras way, section 10 asks whether it is faster.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# Sections 2 to 7 build the pieces, and section 8 puts them together. Section 9 does the same with Keras, and section 10 tests whether it is faster.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. On a laptop two ranks are two processes on its cores.
-# On a supercomputer a job gets an *allocation* of Slurm: some *nodes*, computers of the machine, for a time.
-# There the ranks are tasks of a *job step*: processes that one `srun` starts on these nodes.
-# Try `num_ranks = 4` when you are through.
+# These are the settings of this run. On a laptop, two ranks are two processes on its cores.
+# On a supercomputer, Slurm gives a job an *allocation*: some of the machine's computers, called *nodes*, for a limited time.
+# There, the ranks are the tasks of a *job step*: processes that one `srun` starts on these nodes.
+# When you have finished, try `num_ranks = 4`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
@@ -36,7 +36,7 @@ seed = 1
 import os
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 from coursekit import ranks
 
@@ -52,14 +52,14 @@ import tensorflow as tf
 from coursekit import pictures
 from coursekit.checks import check, hand_in_report, lab02_pieces, lab02_properties, lab02_trial
 
-# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="ranks-text"
 # ## 1. What is a rank? (9 minutes)
 #
-# `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list: what each rank returned, in rank order.
-# What the ranks print appears below the cell, each line marked with its rank. Nothing survives from one run to the next.
+# `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list of their results in rank order.
+# The ranks' output appears below the cell, and each line is marked with its rank. Nothing survives from one run to the next.
 
 
 # %% role="readonly" id="hello" tags=["picture"]
@@ -71,7 +71,7 @@ def hello():
 print("the ranks returned", ranks.run(hello, num_ranks=num_ranks))
 
 # %% [markdown] role="readonly" id="magic-text"
-# For a quick look there is also a cell magic: the whole cell runs on every rank, and the value of its last line is printed.
+# For quick experiments, there is also a cell magic: it runs the whole cell on every rank and prints the value of the last line.
 
 # %% role="readonly" id="load-magic"
 # %load_ext coursekit.ranks
@@ -84,17 +84,17 @@ pid = os.getpid()
 f"I am process {pid}"
 
 # %% [markdown] role="readonly" id="facts-text"
-# These processes do not know of each other yet. `hvd.init()` connects them. From then on
+# So far, these processes know nothing about each other. `hvd.init()` connects them. After that,
 #
-# - `hvd.rank()` is the number of this process in the whole group, from 0;
+# - `hvd.rank()` is the number of this process in the whole group, counting from 0;
 # - `hvd.size()` is the *world size*, the number of processes in the group;
-# - `hvd.local_rank()` is the number of this process *on its node*, from 0.
+# - `hvd.local_rank()` is the number of this process *on its node*, also counting from 0.
 #
 # **Exercise (1 point).** Write `rank_facts`: initialise Horovod, leave it initialised, and return a dictionary with the keys `"rank"`, `"size"` and `"local_rank"`.
 #
 # <details><summary>Hint</summary>
 #
-# The functions are those of the list above. Without `hvd.init()` they raise an error.
+# Call the functions in the list above. Before `hvd.init()`, they raise an error.
 #
 # </details>
 #
@@ -123,15 +123,15 @@ with check("rank facts", section="1"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="nodes-text"
-# On two nodes, rank and local rank differ. `ranks_per_node` lets four ranks on this machine believe that they live on two nodes:
+# On two nodes, rank and local rank differ. `ranks_per_node` makes four ranks on this machine behave as if they were on two nodes:
 
 # %% role="readonly" id="nodes" tags=["picture"]
 for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
     print(facts)
 
 # %% [markdown] role="readonly" id="staying-text"
-# `ranks.run` forgets everything at its end: right for exercises, which have to work from nothing.
-# For trying things out there are *persistent ranks*: a `%%ranks` cell finds the variables that earlier cells left on the same rank, until `%ranks stop`.
+# `ranks.run` forgets everything when it ends. This suits exercises, because an answer has to work from scratch.
+# To try things out, use *persistent ranks*: until `%ranks stop`, a `%%ranks` cell finds the variables that earlier cells left on the same rank.
 
 # %% role="readonly" id="staying-start" tags=["picture"]
 # %ranks start -n {num_ranks}
@@ -153,20 +153,20 @@ f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
 # %% [markdown] role="readonly" id="pin-text"
 # ## 2. One GPU per rank (7 minutes)
 #
-# On a node with four GPUs every rank would, left alone, take memory on all four. Each rank must *pin* one GPU, the one with the number of its local rank, and not see the others.
+# On a node with four GPUs, every rank takes memory on all four by default. Each rank must *pin* one GPU, the one whose index is its local rank, and must not see the others.
 #
-# **Exercise (1 point).** Write `pin_gpu`. Horovod is initialised already. On a machine without a GPU the same lines must do nothing.
-# Tell TensorFlow: once it has listed the GPUs, a change of `CUDA_VISIBLE_DEVICES` comes too late.
+# **Exercise (1 point).** Write `pin_gpu`. Horovod is already initialised. On a machine without a GPU, the same code must do nothing.
+# Tell TensorFlow which GPU to use: once it has listed the GPUs, it is too late to change `CUDA_VISIBLE_DEVICES`.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.config.list_physical_devices("GPU")` lists the GPUs, `tf.config.set_visible_devices(gpu, "GPU")` makes just this one visible.
+# `tf.config.list_physical_devices("GPU")` lists the GPUs, and `tf.config.set_visible_devices(gpu, "GPU")` makes only this one visible.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a copy of the function, raise an error of one clear sentence where a node has more ranks than GPUs. What does a reader need to be told?
+# In a copy of the function, raise an error with one clear sentence if a node has more ranks than GPUs. What does the reader need to know?
 #
 # </details>
 
@@ -190,19 +190,19 @@ with check("GPU pinning", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="pin-quiz"
-# Somebody pins the GPU with the number `hvd.rank()`. On one node with four GPUs all is well. What happens with eight ranks on two such nodes?
+# Someone pins the GPU whose index is `hvd.rank()`. On one node with four GPUs, this works. What happens with eight ranks on two such nodes?
 #
-# - [x] Ranks 4 to 7 end with an error.
-#   Their node has GPUs 0 to 3 only, and no GPU 4 to 7. The local rank begins at 0 on every node.
-# - [ ] Ranks 4 to 7 share the GPUs of the first node, so it is slower.
-#   A process sees only the devices of its own node; no number reaches those of another.
-# - [ ] Nothing: Horovod knows on which node a rank is.
-#   Horovod knows it and says so by local_rank, but it pins nothing: which GPU TensorFlow takes is the program's business.
+# - [x] Ranks 4 to 7 fail with an error.
+#   Their node has only GPUs 0 to 3, and no GPUs 4 to 7. The local rank starts at 0 on every node.
+# - [ ] Ranks 4 to 7 share the GPUs of the first node, so training is slower.
+#   A process sees only the GPUs of its own node; no index can reach a GPU of another node.
+# - [ ] Nothing goes wrong: Horovod knows which node each rank is on.
+#   Horovod does know this and reports it as local_rank, but it pins nothing: your program has to choose the GPU that TensorFlow uses.
 
 # %% [markdown] role="readonly" id="loop-text"
 # ## The training loop (6 minutes)
 #
-# The data of lab 01, seeded, so that all ranks mean the same data set:
+# These are the data of lab 01, with a fixed seed, so that all ranks have the same data set:
 
 
 # %% role="readonly" id="data"
@@ -213,19 +213,19 @@ def make_data(num_samples, seed):
 
 
 x, y = make_data(num_samples, seed)
-# On each rank, so that all ranks together use the whole set in one step; -(-a // b) is a / b rounded up.
+# Batch size of each rank, so that one step of all ranks uses the whole data set; -(-a // b) is a / b rounded up.
 batch_size = -(-num_samples // num_ranks)
 
 # %% [markdown] role="readonly" id="train-text"
-# And the loop of lab 01 with the gradient tape, with four gaps. A gap that is `None` is skipped, so without any piece every rank trains alone.
+# This is the gradient-tape loop of lab 01 with four gaps. A gap that is `None` is skipped, so without any pieces every rank trains alone.
 # Read it once; you will fill the gaps one by one.
 #
-# `seed` lets every rank draw the same random start in every run (each rank its own), so that the pictures before and after a change can be compared.
+# With `seed`, each rank draws its own random start, the same in every run. You can therefore compare the pictures before and after a change.
 
 
 # %% role="readonly" id="train" tags=["picture"]
 def train(shard=None, broadcast_start=None, average=None, scale_rate=None, num_epochs=num_epochs):
-    """Train on this rank; return where slope and offset were, shape (num_steps + 1, 2)."""
+    """Train on this rank; return slope and offset before the first and after every step, shape (num_steps + 1, 2)."""
     hvd.init()
     if tf.config.list_physical_devices("GPU"):
         pin_gpu()
@@ -254,29 +254,29 @@ alone = ranks.run(train, num_ranks=num_ranks, seed=seed)
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(alone), x, y, "Every rank alone")
 pictures.draw_losses(right, pictures.by_rank(alone), x, y)
-pictures.show(figure, f"{num_ranks} ranks start at different points and walk down on different paths.")
+pictures.show(figure, f"{num_ranks} ranks start at different points and walk down different paths.")
 distance = pictures.distance_between_ranks(alone)[-1]
 print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the end: {distance:.2g}")
 
 # %% [markdown] role="readonly" id="shard-text"
-# Every rank starts somewhere else and does all the work: the same result several times over, at several times the cost.
+# Each rank starts at a different point and does all the work. You get the same result several times, at several times the cost.
 #
 # ## 3. Shard the data (8 minutes)
 #
 # Each rank should train on its own share, its *shard*. The shards must be *disjoint* (no sample twice), *complete* (no sample left out) and as equal in size as possible,
-# since all ranks wait for the slowest.
+# because all ranks wait for the slowest.
 #
 # **Exercise (3 points).** Write `shard`, which returns this rank's part of `x` and `y` and changes neither. It must work for any number of ranks and samples.
 #
 # <details><summary>Hint</summary>
 #
-# A slice may have a step. Where must it begin on each rank, and how long is the step, so that no two ranks meet the same sample?
+# A slice can have a step. Where must it begin on each rank, and how large must the step be, so that no two ranks get the same sample?
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Cut the samples into blocks of neighbours instead, with `np.array_split`. What would each rank learn from if the samples were sorted by `x`?
+# Instead, split the samples into contiguous blocks with `np.array_split`. If the samples were sorted by `x`, which of them would each rank train on?
 #
 # </details>
 
@@ -312,18 +312,18 @@ pictures.before_and_after(alone, sharded, x, y, "shards")
 print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) - 1}")
 
 # %% [markdown] role="readonly" id="broadcast-text"
-# Now each rank makes fewer steps, on its share. But the ranks train *different models*: different starts, different data.
+# Now each rank takes fewer steps, because it uses only its share. But the ranks train *different models*, with different starts and different data.
 #
 # ## 4. Broadcast the start (7 minutes)
 #
-# All copies of the model must start equal. One rank sends its variables to all others: a *broadcast*, one of the *collectives*, operations that end only when every rank takes part.
+# All copies of the model must start equal. One rank sends its variables to all others. This *broadcast* is one of the *collectives*: operations that finish only if every rank takes part.
 #
-# **Exercise (1 point).** Write `broadcast_start`, which gives all ranks the values of one rank, in place. By custom that is rank 0, as here;
-# what counts is that all ranks name the same one.
+# **Exercise (1 point).** Write `broadcast_start`, which gives all ranks the values of one rank, in place. By convention, and here too, this is rank 0,
+# but any rank will do if all ranks name the same one.
 #
 # <details><summary>Hint</summary>
 #
-# `hvd.broadcast_variables(variables, root_rank=0)`, called by *every* rank, rank 0 included.
+# Call `hvd.broadcast_variables(variables, root_rank=0)` on *every* rank, including rank 0.
 #
 # </details>
 #
@@ -355,15 +355,15 @@ together = ranks.run(train, shard, broadcast_start, num_ranks=num_ranks, seed=se
 pictures.before_and_after(sharded, together, x, y, "broadcast")
 
 # %% [markdown] role="readonly" id="average-text"
-# The ranks start together and drift apart, since each walks down the loss of its own shard. The distance, in the right panel, is too small to show in the trajectories or in the final loss. For a network it would be two different networks.
+# The ranks start together and drift apart, because each walks down the loss of its own shard. The right panel shows the distance, which is too small to see in the trajectories or in the final loss. With a neural network, you would get two different networks.
 #
 # ## 5. Average the gradients (10 minutes)
 #
-# The mean of the shards' gradients is the gradient over all data (for shards of equal size). So: before every update, replace each gradient by its mean over all ranks.
-# The collective for that is the *allreduce*.
+# If the shards have equal sizes, the mean of their gradients is the gradient over all the data. So before every update, replace each gradient with its mean over all ranks.
+# The collective that does this is the *allreduce*.
 #
-# **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and returns the list of their means over the ranks, with `hvd.allreduce`.
-# Gradients may have 32 or 64 bits, and their means as many.
+# **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and uses `hvd.allreduce` to return the list of their means over the ranks.
+# A gradient may have 32 or 64 bits, and its mean must have the same number of bits.
 #
 # <details><summary>Hint</summary>
 #
@@ -373,8 +373,8 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Send all gradients as *one* message: flatten them, concatenate them, one allreduce, and cut the result apart again.
-# Horovod does so by itself and calls it tensor fusion.
+# Send all gradients as *one* message: flatten and concatenate them, call allreduce once, and split the result again.
+# Horovod does this automatically and calls it tensor fusion.
 #
 # </details>
 
@@ -400,11 +400,11 @@ averaged = ranks.run(train, shard, broadcast_start, average, num_ranks=num_ranks
 pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 
 # %% [markdown] role="readonly" id="scale-text"
-# All ranks walk on one path: it is *one* training, on several processes. *Expected:* a distance of exactly 0 after.
+# All ranks now follow one path: this is *one* training run, in several processes. *Expected:* after the change, the distance is exactly 0.
 #
-# What happens when one rank does not take part? It is worth seeing once. Here rank 0 alone calls the broadcast, and the others already average. Each waits
-# for ever: `ranks.run` sees within seconds that no rank can continue, stops all ranks and shows which rank waits where. (A rank that only computes or sleeps may still
-# come: for it, `ranks.run` waits until the deadline `timeout_s`.)
+# What happens if one rank does not take part? It is worth seeing once. Here only rank 0 calls the broadcast, while the others are already averaging. All of them
+# wait forever. Within seconds, `ranks.run` notices that no rank can continue, stops all ranks and shows where each rank is waiting. (A rank that is only computing or
+# sleeping may still arrive, so `ranks.run` waits for it until the deadline `timeout_s`.)
 
 
 # %% role="readonly" id="deadlock" tags=["picture"]
@@ -422,12 +422,12 @@ except ranks.RankTimeoutError as error:
     print(error)
 
 # %% [markdown] role="readonly" id="rate-text"
-# ## 6. Scale the learning rate, and where it ends (15 minutes)
+# ## 6. Scale the learning rate, and find the limit (15 minutes)
 #
-# With N ranks a step uses N times as many samples, and an epoch has N times fewer steps. To get as far in one epoch, each step has to be N times longer:
+# With N ranks, a step uses N times as many samples, so an epoch has N times fewer steps. To get equally far in one epoch, each step has to be N times as long:
 # *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
-# **Exercise (1 point).** Write `scale_rate`, for any number of ranks. On two nodes with four ranks each, it must count eight.
+# **Exercise (1 point).** Write `scale_rate`. It must work for any number of ranks: on two nodes with four ranks each, it must count eight.
 #
 # <details><summary>Hint</summary>
 #
@@ -437,7 +437,7 @@ except ranks.RankTimeoutError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Hand `train` a rule of your own as `scale_rate`, such as the square root of the number of ranks. Which rule brings the loss down sooner, and which stays longer below the limit of the next exercise?
+# Pass your own rule to `train` as `scale_rate`, for example the square root of the number of ranks. Which rule reduces the loss sooner? Which one stays below the limit of the next exercise for more ranks?
 #
 # </details>
 
@@ -459,14 +459,14 @@ with check("learning rate", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="sum-quiz"
-# Each rank has the gradient of its *mean* loss. Somebody writes `op=hvd.Sum` in place of `op=hvd.Average`, and scales nothing. What does SGD on four ranks do?
+# Each rank has the gradient of its *mean* loss. Someone writes `op=hvd.Sum` instead of `op=hvd.Average`, and does not scale the rate. What does SGD do on four ranks?
 #
-# - [ ] The same: the sum over all ranks is the gradient of the whole batch.
-#   It would be so if each rank's loss were a sum over samples divided by the global batch. Here four means are added, which is four times the mean of all.
+# - [ ] The same as before: the sum over all ranks is the gradient of the whole batch.
+#   This would be true if each rank divided the sum of its losses by the global batch size. Here the sum of four means is four times the mean over all samples.
 # - [ ] The ranks drift apart.
-#   All ranks get the same sum, so they stay equal. That they are equal does not show that they are right.
-# - [x] It trains as with four times the learning rate.
-#   Four means added are four times the mean: the same direction, steps four times as long. If you scale the rate as well, the steps are sixteen times as long.
+#   All ranks get the same sum, so they stay equal. Being equal does not make them right.
+# - [x] It trains as if the learning rate were four times as large.
+#   The sum of four means is four times their mean: the direction is the same, and the steps are four times as long. If you scale the rate as well, the steps are sixteen times as long.
 
 # %% role="readonly" id="scale-picture" tags=["picture"]
 scaled = ranks.run(train, shard, broadcast_start, average, scale_rate, num_ranks=num_ranks, seed=seed)
@@ -474,23 +474,23 @@ paths = {f"rate {learning_rate:g}": averaged[0], f"scaled, {learning_rate * num_
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, paths, x, y, "Rank 0 without and with scaling")
 pictures.draw_losses(right, paths, x, y)
-pictures.show(figure, "With the scaled rate the same path is walked in larger steps, and the loss falls sooner.")
+pictures.show(figure, "With the scaled rate, rank 0 follows the same path in larger steps, and the loss falls sooner.")
 
 # %% [markdown] role="readonly" id="limit-text"
-# But lab 01 has found a limit: gradient descent on all samples diverges when the rate exceeds $2 / \lambda_{\max}$.
-# Here $\lambda_{\max}$ is the largest eigenvalue of the Hessian $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data it is about 2.0, and so the limit about 1.0. Each rank added brings the scaled rate closer to it.
+# But lab 01 found a limit: gradient descent on all samples diverges if the rate exceeds $2 / \lambda_{\max}$.
+# Here $\lambda_{\max}$ is the largest eigenvalue of the Hessian $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data, it is about 2.0, so the limit is about 1.0. Each additional rank brings the scaled rate closer to the limit.
 #
-# **Exercise (1 point).** Write `max_num_ranks`: the largest number of ranks for which the scaled rate is still below the limit; 0 if already one rank is above it.
+# **Exercise (1 point).** Write `max_num_ranks`. It returns the largest number of ranks whose scaled rate is still below the limit, or 0 if the rate of one rank is already above it.
 #
 # <details><summary>Hint</summary>
 #
-# Linear scaling with N ranks steps with N times the rate. `np.linalg.eigvalsh` returns the eigenvalues of a symmetric matrix; rounding down is `int(...)`.
+# With N ranks, linear scaling multiplies the rate by N. `np.linalg.eigvalsh` returns the eigenvalues of a symmetric matrix; `int(...)` rounds down.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Which rate would leave room for 16 ranks, and how many steps does one rank alone need with it? What has been gained?
+# Which rate would allow 16 ranks, and how many steps does a single rank need with it? What have you gained?
 #
 # </details>
 
@@ -532,29 +532,29 @@ for count in counts:
 figure, (left, right) = pictures.panels(2, height_inch=4)
 pictures.draw_trajectories(left, runs, x, y, "Scaled with the number of ranks")
 pictures.draw_losses(right, runs, x, y)
-pictures.show(figure, f"Training is stable up to {counts[2]} ranks and runs away with {counts[3]}.")
+pictures.show(figure, f"Training is stable up to {counts[2]} ranks and diverges with {counts[3]}.")
 for name, history in runs.items():
     print(f"{name}: distance from the best parameters at the end {np.hypot(*(history[-1] - pictures.OPTIMUM)):.3g}")
 
 # %% [markdown] role="readonly" id="files-text"
-# *Expected:* up to four ranks training settles, sooner with every rank added; with six, at a rate of 1.2, the loss grows without end.
-# Real networks meet the same limit at much larger counts; a gradual warm-up of the rate (lab 03) helps through the first steps, and does not lift the limit.
+# *Expected:* with up to four ranks, training converges, and sooner with each additional rank. With six, at a rate of 1.2, the loss grows without bound.
+# Real networks meet the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps through the first steps, but does not raise the limit.
 #
 # ## 7. One rank writes (5 minutes)
 #
-# Every rank runs the same program, so every rank would write the same file, at the same time.
+# Every rank runs the same program, so all ranks would write the same file at the same time.
 #
-# **Exercise (1 point).** Write `save_history`, which saves the array `history` as `history.npy` in `folder` (a `Path`) on rank 0, over an older file if there is one, and does nothing on the others.
+# **Exercise (1 point).** Write `save_history`. On rank 0, it saves the array `history` as `history.npy` in `folder` (a `Path`) and overwrites any older file. On the other ranks, it does nothing.
 #
 # <details><summary>Hint</summary>
 #
-# `np.save(path, array)` writes the file; `folder / "history.npy"` joins a folder and a name; an `if` on `hvd.rank()` decides who writes.
+# `np.save(path, array)` writes the file; `folder / "history.npy"` joins a folder and a file name; an `if` on `hvd.rank()` decides which rank writes.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write to another name in the same folder first, and rename the file at the end. What does somebody see who reads while rank 0 writes?
+# First write the file under another name in the same folder, and rename it at the end. What does a program see if it reads the file while rank 0 is writing?
 #
 # </details>
 
@@ -581,32 +581,32 @@ with check("files", section="7"):
 #
 # Real programs do not average by hand: `hvd.DistributedGradientTape(tape)` wraps a tape so that `tape.gradient` returns averaged gradients.
 #
-# **Exercise (5 points).** Write the whole training. It gets all the data and the learning rate *of one rank*; `batch_size` is the size of the batch of *each* rank.
+# **Exercise (5 points).** Write the whole training function. It gets all the data and the learning rate *of one rank*; `batch_size` is the batch size on *each* rank.
 #
-# 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from standard normal random numbers, broadcast before the first step. 4. Scale the rate.
-# 5. In every epoch, go over the whole shard in batches, of which the last may be smaller, and make one plain step of SGD for each,
-# with averaged gradients of the mean squared error, in 32 bits all the way, and nothing added. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
+# 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from standard normal random numbers, and broadcast them before the first step. 4. Scale the rate.
+# 5. In every epoch, go through the whole shard in batches; the last batch may be smaller. For each batch, take one plain SGD step
+# with averaged gradients of the mean squared error. Compute in 32 bits throughout, and add nothing to the step. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
 #
-# You may call the pieces that you wrote above. The five checks below look only at the trajectories, so the code may look as you like.
+# You may call the pieces that you wrote above. The five checks below look only at the trajectories, so you may write the code as you like.
 #
 # <details><summary>Hint</summary>
 #
-# Start from the code of `train` in the section "The training loop" and replace each gap by your piece; wrap the tape just before `tape.gradient`.
+# Start from the code of `train` in the section "The training loop" and replace each gap with your piece. Wrap the tape just before `tape.gradient`.
 #
 # </details>
 #
 # <details><summary>Two traps</summary>
 #
-# `hvd.DistributedOptimizer` averages inside `model.fit` of Keras. In a loop of your own, `optimizer.apply_gradients` averages *nothing*, without a word. Here it has to be the tape.
+# `hvd.DistributedOptimizer` averages inside Keras's `model.fit`. In your own loop, `optimizer.apply_gradients` averages *nothing* and does not warn you. Here you have to use the tape.
 #
-# All ranks must make the same number of steps. With shards of 10 and 9 samples and batches of 3, one rank would make four steps and the other three:
-# the fourth allreduce never ends, because the other rank never comes. No check uses such numbers.
+# All ranks must take the same number of steps. With shards of 10 and 9 samples and batches of 3, one rank would take four steps and the other three.
+# The fourth allreduce would never finish, because the other rank would never join it. No check uses such numbers.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# End the training as soon as the loss is below 0.1. Let each rank decide by its own loss first, then all by the mean over the ranks. Why does one of them hang?
+# Stop the training as soon as the loss is below 0.1. First let each rank decide by its own loss, then let all ranks decide by the mean over the ranks. Why does one of the two versions hang?
 #
 # </details>
 
@@ -637,12 +637,12 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
-# One launch on three ranks, two on one node and one on another, feeds all five checks: trainings on synthetic data from whose trajectories the
-# properties can be read. The last of them compares every step with NumPy, to rounding.
+# A single launch on three ranks, two on one node and one on another, serves all five checks. In it, the ranks train several times on synthetic data,
+# and the checks read the properties off the trajectories. The last check compares every step with NumPy, up to rounding.
 
 # %% role="readonly" id="horovod-trial"
 horovod_trial = lab02_trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
-print(horovod_trial.error or "The training ran on three ranks; now the checks.")
+print(horovod_trial.error or "The training ran on three ranks; now run the checks.")
 
 # %% role="tests" id="horovod-start-tests" points=1
 with check("same start (train_horovod)", section="4"):
@@ -685,18 +685,18 @@ histories = ranks.run(train_horovod, x, y, 10, batch_size // 10, learning_rate, 
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_horovod, small batches")
 pictures.draw_losses(right, pictures.by_rank(histories), x, y)
-pictures.show(figure, f"The trajectories of {num_ranks} ranks lie on each other, with the noise of small batches.")
+pictures.show(figure, f"The trajectories of {num_ranks} ranks coincide, and show the noise of small batches.")
 
 # %% [markdown] role="readonly" id="keras-text"
 # ## 9. The same with tf.keras (10 minutes)
 #
-# With Keras the loop is `model.fit`, and Horovod comes in at five places:
+# With Keras, `model.fit` is the loop, and Horovod needs changes in five places:
 #
 # - `hvd_keras.init()`, as before;
 # - this rank's shard as the training data;
 # - the learning rate, scaled with the number of ranks;
-# - the *optimiser*, wrapped: `hvd_keras.DistributedOptimizer(optimizer)`. It averages the gradients;
-# - the *callback* `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)`. It broadcasts after the first batch, when all variables exist.
+# - the *optimiser*, wrapped in `hvd_keras.DistributedOptimizer(optimizer)`, which averages the gradients;
+# - the *callback* `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)`, which broadcasts after the first batch, when all variables exist.
 #
 # The callback below records the trajectory. Put it *after* the broadcast in the list of callbacks.
 
@@ -720,8 +720,8 @@ class Trajectory(tf.keras.callbacks.Callback):
 
 
 # %% [markdown] role="readonly" id="keras-exercise-text"
-# **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`: a `tf.keras.Sequential` model with one
-# `Dense(1)` layer on inputs of shape `(1,)`, optimiser `SGD` with nothing but the rate, loss `"mse"`. With `verbose=0` no rank draws a progress bar. Return `np.array(trajectory.history)`.
+# **Exercise (4 points).** Write `train_keras` with the same arguments and result as `train_horovod`. Use a `tf.keras.Sequential` model with one
+# `Dense(1)` layer on inputs of shape `(1,)`, the optimiser `SGD` with no argument except the rate, and the loss `"mse"`. With `verbose=0`, no rank draws a progress bar. Return `np.array(trajectory.history)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -731,7 +731,7 @@ class Trajectory(tf.keras.callbacks.Callback):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Print on each rank the loss that `fit` returns in its history, then add `hvd_keras.callbacks.MetricAverageCallback()`. What changes, and what does not?
+# On each rank, print the loss from the history that `fit` returns. Then add `hvd_keras.callbacks.MetricAverageCallback()`. What changes, and what does not?
 #
 # </details>
 
@@ -758,7 +758,7 @@ def train_keras(x, y, num_epochs, batch_size, learning_rate):
 keras_trial = lab02_trial.try_training(
     train_keras, num_ranks=3, ranks_per_node=2, timeout_s=30, num_long=32, num_starts=0
 )
-print(keras_trial.error or "The training ran on three ranks; now the checks.")
+print(keras_trial.error or "The training ran on three ranks; now run the checks.")
 
 # %% role="tests" id="keras-start-tests" points=1
 with check("same start (train_keras)", section="4"):
@@ -783,20 +783,20 @@ histories = ranks.run(train_keras, x, y, 10, batch_size // 10, learning_rate, nu
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, pictures.by_rank(histories), x, y, "train_keras")
 pictures.draw_losses(right, pictures.by_rank(histories), x, y)
-pictures.show(figure, f"{num_ranks} trajectories that jump together after the first batch, then lie on each other.")
+pictures.show(figure, f"{num_ranks} trajectories jump to one point after the first batch and coincide from then on.")
 
 # %% [markdown] role="readonly" id="speed-text"
-# In the first step the trajectories of the Keras version still differ: the callback broadcasts after the first batch, and from then on all ranks are one.
+# In the first step, the trajectories of the Keras version still differ: the callback broadcasts after the first batch, and from then on all ranks agree.
 #
 # ## 10. Is it faster? (4 minutes)
 #
-# That was the reason for several ranks. The cell below measures one step on 1, 2 and 4 ranks, which share out 1200 samples, as above, or many more.
-# A step takes the *computing*, which N ranks share, and the *latency* of an allreduce: the fixed time until all ranks have met, however small the gradients are.
+# Speed is the reason for using several ranks. The cell below measures one step on 1, 2 and 4 ranks, which share either 1200 samples, as above, or many more.
+# A step takes time for *computing*, which N ranks share, and for the *latency* of an allreduce. This is the fixed time until all ranks have met, however small the gradients are.
 
 
 # %% role="readonly" id="speed" tags=["picture"]
 def step_ms(num_samples):
-    """Return the milliseconds of one step on this rank's share, the median of 10."""
+    """Return how many milliseconds one step on this rank's share takes, as the median of 10 steps."""
     hvd.init()
     shard_x = tf.random.uniform([num_samples // hvd.size()])
     slope, offset = variables = [tf.Variable(0.0), tf.Variable(0.0)]
@@ -833,26 +833,26 @@ pictures.show(figure, f"Speed-up of one step. {'. '.join(words)}.")
 print("\n".join(words))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* the line of 1200 samples gains nothing, and mostly loses. Computing its gradient takes microseconds, so that a step is the cost of calling
-# TensorFlow, which every rank pays in full, and the latency, which one rank alone hardly has. With millions of samples computing is what takes the time,
-# and sharing it helps, up to the number of cores: more ranks than cores take turns. Networks of lab 03 are of this second kind.
+# *Expected:* with 1200 samples, more ranks gain nothing and usually lose. The gradient takes only microseconds to compute. A step therefore costs little more than
+# the TensorFlow calls, which every rank pays in full, and the latency, which a single rank hardly has. With millions of samples, computing takes most of the time.
+# Sharing it helps, up to the number of cores: if there are more ranks than cores, they take turns. The networks of lab 03 are of this second kind.
 #
 # ## What you can now do
 #
-# - start a function on several ranks, and tell rank, local rank and world size apart;
-# - turn a loop for one process into one for N ranks: pin, shard, broadcast, average, scale, write once;
-# - name what a training lacks whose ranks drift apart, hang, or do all the work twice;
+# - run a function on several ranks, and tell rank, local rank and world size apart;
+# - turn a single-process loop into one for N ranks: pin, shard, broadcast, average, scale, write once;
+# - say what is missing if ranks drift apart, hang, or do all the work twice;
 # - say how far a learning rate can be scaled, and when more ranks are no faster.
 #
 # **Further reading**
 #
-# - [Horovod: fast and easy distributed deep learning in TensorFlow](https://arxiv.org/abs/1802.05799): the ring, the timeline and the reasons, by its authors
-# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, with what went wrong on the way
-# - [Horovod with TensorFlow](https://horovod.readthedocs.io/en/stable/tensorflow.html): the changes to a script in Horovod's own words
+# - [Horovod: fast and easy distributed deep learning in TensorFlow](https://arxiv.org/abs/1802.05799): the ring, the timeline and the reasons, by Horovod's authors
+# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, and what went wrong on the way
+# - [Horovod with TensorFlow](https://horovod.readthedocs.io/en/stable/tensorflow.html): the changes to a script, from Horovod's documentation
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

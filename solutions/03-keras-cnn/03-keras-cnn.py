@@ -2,52 +2,52 @@
 # # Lab 03: Convolutional networks with Keras on ImageNet files
 #
 # **120 minutes, 20 points, two or more ranks.**
-# You take a network of `tf.keras.applications` and a folder of files in ImageNet's form, and turn a training for one process into one for N ranks.
-# On a laptop the files hold small synthetic images and the network is MobileNetV2; at a centre the same notebook trains ResNet50 on ImageNet, by its parameters alone.
+# You take a network from `tf.keras.applications` and a folder of files in ImageNet's format, and turn single-process training into training on N ranks.
+# On a laptop, the files hold small synthetic images and the network is MobileNetV2; at a centre, you change only the parameters, and the same notebook trains ResNet50 on ImageNet.
 #
 # After this lab you can
 #
 # - build an input pipeline in which every rank reads its own files;
-# - adapt a Keras training from one process to many, and say what each step is for;
-# - continue an interrupted training on all ranks from one checkpoint;
-# - validate on all ranks with the right weights;
-# - measure throughput, scaling efficiency and the share of communication.
+# - adapt Keras training from one process to many, and say what each step is for;
+# - continue an interrupted training run on all ranks from one checkpoint;
+# - validate on all ranks, and weight their results correctly;
+# - measure throughput, scaling efficiency and the share of time that communication takes.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
-# The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The checks use a tiny network that records what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To train another network on other files, change them here, or run the notebook with
+# These are the parameters of this run. To train another network on other files, change them here, or run the notebook with
 # `coursekit execute 03 -p model ResNet50 -p image_size 224 -p data /path/to/imagenet`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
-model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
-image_size = 64  # pixels
+model = "MobileNetV2"  # any network in tf.keras.applications, or SmallCNN
+image_size = 64  # width and height in pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
-damaged = "stop"  # what a damaged record does: "stop" or "skip"
+damaged = "stop"  # what to do at a damaged record: "stop" or "skip"
 batch_size = 16  # images per rank and step
-global_batch_size = 0  # images of all ranks in a step; 0: batch_size times the number of ranks
-learning_rate = 0.01  # of one rank
+global_batch_size = 0  # images per step on all ranks together; 0: batch_size times the number of ranks
+learning_rate = 0.01  # for one rank
 num_warmup_epochs = 1
 num_epochs = 2
-max_num_steps = 0  # the most steps in an epoch; 0: as many as the data gives
+max_num_steps = 0  # upper limit for the steps in an epoch; 0: no limit
 precision = "float32"  # or "mixed_float16", "mixed_bfloat16"
-compression = "none"  # or "fp16": gradients travel with 16 bits
-num_groups = 1  # messages in which the gradients of a step travel; 0: as they come, best on many GPUs
-folder = "training"  # checkpoints and logs
-num_threads = 1  # of each rank; 0: as many as TensorFlow likes
-time_limit_min = 10  # after which a training on ranks is ended
+compression = "none"  # or "fp16": gradients are sent with 16 bits
+num_groups = 1  # messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs
+folder = "training"  # for checkpoints and logs
+num_threads = 1  # per rank; 0: TensorFlow decides
+time_limit_min = 10  # after which a run on ranks is stopped
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 # %% role="readonly" id="notebook-imports"
 from coursekit import ranks
@@ -79,15 +79,15 @@ from coursekit.checks import (
     lab03_updates,
 )
 
-# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+# GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (4 minutes)
 #
-# ImageNet comes as *TFRecord* files: 1024 for training, 128 for validation, each a row of records. A record holds one image as JPEG, its label from 1 to 1000, and its size.
-# Label 0 is for a background that no image shows, so the networks here have 1001 outputs.
-# Our synthetic data has the same form, with fewer and smaller images. Not all files hold equally many, as in the real set.
+# ImageNet comes as *TFRecord* files: 1024 for training and 128 for validation. Each file is a sequence of records. A record holds one image as a JPEG, its label from 1 to 1000, and its size.
+# Label 0 is reserved for a background class that no image has, so the networks here have 1001 outputs.
+# Our synthetic data has the same format, with fewer and smaller images. As in the real data set, some files hold more images than others.
 
 # %% role="readonly" id="find-files" tags=["script"]
 data_folder = imagenet.find_data(data)
@@ -103,27 +103,27 @@ training_pictures.show_records(train_files)
 # %% [markdown] role="readonly" id="pin-text"
 # ## 2. One GPU per rank (4 minutes)
 #
-# As in lab 02: each rank pins the GPU of its *local* rank, before TensorFlow touches any GPU.
+# As in lab 02, each rank pins the GPU whose index is its *local* rank, before TensorFlow touches any GPU.
 #
-# **Exercise (1 point).** Write `pin_gpu` once more. Without a GPU it must do nothing.
-# Let TensorFlow also take GPU memory as it needs it, not all at once: `tf.config.experimental.set_memory_growth(gpu, True)`.
+# **Exercise (1 point).** Write `pin_gpu` again. If there is no GPU, it must do nothing.
+# Also let TensorFlow take GPU memory as it needs it, not all at once: `tf.config.experimental.set_memory_growth(gpu, True)`.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.config.list_physical_devices("GPU")` lists the GPUs of the node, `tf.config.set_visible_devices(gpu, "GPU")` makes just this one visible.
+# `tf.config.list_physical_devices("GPU")` lists the GPUs of the node; `tf.config.set_visible_devices(gpu, "GPU")` makes only this one visible.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Two ranks may also share one GPU. Look up `tf.config.set_logical_device_configuration`: how do you give each half of the memory, and why can neither grow then?
+# Two ranks can also share one GPU. Look up `tf.config.set_logical_device_configuration`: how do you give each rank half of the memory, and why can neither half grow then?
 #
 # </details>
 
 
 # %% role="answer" id="pin-gpu" tags=["script"]
 def pin_gpu():
-    """Make the GPU of this rank's local rank the only visible one; without GPUs do nothing."""
+    """Make the GPU whose index is the local rank the only visible one; if there are no GPUs, do nothing."""
     # about 4 lines
     ### BEGIN SOLUTION
     gpus = tf.config.list_physical_devices("GPU")
@@ -146,14 +146,14 @@ with check("GPU pinning", section="2"):
 #
 # ### From a record to an image
 #
-# The networks want images of one size, with pixels from -1 to 1. For training, each image is cut at random every time it is seen, so that the network never sees quite the same twice:
-# a random *window* of 40 to 100 % of its area, mirrored half of the time. For validation it is the largest square in the middle.
-# Both windows are given below. Decoding only the window is much faster than decoding the whole image and cutting it afterwards.
+# The networks expect images of one size, with pixels from -1 to 1. For training, each image is cropped at random every time it is loaded, so that the network never sees quite the same image twice.
+# We take a random *window* of 40 to 100 % of its area and mirror it half of the time. For validation, the window is the largest square in the middle.
+# Both windows are given below. Decoding only the window is much faster than decoding the whole image and cropping it afterwards.
 
 
 # %% role="readonly" id="windows" tags=["script"]
 def random_window(encoded):
-    """Return where to cut an image for training: y, x, height, width."""
+    """Return a random window of an image, for training: y, x, height, width."""
     begin, size, _ = tf.image.sample_distorted_bounding_box(
         tf.io.extract_jpeg_shape(encoded),
         bounding_boxes=tf.zeros((1, 0, 4)),
@@ -172,32 +172,32 @@ def central_window(encoded):
 
 
 # %% [markdown] role="readonly" id="picture-exercise-text"
-# **Exercise (1 point).** Write `load_picture`. It gets a record and returns the image, float32 of shape `(image_size, image_size, 3)` with pixels from -1 to 1, and the label.
+# **Exercise (1 point).** Write `load_picture`. It takes a record and returns the image and the label; the image is float32 of shape `(image_size, image_size, 3)` with pixels from -1 to 1.
 #
 # <details><summary>Hint</summary>
 #
-# `imagenet.parse_record(record)` returns the encoded image and the label. The two functions above take the encoded image and return a window. Pixels are from 0 to 255 after decoding: which number divides them, and which one is subtracted?
+# `imagenet.parse_record(record)` returns the encoded image and the label. The two functions above take the encoded image and return a window. After decoding, pixels range from 0 to 255: which number do you divide them by, and which one do you subtract?
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)` decodes, `tf.image.resize(picture, (image_size, image_size))` gives the size, `tf.image.random_flip_left_right(picture)` mirrors half of the time.
+# `tf.io.decode_and_crop_jpeg(encoded, window, channels=3)` decodes the window, `tf.image.resize(picture, (image_size, image_size))` resizes it, and `tf.image.random_flip_left_right(picture)` mirrors it half of the time.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# For training, vary brightness and colour as well (`tf.image.random_brightness`, `tf.image.random_saturation`). How many images in a second does it cost?
+# For training, vary brightness and colour as well (`tf.image.random_brightness`, `tf.image.random_saturation`). How many images per second does this cost?
 #
 # </details>
 
 
 # %% role="answer" id="load-picture" tags=["script"]
 def load_picture(record, training):
-    """Return a record's image, cut at random for training, and its label."""
-    # about 7 lines, in this order: take the record apart, choose the window, decode it,
-    # resize, in training mirror it at random, bring the pixels from 0..255 to -1..1
+    """Return a record's image, cropped at random for training, and its label."""
+    # about 7 lines, in this order: parse the record, choose the window, decode it,
+    # resize it, in training mirror it at random, scale the pixels from 0..255 to -1..1
     ### BEGIN SOLUTION
     encoded, label = imagenet.parse_record(record)
     window = random_window(encoded) if training else central_window(encoded)
@@ -216,8 +216,8 @@ with check("pictures", section="3"):
 # %% [markdown] role="readonly" id="damaged-text"
 # ### Damaged files
 #
-# Of a thousand files that were copied between machines, one may be cut off. `imagenet.read_records(file, damaged)` reads one file, and the parameter `damaged` says what a damaged record does:
-# it ends the run with a `DataLossError`, or it is skipped, and with it the rest of its file. `coursekit data check` names such files.
+# If you copy a thousand files between machines, one of them may end up truncated. `imagenet.read_records(file, damaged)` reads one file, and the parameter `damaged` says what happens at a damaged record:
+# either the run ends with a `DataLossError`, or the record and the rest of its file are skipped. `coursekit data check` names such files.
 
 # %% role="readonly" id="damaged" tags=["picture"]
 cut_off = Path(tempfile.mkdtemp()) / "train-00000-of-00001"
@@ -232,51 +232,51 @@ except tf.errors.DataLossError as error:
 # %% [markdown] role="readonly" id="dataset-text"
 # ### From files to batches
 #
-# The order of the steps matters, for the result, for the speed or for the memory:
+# The order of these steps matters, for the result, for speed or for memory:
 #
-# 1. **Shard the list of files**, so that each rank opens only its own. Sharding records instead would make every rank read all the files, N times the traffic on the file system.
+# 1. **Shard the list of files**, so that each rank opens only its own. If you sharded the records instead, every rank would read all the files, which is N times the traffic on the file system.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
-# 3. For training, shuffle the records in a buffer of 1000, then repeat without end.
-# 4. Load the images, on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
-# 5. Batch; and *prefetch*, so that the next batch is made while the network works on this one.
+# 3. For training, shuffle the records in a buffer of 1000, then repeat them without end.
+# 4. Load the images on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
+# 5. Batch, and *prefetch*, so that the next batch is prepared while the network works on this one.
 #
 # With `seed` in both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as they come:
-# a little faster, and never the same order twice.
-# The random cuts differ from run to run all the same: cores that load images at the same time draw their random numbers in turn, and the turns change.
-# So two runs of one training end with different accuracies. Lab 04 has functions that draw by the number of the record.
+# this is a little faster, but the order is never the same twice.
+# The random crops still differ from run to run: several cores load images at the same time, and the order in which they draw random numbers varies.
+# So two otherwise identical runs end with different accuracies. Lab 04 has functions that derive the random numbers from the record's number.
 #
 # **Exercise (3 points).** Write `make_dataset`, with all five steps, `deterministic` and the parameter `damaged`.
-# In training, batches are all full (`drop_remainder=True`), and no image is left out of an epoch; in validation nothing is shuffled, repeated or dropped.
+# In training, all batches are full (`drop_remainder=True`), and no image is left out of an epoch; in validation, nothing is shuffled, repeated or dropped.
 #
 # <details><summary>Hint</summary>
 #
-# `files` is a Python list: a slice with a step takes a rank's share. `tf.data.Dataset.from_tensor_slices(files)` makes a data set of file names from a list. Every further line has the form `dataset = dataset.…`.
+# `files` is a Python list: a slice with a step selects a rank's share. `tf.data.Dataset.from_tensor_slices(files)` turns a list of file names into a data set. Every further line has the form `dataset = dataset.…`.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)` reads four of the files at a time. `map` takes a function of one record: `lambda record: load_picture(record, training)`.
+# `dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)` reads from four files at a time. `map` takes a function of one record: `lambda record: load_picture(record, training)`.
 #
 # </details>
 #
 # <details><summary>A trap</summary>
 #
-# Shuffled *before* sharding, every rank opens other files in each epoch; and where the ranks do not agree on the order, samples are lost and others used twice.
+# If you shuffle *before* sharding, every rank opens different files in each epoch; and if the ranks do not agree on the order, some samples are lost and others are used twice.
 # So shard first; then every rank may shuffle as it likes.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add `.cache()` once before the images are loaded and once after. How long does the second epoch take, and what is lost in one of the two places?
+# First place `.cache()` before the images are loaded, then after. How long does the second epoch take each time, and what do you lose in one of the two places?
 #
 # </details>
 
 
 # %% role="answer" id="make-dataset" tags=["script"]
 def make_dataset(files, batch_size, training, deterministic=True):
-    """Return this rank's batches of images and labels; without end in training."""
+    """Return this rank's batches of images and labels; in training they never end."""
     # about 11 lines, in this order:
     # - the files of this rank
     # - a data set of their names; in training, shuffled with the seed
@@ -326,33 +326,33 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 # %% [markdown] role="readonly" id="plan-text"
 # ## 4. Batch size, learning rate, steps (11 minutes)
 #
-# Two ways to use N ranks:
+# There are two ways to use N ranks:
 #
-# - each rank keeps its batch of `batch_size`, so the *global batch* of a step grows with N (this is called weak scaling, and is the usual way);
-# - the global batch is fixed and divided among the ranks, an *elastic* batch: the training is the same with any number of ranks, each has less to do.
+# - each rank keeps a batch of `batch_size` images, so the *global batch* of a step grows with N (this is called weak scaling, and it is the usual way);
+# - the global batch is fixed and divided among the ranks (an *elastic* batch): training is the same with any number of ranks, and each rank has less to do.
 #
-# The learning rate follows the global batch, as in lab 02: `learning_rate` belongs to a global batch of `batch_size`, so a global batch k times as large takes k times the rate.
-# An epoch is one pass over the data: the more images in a step, the fewer steps. All ranks must make the *same* number of steps, whatever their files hold.
+# As in lab 02, the learning rate follows the global batch: `learning_rate` is meant for a global batch of `batch_size`, so a global batch k times as large needs k times the rate.
+# An epoch is one pass over the data: the more images in a step, the fewer steps in an epoch. All ranks must take the *same* number of steps, however many images their files hold.
 #
-# **Exercise (2 points).** Write `plan`, which returns the batch size of a rank, the learning rate and the number of steps in an epoch (rounded down, at least 1).
-# A `global_batch_size` of 0 stands for the first way. One that the ranks cannot share out equally is rounded down until they can; rate and steps follow from what is left.
+# **Exercise (2 points).** Write `plan`, which returns the batch size per rank, the learning rate and the number of steps in an epoch (rounded down, at least 1).
+# A `global_batch_size` of 0 stands for the first way. If it cannot be divided equally among the ranks, round it down until it can; the rate and the steps follow from the rounded value.
 #
 # <details><summary>Hint</summary>
 #
-# First the batch of a rank: `batch_size`, or `global_batch_size // hvd.size()`. The other two follow from that batch times `hvd.size()`.
+# First compute the batch of a rank: `batch_size`, or `global_batch_size // hvd.size()`. The other two follow from that batch times `hvd.size()`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Files are unequal, steps are not. With `imagenet.count_images` of each rank's files: how many times does each rank see its images in an epoch?
+# The ranks' files hold different numbers of images, but all ranks take the same number of steps. Use `imagenet.count_images` on each rank's files: how many times does each rank see its images in an epoch?
 #
 # </details>
 
 
 # %% role="answer" id="plan" tags=["script"]
 def plan(num_images, batch_size, learning_rate, global_batch_size=0):
-    """Return the batch size of a rank, the learning rate for the global batch, and the steps of an epoch."""
+    """Return the batch size per rank, the learning rate for the global batch, and the number of steps in an epoch."""
     # about 4 lines
     ### BEGIN SOLUTION
     batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
@@ -377,42 +377,42 @@ with check("elastic batch", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="steps-quiz"
-# Somebody goes from one rank to four, with `batch_size` 16 on each, and leaves `steps_per_epoch` as it was for one rank. What is an epoch then?
+# Someone goes from one rank to four, with a `batch_size` of 16 on each, and leaves `steps_per_epoch` as it was for one rank. What happens in an epoch now?
 #
 # - [ ] One pass over the data, as before.
-#   It would be if the four ranks read the same images. Each reads its own, so a step uses four times as many.
-# - [ ] It ends with an error, since the data run out.
-#   In training the data set repeats without end, so nothing runs out and nobody is told.
+#   That would be true if the four ranks read the same images. But each reads its own, so a step uses four times as many.
+# - [ ] It ends with an error, because the data run out.
+#   In training, the data set repeats without end, so it never runs out, and nothing reports an error.
 # - [ ] One pass over the data, four times as fast.
-#   As many steps as before take about as long as before. The time is won by making four times fewer.
+#   The same number of steps takes about the same time. You save time only if you take a quarter of the steps.
 # - [x] Four passes over the data.
-#   Four ranks use 64 images in each step, and make as many steps as one rank did. Whatever counts epochs, such as the warm-up or the checkpoints, is then off by four, too.
+#   Four ranks use 64 images in each step, and take the same number of steps as one rank did. Everything that counts epochs, such as the warm-up or the checkpoints, is then off by a factor of four, too.
 
 # %% [markdown] role="readonly" id="warmup-text"
 # ## 5. Warm-up (8 minutes)
 #
-# At the start of a training the gradients are large and turn quickly; a rate scaled for many ranks throws the weights far off.
-# [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) begin with the rate of *one* rank and raise it in equal steps to the scaled rate over the first epochs. So they could scale ResNet-50 to batches of 8192.
+# At the start of training, the gradients are large and change direction quickly; a rate scaled for many ranks throws the weights far off course.
+# [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) begin with the rate of *one* rank and raise it in equal steps to the scaled rate over the first epochs. This allowed them to scale ResNet-50 to batches of 8192.
 #
-# **Exercise (1 point).** Write `warmed_up`, the rate in a given step: from `rate / hvd.size()` in step 0 on a straight line to `rate` in step `num_warmup_steps`, and `rate` from there on.
-# Without warm-up steps it is `rate` from the start.
+# **Exercise (1 point).** Write `warmed_up`, which returns the rate in a given step. It rises in a straight line from `rate / hvd.size()` in step 0 to `rate` in step `num_warmup_steps`, and stays at `rate` from then on.
+# If there are no warm-up steps, it is `rate` from the start.
 #
 # <details><summary>Hint</summary>
 #
-# How much of the way is done: `step / num_warmup_steps`, at most 1. Treat zero warm-up steps first.
+# The completed fraction of the warm-up is `step / num_warmup_steps`, at most 1. Handle zero warm-up steps first.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# After the warm-up, let the rate fall along half a cosine to 0 at the last step, and draw it with `training_pictures.show_rates`.
+# After the warm-up, let the rate fall along half a cosine to 0 at the last step, and plot it with `training_pictures.show_rates`.
 #
 # </details>
 
 
 # %% role="answer" id="warmed-up" tags=["script"]
 def warmed_up(step, rate, num_warmup_steps):
-    """Return the learning rate in this step, counted from 0."""
+    """Return the learning rate in a step; steps are counted from 0."""
     # about 4 lines
     ### BEGIN SOLUTION
     if step >= num_warmup_steps:
@@ -439,10 +439,10 @@ def rates():
 training_pictures.show_rates({count: ranks.run(rates, num_ranks=count)[0] for count in (1, 2, 4)})
 
 # %% [markdown] role="readonly" id="warmup-callback-text"
-# This callback sets the rate before every step. It counts the optimiser's steps, so it goes on rightly after a restart.
+# This callback sets the rate before every step. It uses the optimiser's step counter, so it continues correctly after a restart.
 #
-# Horovod has a callback for that, too, `LearningRateWarmupCallback`. With today's Keras 2 it ends in an `AttributeError` unless it is told `momentum_correction=False`, since it changes a momentum that is no longer a variable;
-# and it scales from the rate you give it, which must be the scaled one.
+# Horovod has a callback for this, too: `LearningRateWarmupCallback`. With today's Keras 2, it raises an `AttributeError` unless you pass `momentum_correction=False`, because it changes a momentum that is no longer a variable.
+# The rate that you pass to it must be the scaled one.
 
 
 # %% role="readonly" id="warmup-callback" tags=["script"]
@@ -462,32 +462,32 @@ class WarmUp(tf.keras.callbacks.Callback):
 # %% [markdown] role="readonly" id="optimizer-text"
 # ## 6. The optimiser (7 minutes)
 #
-# In Keras, averaging is the optimiser's business: `hvd_keras.DistributedOptimizer(optimizer)` wraps an optimiser so that `fit` averages the gradients of all ranks before it applies them.
+# In Keras, the optimiser does the averaging: `hvd_keras.DistributedOptimizer(optimizer)` wraps an optimiser so that `fit` averages the gradients of all ranks before it applies them.
 #
 # Two of its arguments make the averaging faster:
 #
-# - `compression=hvd.Compression.fp16` lets gradients travel with 16 bits instead of 32, half the bytes. It pays where the network between nodes is the bottleneck; on CPUs the conversion costs more than it saves.
-# - `groups=N` puts the gradients into N groups, each sent as one message. Without it Horovod sends whatever is ready at each of its cycles: on many GPUs that is best, since sending goes on beside computing.
-#   On CPUs sending takes time from computing, so fewer and larger messages are better, and TensorFlow has a smaller graph to build. `groups=None` means without.
+# - `compression=hvd.Compression.fp16` sends gradients as 16-bit instead of 32-bit numbers, which halves the bytes. It pays off if the network between nodes is the bottleneck; on CPUs, the conversion costs more than it saves.
+# - `groups=N` puts the gradients into N groups, each sent as one message. Without it, Horovod sends whatever is ready at each of its cycles. On many GPUs, that is best, because sending overlaps with computing.
+#   On CPUs, sending takes time away from computing, so fewer and larger messages are better, and TensorFlow has a smaller graph to build. `groups=None` means no groups.
 #
-# **Exercise (2 points).** Write `make_optimizer`: SGD with a momentum of 0.9, wrapped, with 16 bits when `compression` is `"fp16"`, and with `groups=num_groups or None`.
+# **Exercise (2 points).** Write `make_optimizer`. It returns SGD with a momentum of 0.9, wrapped, with 16-bit compression if `compression` is `"fp16"`, and with `groups=num_groups or None`.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.keras.optimizers.SGD(rate, momentum=0.9)`; the other compression is `hvd.Compression.none`.
+# Wrap `tf.keras.optimizers.SGD(rate, momentum=0.9)`. For no compression, pass `hvd.Compression.none`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How many bytes are the gradients of a step, with 32 and with 16 bits? `network.count_params()` counts weights. How long do they take at 10 Gbit/s, and how long does a step take here?
+# How many bytes do the gradients of a step take up, with 32 and with 16 bits? `network.count_params()` counts the weights. How long does it take to send them at 10 Gbit/s, and how long does a step take here?
 #
 # </details>
 
 
 # %% role="answer" id="make-optimizer" tags=["script"]
 def make_optimizer(rate, compression="none"):
-    """Return SGD with momentum 0.9 that averages the gradients over all ranks."""
+    """Return an SGD optimiser with momentum 0.9 that averages the gradients over all ranks."""
     # about 3 lines
     ### BEGIN SOLUTION
     optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
@@ -512,25 +512,25 @@ with check("compression and groups", section="6"):
 # %% [markdown] role="readonly" id="callbacks-text"
 # ## 7. Callbacks (10 minutes)
 #
-# The rest of Horovod comes to `fit` as callbacks. Their order is the order in which they are called:
+# The rest of Horovod enters `fit` through callbacks, which are called in the order in which you list them:
 #
-# 1. `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` gives all ranks the weights, and the optimiser's momenta, of rank 0. It does so after the first batch, when all variables exist.
+# 1. `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` sends the weights and the optimiser's momenta of rank 0 to all ranks. It does so after the first batch, when all variables exist.
 # 2. `hvd_keras.callbacks.MetricAverageCallback()` averages the losses and metrics of an epoch over the ranks.
-#    Callbacks after it see the average: one that decides something, such as `EarlyStopping`, would otherwise decide differently on each rank. One rank stops, the others wait for ever.
-# 3. On rank 0 *only*: `tf.keras.callbacks.ModelCheckpoint` saves after each epoch, and `tf.keras.callbacks.TensorBoard` writes logs. Two ranks writing one file destroy it.
+#    Callbacks after it see the average. A callback that makes a decision, such as `EarlyStopping`, would otherwise decide differently on each rank: one rank stops, and the others wait for ever.
+# 3. On rank 0 *only*: `tf.keras.callbacks.ModelCheckpoint` saves after each epoch, and `tf.keras.callbacks.TensorBoard` writes logs. If two ranks write the same file, they corrupt it.
 #
 # **Exercise (3 points).** Write `make_callbacks` for a folder (a `Path`): checkpoints go to `folder / "epoch-{epoch:03d}"` with `save_weights_only=True`
-# (this form also holds the optimiser's momenta), TensorBoard's logs to `folder / "logs"`.
+# (such checkpoints also hold the optimiser's momenta), and TensorBoard's logs go to `folder / "logs"`.
 #
 # <details><summary>Hint</summary>
 #
-# Make the list of the two that every rank needs, then add the two others under `if hvd.rank() == 0:`. Both take the path as their first argument.
+# Make a list of the two callbacks that every rank needs, then add the other two under `if hvd.rank() == 0:`. Those two take the path as their first argument.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add `tf.keras.callbacks.EarlyStopping("loss", patience=0)`, once before and once after `MetricAverageCallback` in the list, and print on each rank after how many epochs it stops.
+# Add `tf.keras.callbacks.EarlyStopping("loss", patience=0)` to the list, first before and then after `MetricAverageCallback`. On each rank, print the number of epochs after which it stops.
 #
 # </details>
 
@@ -568,46 +568,46 @@ with check("files", section="7"):
     lab03_pieces.check_files(callbacks_trial)
 
 # %% [markdown] role="quiz" id="statistics-quiz"
-# Batch normalisation keeps moving averages of what it sees, for the validation. After the first step: who makes them equal on all ranks?
+# For validation, batch normalisation keeps moving averages of what it sees in training. After the first step, what makes them equal on all ranks?
 #
 # - [ ] The wrapped optimiser.
 #   It averages gradients, and the moving averages have none: they are updated from each rank's own batches.
-# - [x] Nobody.
-#   They follow each rank's own images and differ a little. What rank 0 has goes into the checkpoint. Layers that share their statistics exist (hvd.SyncBatchNormalization), at the price of more communication.
+# - [x] Nothing.
+#   They follow each rank's own images and differ a little. The checkpoint holds rank 0's averages. There are layers that share their statistics (hvd.SyncBatchNormalization), at the price of more communication.
 # - [ ] `MetricAverageCallback`, after every epoch.
-#   It averages what an epoch reports, losses and metrics, and touches no variable of the network.
+#   It averages the losses and metrics that an epoch reports, and touches no variable of the network.
 # - [ ] `BroadcastGlobalVariablesCallback`, after every epoch.
 #   It does send them, with all other variables, but only once, after the first batch.
 
 # %% [markdown] role="readonly" id="resume-text"
 # ## 8. Continue from a checkpoint (11 minutes)
 #
-# A job reaches its time limit, or a node fails: the next run should continue from the last checkpoint. With many ranks there are two traps:
+# If a job reaches its time limit or a node fails, the next run should continue from the last checkpoint. With many ranks, there are two traps:
 #
-# - Only rank 0 may be able to see the checkpoint, so rank 0 loads it and *broadcasts*. That must happen before the first step:
-#   the broadcast callback comes after the first batch, too late, since the other ranks would already have put gradients of random weights into the average.
-# - The momenta belong to the state, too. They exist only after `optimizer.build(variables)`; a broadcast before that silently leaves them out.
+# - Sometimes only rank 0 can see the checkpoint, so rank 0 loads it and *broadcasts* it. That must happen before the first step.
+#   The broadcast callback runs after the first batch, which is too late: the other ranks would already have put gradients of random weights into the average.
+# - The momenta are part of the state, too. They exist only after `optimizer.build(variables)`; a broadcast before that silently leaves them out.
 #
 # **Exercise (2 points).** Write `resume`: it loads the newest checkpoint in `folder`, if there is one, into the compiled `network` on *all* ranks, optimiser included.
-# It returns on all ranks the number of completed epochs (0 without a checkpoint; the number is in its name).
+# On all ranks, it returns the number of completed epochs (0 without a checkpoint; otherwise the number is in the checkpoint's name).
 #
 # <details><summary>Hint</summary>
 #
-# `network.optimizer.build(network.trainable_variables)` first. On rank 0, `tf.train.latest_checkpoint(folder)` returns a path such as `training/epoch-003`, or `None`, and `network.load_weights(path)` loads it.
+# First call `network.optimizer.build(network.trainable_variables)`. On rank 0, `tf.train.latest_checkpoint(folder)` returns a path such as `training/epoch-003`, or `None`, and `network.load_weights(path)` loads it.
 # `hvd.broadcast_object(number, root_rank=0)` sends the number; `hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)` sends the state.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Keep the best checkpoint as well as the newest (`save_best_only=True`). Which of the two should a restart load, and which would you hand to a user?
+# Keep the best checkpoint as well as the newest (`save_best_only=True`). Which of the two should a restart load, and which would you give to a user?
 #
 # </details>
 
 
 # %% role="answer" id="resume" tags=["script"]
 def resume(network, folder):
-    """Load the newest checkpoint of the folder on all ranks; return the number of completed epochs."""
+    """Load the newest checkpoint in the folder on all ranks; return the number of completed epochs."""
     # about 8 lines
     ### BEGIN SOLUTION
     network.optimizer.build(network.trainable_variables)
@@ -628,23 +628,23 @@ with check("continue", section="8"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 9. Validate on all ranks (8 minutes)
 #
-# Each rank validates on its own files, and the results are put together. The obvious way is to average the ranks' accuracies, and it is *wrong* as soon as the ranks hold different numbers of images:
+# Each rank validates on its own files, and then the results are combined. The obvious way is to average the ranks' accuracies, but that is *wrong* as soon as the ranks hold different numbers of images:
 
 
 # %% role="readonly" id="bias-picture" tags=["picture"]
-num_right, num_pictures = np.array([90, 1]), np.array([100, 2])  # of ranks 0 and 1
+num_right, num_pictures = np.array([90, 1]), np.array([100, 2])  # on ranks 0 and 1
 print(f"mean of the ranks' accuracies: {np.mean(num_right / num_pictures):.0%}")
 print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures):.0%}")
 
 # %% [markdown] role="readonly" id="evaluate-exercise-text"
-# What may be added up are *sums*: of losses, of right answers, and of images. Keras keeps just these: after `network.evaluate(dataset, verbose=0)` each `metric` in `network.metrics` has
+# You may add up only *sums*: of losses, of right answers and of images. Keras keeps exactly these sums: after `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has
 # `metric.total` and `metric.count`.
 #
-# **Exercise (2 points).** Write `evaluate`, which returns on every rank the same dictionary: for each metric's `name` its mean over the images of *all* ranks, as a float.
+# **Exercise (2 points).** Write `evaluate`, which returns the same dictionary on every rank. It maps each metric's `name` to its mean over the images of *all* ranks, as a float.
 #
 # <details><summary>Hint</summary>
 #
-# `hvd.allreduce(tensor, op=hvd.Sum)` adds up over the ranks. Make one tensor of all totals and counts: `tf.stack([[metric.total, metric.count] for metric in network.metrics])`.
+# `hvd.allreduce(tensor, op=hvd.Sum)` sums a tensor over the ranks. Put all totals and counts into one tensor: `tf.stack([[metric.total, metric.count] for metric in network.metrics])`.
 #
 # </details>
 #
@@ -656,14 +656,14 @@ print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures)
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add up a confusion matrix over all ranks, `tf.math.confusion_matrix`. Which classes are taken for each other?
+# Sum a confusion matrix (`tf.math.confusion_matrix`) over all ranks. Which classes are mistaken for each other?
 #
 # </details>
 
 
 # %% role="answer" id="evaluate" tags=["script"]
 def evaluate(network, dataset):
-    """Return loss and metrics over the data sets of all ranks together."""
+    """Return the loss and the metrics over the data sets of all ranks together."""
     # about 4 lines
     ### BEGIN SOLUTION
     network.evaluate(dataset, verbose=0)
@@ -683,31 +683,31 @@ with check("validation", section="9"):
 # %% [markdown] role="readonly" id="train-text"
 # ## 10. The whole training (21 minutes)
 #
-# **Exercise (2 points).** Put it together. `build()` makes the network (call it *after* pinning), `settings` is a dictionary with the entries
+# **Exercise (2 points).** Put everything together. `build()` makes the network (call it *after* pinning the GPU), and `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
 #
-# 1. Horovod is initialised already. Pin the GPU, build the network, make the plan with `imagenet.count_images(train_files)` images; a `max_num_steps` above 0 limits the steps of an epoch.
-# 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses` and the metric `"accuracy"`.
-# 3. Resume; then `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and your callbacks, `WarmUp` and, after yours, those of `more_callbacks`, which may decide something. `verbose=0` keeps it quiet.
-# 4. Validate once, after `fit`: in `fit`, Keras would average the ranks' results without weights.
-# 5. Return a dictionary: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; `"num_steps"`, the steps of an epoch.
+# 1. Horovod is already initialised. Pin the GPU, build the network, and make the plan for `imagenet.count_images(train_files)` images. A `max_num_steps` above 0 limits the steps of an epoch.
+# 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` from `tf.keras.losses` and the metric `"accuracy"`.
+# 3. Resume, then call `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and all callbacks: yours, `WarmUp`, and those in `more_callbacks`, which come after yours because they may make decisions. `verbose=0` keeps `fit` quiet.
+# 4. Validate once, after `fit`: in `fit`, the ranks' results would be averaged without weights.
+# 5. Return a dictionary with three entries: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; and `"num_steps"`, the number of steps in an epoch.
 #
 # <details><summary>Hint</summary>
 #
-# Warm-up steps are the steps of an epoch times `num_warmup_epochs`. `more_callbacks` may be a list or a tuple, so join all callbacks as `[*make_callbacks(folder), WarmUp(…), *more_callbacks]`.
+# The number of warm-up steps is the number of steps in an epoch times `num_warmup_epochs`. `more_callbacks` may be a list or a tuple, so join all callbacks as `[*make_callbacks(folder), WarmUp(…), *more_callbacks]`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Train with `global_batch_size` 32 on one rank and on two. How close are the two curves of the loss, and what still differs?
+# Train with a `global_batch_size` of 32 on one rank and on two. How close are the two loss curves, and what still differs?
 #
 # </details>
 
 
 # %% role="answer" id="train" tags=["script"]
 def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
-    """Train on all ranks together; return history, validation and the number of steps in an epoch."""
+    """Train on all ranks together; return the history, the validation result and the number of steps in an epoch."""
     # about 24 lines
     ### BEGIN SOLUTION
     pin_gpu()
@@ -757,15 +757,15 @@ with check("the training continues", section="10"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
 #
-# `main` is what every rank does; the script `train.py` beside this notebook calls it too: `horovodrun -np 2 python train.py`, or `srun python train.py` in a job.
+# Every rank runs `main`. The script `train.py` next to this notebook calls it, too: start it with `horovodrun -np 2 python train.py`, or in a job with `srun python train.py`.
 # `coursekit script 03` writes that script with *your* answers.
 #
-# An interrupted training in `folder` is continued. One that ended is moved to `<folder>-before`, and a new one begins.
+# If `folder` holds an interrupted training run, it is continued. A finished run is moved to `<folder>-before`, and a new one begins.
 
 
 # %% role="readonly" id="main" tags=["script"]
 class Losses(tf.keras.callbacks.Callback):
-    """Keep the loss of every batch of this rank; on rank 0, say how each epoch ended."""
+    """Record the loss of every batch on this rank; on rank 0, print the loss and accuracy of each epoch."""
 
     def __init__(self):
         super().__init__()
@@ -773,7 +773,7 @@ class Losses(tf.keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         before = self.total if batch else 0.0
-        self.total = (batch + 1) * float(logs["loss"])  # Keras has the mean of the epoch so far
+        self.total = (batch + 1) * float(logs["loss"])  # Keras reports the mean of the epoch so far
         self.by_step.append(self.total - before)
 
     def on_epoch_end(self, epoch, logs=None):
@@ -783,9 +783,9 @@ class Losses(tf.keras.callbacks.Callback):
 
 
 def main(name=model, more_callbacks=(), **changes):
-    """Train on this rank and return the result, with the seconds of its steps."""
+    """Train on this rank and return the result, with the losses and the speed of its steps."""
     hvd.init()
-    spare_horovod()  # AutoGraph need not translate Horovod's own code: a shorter first step
+    spare_horovod()  # keeps AutoGraph from translating Horovod's own code: a shorter first step
     tf.keras.mixed_precision.set_global_policy(precision)
     settings = {
         "batch_size": batch_size,
@@ -809,7 +809,7 @@ def main(name=model, more_callbacks=(), **changes):
         [step_times, losses, *more_callbacks],
     )
     result["losses"] = losses.by_step
-    if len(step_times.seconds) > 1:  # else the training had ended already
+    if len(step_times.seconds) > 1:  # otherwise training had already ended
         result |= {"first_step_s": step_times.first_s, "images_per_s": step_times.images_per_s}
     if hvd.rank() == 0:
         imagenet.end_training(where, result)
@@ -817,15 +817,15 @@ def main(name=model, more_callbacks=(), **changes):
 
 
 # %% [markdown] role="readonly" id="run-text"
-# The first step takes seconds: TensorFlow builds the graph of the whole network. It is measured apart.
+# The first step takes seconds, because TensorFlow builds the graph of the whole network. It is measured separately.
 #
-# On CPUs three settings make the steps faster:
+# On CPUs, three settings make the steps faster:
 #
-# - `bind_cores=True` keeps each rank to its own cores. Otherwise the system moves them about, and Horovod's background threads push in between. In a job, Slurm does it.
-# - Horovod's background thread looks for gradients to send once in every *cycle*, by default each millisecond, and each look takes time from computing. `HOROVOD_CYCLE_TIME=10` lets it look every 10 ms.
-# - `num_groups = 1`, for `make_optimizer`: one large message instead of many small ones.
+# - `bind_cores=True` keeps each rank on its own cores. Otherwise the system moves ranks between cores, and Horovod's background threads get in their way. In a job, Slurm does this.
+# - Once per *cycle*, by default every millisecond, Horovod's background thread looks for gradients to send, and this takes time away from computing. With `HOROVOD_CYCLE_TIME=10`, it looks every 10 ms.
+# - `num_groups = 1`, used in `make_optimizer`, sends one large message instead of many small ones.
 #
-# `HOROVOD_TIMELINE` makes rank 0 write down what it does when; you see it in section 13.
+# `HOROVOD_TIMELINE` makes rank 0 record what it does and when; section 13 uses this timeline.
 
 # %% role="readonly" id="run" tags=["picture"]
 settings_of_ranks = {"HOROVOD_CYCLE_TIME": "10", "HOROVOD_TIMELINE": str(Path("timeline.json").absolute())}
@@ -838,11 +838,11 @@ print("validation:", {name: round(value, 3) for name, value in results[0]["valid
 training_pictures.show_training(results, model)
 
 # %% [markdown] role="readonly" id="interrupted-text"
-# *Expected:* the loss falls, and the accuracy on the synthetic images is clearly above 12 %, the share of each of their eight classes.
+# *Expected:* the loss falls, and the accuracy on the synthetic images is clearly above 12 %, which is the share of each of the eight classes.
 #
 # ## 11. When a node fails (4 minutes)
 #
-# Here a small network is trained for two epochs, and in the middle of the second one rank is killed. The others would wait for it for ever; `ranks.run` ends them and says what happened.
+# Here a small network is trained for two epochs. In the middle of the second epoch, one rank is killed. The others would wait for it for ever; `ranks.run` ends them and reports what happened.
 
 
 # %% role="readonly" id="interrupted" tags=["picture"]
@@ -865,46 +865,46 @@ except ranks.RankError as error:
     print(error)
 
 # %% [markdown] role="readonly" id="continued-text"
-# The same call again finds the checkpoint of the first epoch and trains the second:
+# The next run finds the checkpoint of the first epoch and trains only the second epoch:
 
 # %% role="readonly" id="continued" tags=["picture"]
 continued = ranks.run(main, num_ranks=max(2, num_ranks), **small, **limits)[0]
 print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.round(continued["history"]["loss"], 2))
 
 # %% [markdown] role="readonly" id="loop-text"
-# ## 12. At home: a loop of one's own
+# ## 12. At home: your own training loop
 #
-# This section takes about 10 minutes, which are not among those of the lab. Nothing after it needs it.
+# This section takes about 10 minutes, which do not count towards the lab's time. Nothing after it depends on it.
 #
-# Without `fit`, the tape averages: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop: it does so in `minimize`, which only `fit` calls.
+# Without `fit`, the tape does the averaging: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop: it averages in `minimize`, which only `fit` calls.
 #
-# Real networks need the step compiled by `tf.function`. Make that function *once*: a `@tf.function` inside the loop, or one called with Python numbers, is traced again in every step, which takes seconds each time.
-# Nothing in the step needs AutoGraph, which turns Python's `if` and `for` into graph code: `autograph=False` saves the time to translate Horovod's own code, too.
+# For real networks, compile the step with `tf.function`. Create that function *once*: a `@tf.function` inside the loop, or one called with Python numbers, is traced again in every step, which takes seconds each time.
+# The step does not need AutoGraph, which turns Python's `if` and `for` into graph code. `autograph=False` also saves the time for translating Horovod's own code.
 #
-# **Exercise (1 point).** Write `make_step`: it returns a compiled function `step(pictures, labels)` that makes one step with averaged gradients in training mode and returns the loss of this rank's batch.
+# **Exercise (1 point).** Write `make_step`: it returns a compiled function `step(pictures, labels)` that takes one step in training mode, with averaged gradients, and returns the loss of this rank's batch.
 #
 # <details><summary>Hint</summary>
 #
-# A function inside a function, with `@tf.function(autograph=False)` above it. Its lines are those of one step in lab 02, section 8.
+# Define a function inside the function, with `@tf.function(autograph=False)` above it. Its lines are the ones that make up a step in lab 02, section 8.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `network(pictures, training=True)` inside the tape; wrap the tape after it, then `tape.gradient(…, network.trainable_variables)` and `optimizer.apply_gradients(zip(…, …))`.
+# Call `network(pictures, training=True)` inside the tape. After that, wrap the tape, and call `tape.gradient(…, network.trainable_variables)` and `optimizer.apply_gradients(zip(…, …))`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add up the gradients of four batches before one update. How often do the ranks have to meet now, and which batch size does the training have?
+# Add up the gradients of four batches before each update. How often do the ranks have to communicate now, and what is the effective batch size?
 #
 # </details>
 
 
 # %% role="answer" id="make-step"
 def make_step(network, optimizer, loss_of):
-    """Return a compiled training step on this rank's batch with averaged gradients."""
+    """Return a compiled function that takes one training step on this rank's batch with averaged gradients."""
 
     # about 9 lines
     ### BEGIN SOLUTION
@@ -931,13 +931,13 @@ with check("a step of one's own", section="12"):
 # %% [markdown] role="readonly" id="throughput-text"
 # ## 13. How fast is it? (4 minutes)
 #
-# *Throughput* is counted in images per second. *Scaling efficiency* compares N ranks with N times one rank, measured here in the same way.
-# The timeline says how much of the time the gradients travelled. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.
+# *Throughput* is measured in images per second. *Scaling efficiency* compares the throughput of N ranks with N times the throughput of one rank. Both are measured here in the same way.
+# The timeline shows how much of the time was spent on sending gradients. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.
 
 
 # %% role="readonly" id="throughput" tags=["picture"]
 def measure_alone():
-    """Return the images per second of one rank, which has nobody to talk to."""
+    """Return the images per second of a single rank, which communicates with no other rank."""
     hvd.init()
     tf.keras.mixed_precision.set_global_policy(precision)
     network = build_network(model, image_size)
@@ -950,7 +950,7 @@ def measure_alone():
 
 
 alone = ranks.run(measure_alone, num_ranks=1, seed=seed, **limits)
-# One rank alone sends nothing.
+# A single rank sends nothing.
 share = throughput.communication_share("timeline.json") if num_ranks > 1 else 0.0
 throughput.show_throughput(
     [
@@ -961,11 +961,11 @@ throughput.show_throughput(
 print(f"the first step, in which TensorFlow builds the graph, took {results[0]['first_step_s']:.1f} s")
 
 # %% [markdown] role="readonly" id="end"
-# On a laptop both ranks share one memory and two cores, and an image this small is computed quickly, so communication weighs more than on GPUs with large images.
-# One rank alone also has the other core for its input pipeline.
+# On a laptop, both ranks share one memory and two cores, and an image this small is processed quickly, so communication takes a larger share than on GPUs with large images.
+# A single rank can also use the other core for its input pipeline.
 #
-# Ranks of a notebook talk over TCP (Horovod's *Gloo*). For a large network such as ResNet50, with 100 MB of gradients in every step, TCP takes longer than necessary.
-# On one node MPI hands them over in memory. Messages of 2 MB then stay in a core's cache:
+# Ranks started from a notebook communicate over TCP (Horovod's *Gloo*). For a large network such as ResNet50, with 100 MB of gradients in every step, TCP takes longer than necessary.
+# Within one node, MPI passes the gradients through memory. Messages of 2 MB then stay in a core's cache:
 #
 # ```
 # mpirun -np 2 --bind-to core -x HOROVOD_CYCLE_TIME=10 -x HOROVOD_FUSION_THRESHOLD=2097152 python train.py --model ResNet50
@@ -974,19 +974,19 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 # ## What you can now do
 #
 # - feed every rank from its own files, without gaps;
-# - adapt a Keras training to N ranks, its rate and its steps as well as its optimiser and callbacks;
-# - continue a training that was interrupted, and validate on all ranks without a bias;
+# - adapt Keras training to N ranks: the learning rate and the steps as well as the optimiser and the callbacks;
+# - continue an interrupted training run, and validate on all ranks without bias;
 # - measure throughput and efficiency, and say where the time goes.
 #
 # **Further reading**
 #
 # - [Horovod with Keras](https://horovod.readthedocs.io/en/stable/keras.html): callbacks and optimiser in Horovod's own words
-# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): what each step of an input pipeline costs and hides
-# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, with what went wrong on the way
+# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): what each step of an input pipeline costs, and how to hide that cost
+# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, and what went wrong on the way
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

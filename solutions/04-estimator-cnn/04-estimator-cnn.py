@@ -2,25 +2,25 @@
 # # Lab 04: Convolutional networks with the Estimator API
 #
 # **105 minutes, 20 points, two or more ranks.**
-# Lab 03 in another language: the same files and the same networks, trained through TensorFlow's older interface, the *Estimator*.
-# Much code at computing centres is written with it. You will meet it, and it ended with TensorFlow 2.15, so you will also have to carry such code on.
+# This is lab 03 again, with the same files and the same networks, but trained through TensorFlow's older interface, the *Estimator*.
+# Much code at computing centres still uses it, so you will meet it. It ended with TensorFlow 2.15, so you will also have to port such code.
 #
 # After this lab you can
 #
 # - write an input function and a model function for an Estimator, and adapt them from one process to many with Horovod;
-# - give sessions their own GPU, and let one rank alone write checkpoints;
-# - continue a training, and evaluate it, when only one rank holds the checkpoint;
+# - give each rank's sessions their own GPU, and let only one rank write checkpoints;
+# - continue a training run, and evaluate it, when only one rank has the checkpoint;
 # - train the same network with `tf.distribute.MultiWorkerMirroredStrategy` and `TF_CONFIG`.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
-# The checks use a tiny network that writes down what it sees, so they take seconds, not minutes.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The checks use a tiny network that records what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To train another network on other files, change them here, or run the notebook with
+# These parameters control the run. To train another network on other files, change them here, or run the notebook with
 # `coursekit execute 04 -p model ResNet50 -p image_size 224 -p data /path/to/imagenet`.
 
 # %% tags=["parameters"] id="parameters"
@@ -28,19 +28,19 @@ num_ranks = 2
 model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
-num_held_out = 2  # files of the training set that are kept for evaluation
+num_held_out = 2  # training files that are held out for evaluation
 batch_size = 16  # images per rank and step
-learning_rate = 0.01  # of one rank
+learning_rate = 0.01  # for one rank
 num_epochs = 2
-folder = "training"  # checkpoints and summaries
-num_threads = 1  # of each rank; 0: as many as TensorFlow likes
-time_limit_min = 10  # after which a training on ranks is ended
+folder = "training"  # for checkpoints and summaries
+num_threads = 1  # per rank; 0: as many as TensorFlow chooses
+time_limit_min = 10  # a run on ranks is stopped after this time
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow greets us with a page of messages
 
 # %% role="readonly" id="notebook-imports"
 from coursekit import ranks
@@ -50,7 +50,7 @@ ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while t
 # %% role="readonly" id="library-imports" tags=["script"]
 import functools
 
-import coursekit.estimator  # tf.estimator for TensorFlow 2.16 and later, before Horovod looks for it
+import coursekit.estimator  # provides tf.estimator on TensorFlow 2.16 and later; Horovod, imported next, looks for it
 import horovod.tensorflow as hvd
 import tensorflow as tf
 
@@ -69,49 +69,49 @@ import numpy as np
 from coursekit.pictures import training as training_pictures
 from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_strategy, lab04_training
 
-# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+# Leave the GPUs to the ranks: in this process, TensorFlow would take all the memory of one.
 tf.config.set_visible_devices([], "GPU")
 
-limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # of every run on ranks
+limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # for every run on ranks
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (5 minutes)
 #
-# The data are those of lab 03: TFRecord files in ImageNet's form. ImageNet's own validation files are for the end of a project.
-# To see while you work how good a network is, keep some of the *training* files back: they are *held out*, never trained on.
+# The data are the same as in lab 03: TFRecord files in ImageNet's format. Keep ImageNet's own validation files for the end of a project.
+# To see how good a network is while you work on it, keep back some of the *training* files: they are *held out*, never trained on.
 
 # %% role="readonly" id="find-files" tags=["script"]
 data_folder = imagenet.find_data(data)
 files = imagenet.list_files(data_folder, "train")
 
 # %% [markdown] role="readonly" id="split-text"
-# A split goes wrong easily and nobody notices. One published course took "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither.
-# The other way round is worse: a file in both, and the network is examined with images that it has learnt.
+# It is easy to get a split wrong without anyone noticing. One published course used "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither part.
+# The opposite mistake is worse: if a file is in both parts, the network is tested on images that it was trained on.
 #
-# **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out. It may be all files, or none.
+# **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out. These may be all of the files, or none.
 #
 # <details><summary>Hint</summary>
 #
-# One slice up to a place in the list, one from *the same* place on. What is `files[:-0]`?
+# Take one slice up to a position in the list, and one from *the same* position on. What is `files[:-0]`?
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# It is the empty list. So count the place from the front: `len(files) - num_held_out`.
+# It is the empty list. So count the position from the front: `len(files) - num_held_out`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Hold out files at random, not the last ones. What must all ranks have in common for that?
+# Hold out random files instead of the last ones. What must be the same on all ranks for that?
 #
 # </details>
 
 
 # %% role="answer" id="split-files" tags=["script"]
 def split_files(files, num_held_out):
-    """Return the files for training and those that are held out, two lists."""
+    """Return two lists: the files for training, and the files that are held out."""
     # about 2 lines
     ### BEGIN SOLUTION
     place = len(files) - num_held_out
@@ -133,14 +133,14 @@ for name, part in zip(("training", "held out"), split_files(files, num_held_out)
 # %% [markdown] role="readonly" id="input-text"
 # ## 2. The input function (11 minutes)
 #
-# An Estimator does not take a data set but a function that makes one, because it builds a graph of its own for each training and each evaluation.
+# An Estimator takes a function that makes a data set, not the data set itself, because it builds a new graph for each training run and each evaluation.
 #
-# The steps from a file to a batch are those of lab 03 and are given here. Every image is cut with random numbers that follow from `seed` and from its place in the data, so two runs see exactly the same.
+# The steps from a file to a batch are the same as in lab 03 and are given here. Each training image is cropped with random numbers derived from `seed` and from its position in the data, so two runs see exactly the same images.
 
 
 # %% role="readonly" id="read-files" tags=["script"]
 def load_picture(record, training, image_size, numbers):
-    """Return a record's image, pixels from -1 to 1, and its label; `numbers` seed the random cut for training."""
+    """Return a record's image, with pixels from -1 to 1, and its label; `numbers` seed the random crop for training."""
     encoded, label = imagenet.parse_record(record)
     shape = tf.io.extract_jpeg_shape(encoded)
     if training:
@@ -157,41 +157,41 @@ def load_picture(record, training, image_size, numbers):
 
 
 def read_files(files):
-    """Return the records of the files, several files read in turns."""
+    """Return the records of the files, interleaved from several files at a time."""
     return tf.data.Dataset.from_tensor_slices(files).interleave(imagenet.read_records, cycle_length=4)
 
 
 def make_batches(records, training, params):
-    """Return batches of images and labels; for training they are all full."""
+    """Return batches of images and labels; for training, all batches are full."""
     load = lambda number, record: load_picture(record, training, params["image_size"], (params["seed"], number))
     dataset = records.enumerate().map(load, num_parallel_calls=tf.data.AUTOTUNE)
     return dataset.batch(params["batch_size"], drop_remainder=training).prefetch(tf.data.AUTOTUNE)
 
 
 # %% [markdown] role="readonly" id="input-exercise-text"
-# What the three functions do not do is yours:
+# You write the part that these three functions leave out:
 #
-# - Each *worker* reads its own files. `worker` is its number, from 0, and `num_workers` their number. With Horovod a worker is a rank; in section 8 it will be something else, so the function gets both as arguments and never asks Horovod.
-# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, the same on all workers, *then* repeated without end. In an evaluation every image comes once.
+# - Each *worker* reads its own files. `worker` is its number, counted from 0, and `num_workers` is the number of workers. With Horovod, a worker is a rank; in section 8 it will be something else. So the function gets both as arguments and never asks Horovod.
+# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, the same on all workers, and *then* repeated without end. For evaluation, every image comes once.
 #
 # **Exercise (3 points).** Write `input_fn`.
 #
 # <details><summary>Hint</summary>
 #
-# First a slice of the list of files with a step. Then `read_files`, for training `.shuffle(buffer, seed=…)` and `.repeat()`, and last `make_batches`.
+# First take a slice of the list of files with a step. Then call `read_files`, for training `.shuffle(buffer, seed=…)` and `.repeat()`, and finally `make_batches`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Take a batch as worker 0 of 2 and one as worker 1, and count the labels in each with `np.unique`. Would you notice if a worker got one class only?
+# Take one batch as worker 0 of 2 and another as worker 1, and count the labels in each with `np.unique`. Would you notice if a worker got only one class?
 #
 # </details>
 
 
 # %% role="answer" id="input-fn" tags=["script"]
 def input_fn(files, training, worker, num_workers, params):
-    """Return this worker's batches of images and labels; without end for training."""
+    """Return this worker's batches of images and labels; for training, they never end."""
     # about 4 lines
     ### BEGIN SOLUTION
     records = read_files(files[worker::num_workers])
@@ -203,7 +203,7 @@ def input_fn(files, training, worker, num_workers, params):
 
 # %% role="readonly" id="input-trial"
 input_trial = lab04_data.try_input_fn(input_fn, num_workers=3)
-print(input_trial.error or "The input function read as each of three workers; now the checks.")
+print(input_trial.error or "The input function ran as each of three workers; now the checks.")
 
 # %% role="tests" id="input-shards-tests" points=2
 with check("shards", section="2"):
@@ -219,52 +219,52 @@ with check("data for training and for evaluation", section="2"):
 # %% [markdown] role="readonly" id="model-text"
 # ## 3. The model function (28 minutes)
 #
-# The heart of an Estimator is a function that gets a batch and a *mode* and says what is to be done with it, as an `EstimatorSpec`:
+# The heart of an Estimator is its model function. It gets a batch and a *mode*, and returns an `EstimatorSpec` that says what to do with the batch:
 #
-# | mode | what is asked for | what the specification holds |
+# | mode | purpose | contents of the specification |
 # | --- | --- | --- |
 # | `tf.estimator.ModeKeys.TRAIN` | one training step | `loss`, `train_op` |
 # | `tf.estimator.ModeKeys.EVAL` | loss and metrics | `loss`, `eval_metric_ops` |
-# | `tf.estimator.ModeKeys.PREDICT` | answers; `labels` is `None` | `predictions` |
+# | `tf.estimator.ModeKeys.PREDICT` | predictions; `labels` is `None` | `predictions` |
 #
-# It is called once for each graph, not once for each step: an Estimator comes from the time before eager execution. So all it makes are pieces of a graph, from `tf.compat.v1`.
+# The function is called once for each graph, not once for each step, because the Estimator dates from before eager execution. So it only builds parts of a graph, with `tf.compat.v1`.
 #
-# Four things are easily forgotten, and none of them ends in an error:
+# Four things are easy to forget, and none of them raises an error:
 #
-# 1. **Training mode.** `network(features, training=…)` must be true in training *only*. Otherwise batch normalisation uses the statistics of the batch in an evaluation, and the answer for an image depends on its neighbours. Section 6 shows how much.
-# 2. **Updates.** Batch normalisation keeps moving averages for the evaluation. In a graph, nobody computes them unless the training step depends on them: they are in `network.get_updates_for(features)`.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser of `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not give it a Keras optimiser: it passes that to Horovod's Keras module, and drops `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
-# 4. **Rate.** `params["learning_rate"]` is the rate of one rank; multiply it by the number of ranks, as in lab 02.
+# 1. **Training mode.** The flag in `network(features, training=…)` must be true in training *only*. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how much.
+# 2. **Updates.** Batch normalisation keeps moving averages for evaluation. In a graph, the averages change only if the training step depends on their updates, which are in `network.get_updates_for(features)`.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not give it a Keras optimiser: it would pass that to Horovod's Keras module and drop `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
+# 4. **Rate.** `params["learning_rate"]` is the rate for one rank; multiply it by the number of ranks, as in lab 02.
 #
-# **Exercise (4 points).** Write `model_fn`. `params["build"]()` makes a network that returns logits.
-# The optimiser is `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9, and nothing is added: no weight decay, no clipping, no schedule, no smoothed labels.
-# The metrics hold an `"accuracy"`, the predictions the `"classes"`. Ranks wait for each other in TRAIN only, since in section 6 rank 0 may evaluate alone.
+# **Exercise (4 points).** Write `model_fn`. `params["build"]()` builds a network that returns logits.
+# Use the optimiser `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9, and add nothing: no weight decay, no clipping, no schedule, no label smoothing.
+# The metrics contain the `"accuracy"`, and the predictions contain the `"classes"`. Ranks may wait for each other only in TRAIN, because rank 0 may evaluate alone in section 6.
 #
 # <details><summary>Hint: the parts</summary>
 #
 # `tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)`; `tf.argmax(logits, axis=1)`; `tf.compat.v1.metrics.accuracy(labels, classes)`;
-# `optimizer.minimize(loss, tf.compat.v1.train.get_global_step())`: with the global step, or training never ends.
+# `optimizer.minimize(loss, tf.compat.v1.train.get_global_step())`: pass the global step, or training never ends.
 #
 # </details>
 #
 # <details><summary>Hint: the updates</summary>
 #
-# `with tf.control_dependencies(network.get_updates_for(features)):` around `minimize` makes every step wait for them.
-# Or `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
-# (`network.updates` also holds those of the empty call with which Keras built the network: they have no images to work on.)
+# `with tf.control_dependencies(network.get_updates_for(features)):` around `minimize` makes every step wait for the updates.
+# Or use `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
+# (`network.updates` also contains the updates from the call in which Keras built the network: those have no images to work on.)
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add a second metric, the share of images whose label is among the best five: `tf.math.in_top_k` with `tf.compat.v1.metrics.mean`.
+# Add a second metric, the share of images whose label is among the top five predictions: use `tf.math.in_top_k` with `tf.compat.v1.metrics.mean`.
 #
 # </details>
 
 
 # %% role="answer" id="model-fn" tags=["script"]
 def model_fn(features, labels, mode, params):
-    """Return what is to be done with a batch in this mode, an EstimatorSpec."""
+    """Return an EstimatorSpec that says what to do with a batch in this mode."""
     # about 16 lines
     ### BEGIN SOLUTION
     training = mode == tf.estimator.ModeKeys.TRAIN
@@ -312,33 +312,33 @@ with check("moving averages", section="3"):
     lab04_pieces.check_statistics(model_trial)
 
 # %% [markdown] role="quiz" id="updates-quiz"
-# A model function forgets the updates of batch normalisation. Where does one see it?
+# A model function forgets the updates of batch normalisation. Where do you notice it?
 #
-# - [ ] In an error in the first step.
-#   Nothing depends on the updates, so the graph is whole without them, and TensorFlow has nothing to complain of.
-# - [ ] In the loss of the training, which does not fall.
-#   In training mode the layers use the statistics of the batch at hand: the training does not need the moving averages and looks as always.
-# - [x] In the evaluation alone, which is bad.
-#   An evaluation uses the moving averages, and these still stand at 0 and 1, as they began. The training has looked well all the time.
+# - [ ] In the first step, which raises an error.
+#   Nothing depends on the updates, so the graph is complete without them, and TensorFlow has nothing to complain about.
+# - [ ] In the training loss, which does not fall.
+#   In training mode, the layers use the statistics of the current batch: training does not need the moving averages and looks normal.
+# - [x] Only in the evaluation, which gives bad results.
+#   An evaluation uses the moving averages, which are still at their initial values, 0 and 1. Training looked fine all along.
 
 # %% [markdown] role="readonly" id="config-text"
 # ## 4. The configuration (10 minutes)
 #
-# An Estimator opens *sessions* of its own, and a session does not know what `tf.config` says. It has its own configuration, a `tf.compat.v1.ConfigProto`,
-# which reaches it in a `tf.estimator.RunConfig`.
+# An Estimator opens its own *sessions*, and a session ignores `tf.config`. It has its own configuration, a `tf.compat.v1.ConfigProto`.
+# You pass this to the Estimator inside a `tf.estimator.RunConfig`.
 #
-# In such a configuration a GPU is pinned by its number *as text*: `gpu_options.visible_device_list = "0"`. And `gpu_options.allow_growth = True` takes memory as it is needed.
+# In this configuration, you pin a GPU by its number *as text*: `gpu_options.visible_device_list = "0"`. With `gpu_options.allow_growth = True`, TensorFlow takes memory only as it needs it.
 #
-# The RunConfig also says where checkpoints and summaries go, the `model_dir`. All ranks hold the same weights, so one copy is enough, and two ranks that write into one folder destroy each other's files.
-# A rank without a `model_dir` gets an empty folder of its own among the temporary files. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns them off.
+# The RunConfig also names the folder for checkpoints and summaries, the `model_dir`. All ranks hold the same weights, so one copy is enough, and two ranks that write to the same folder destroy each other's files.
+# A rank without a `model_dir` gets its own empty temporary folder. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns them off.
 #
-# `new_session_config()` below makes such a configuration. On CPUs it turns off TensorFlow's rewriting of graphs before their first step:
-# for a network of hundreds of layers that takes many seconds, more than a short training gains by it.
+# `new_session_config()` below makes such a configuration. On CPUs, it stops TensorFlow from rewriting each graph before its first step:
+# for a network with hundreds of layers, the rewriting takes many seconds, more than a short run gains from it.
 
 
 # %% role="readonly" id="new-session-config" tags=["script"]
 def new_session_config():
-    """Return a session's configuration in which graphs are rewritten on GPUs only, where it pays."""
+    """Return a session configuration that allows graph rewriting only on GPUs, where it pays off."""
     session_config = tf.compat.v1.ConfigProto()
     has_gpu = bool(tf.config.list_physical_devices("GPU"))
     session_config.graph_options.rewrite_options.disable_meta_optimizer = not has_gpu
@@ -346,25 +346,25 @@ def new_session_config():
 
 
 # %% [markdown] role="readonly" id="config-exercise-text"
-# **Exercise (2 points).** Write `make_run_config`. Rank 0 saves a checkpoint every 100 steps; all ranks have the `tf_random_seed` of the parameter `seed`.
+# **Exercise (2 points).** Write `make_run_config`. Rank 0 saves a checkpoint every 100 steps; on all ranks, `tf_random_seed` is the parameter `seed`.
 #
 # <details><summary>Hint</summary>
 #
-# `session_config = new_session_config()`, then set its options. Which of rank and local rank counts the GPUs of a node?
-# `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` as `model_dir` stands for none.
+# Start with `session_config = new_session_config()`, then set its options. Which one counts the GPUs of a node, the rank or the local rank?
+# `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` leaves the `model_dir` unset.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Keep only the three newest checkpoints and write a summary every ten steps: `keep_checkpoint_max` and `save_summary_steps`. Look at the folder after a run.
+# Keep only the three newest checkpoints and write a summary every ten steps, with `keep_checkpoint_max` and `save_summary_steps`. Look at the folder after a run.
 #
 # </details>
 
 
 # %% role="answer" id="make-run-config" tags=["script"]
 def make_run_config(folder):
-    """Return this rank's RunConfig: its GPU, and on rank 0 the folder for checkpoints and summaries."""
+    """Return this rank's RunConfig with its GPU and, on rank 0, the folder for checkpoints and summaries."""
     # about 7 lines
     ### BEGIN SOLUTION
     session_config = new_session_config()
@@ -398,20 +398,20 @@ with check("files and seed", section="4"):
 # %% [markdown] role="readonly" id="train-text"
 # ## 5. Training (20 minutes)
 #
-# `estimator.train(function, hooks=[…], max_steps=…)` trains. *Hooks* are what callbacks are in Keras. Horovod has one that matters:
-# `hvd.BroadcastGlobalVariablesHook(0)` gives all ranks the variables of rank 0, before the first step.
+# `estimator.train(function, hooks=[…], max_steps=…)` trains the network. *Hooks* correspond to callbacks in Keras. Horovod has one that matters here:
+# `hvd.BroadcastGlobalVariablesHook(0)` sends the variables of rank 0 to all ranks before the first step.
 #
-# Among these variables is the *global step*, the number of steps made so far. That is how a training continues: rank 0 finds a checkpoint in its `model_dir`, loads it, and the hook sends weights, momenta and global step to all the others.
-# With `max_steps` all ranks then stop at the same step.
+# One of these variables is the *global step*, the number of steps taken so far. This is how an interrupted run continues: rank 0 finds a checkpoint in its `model_dir` and loads it, and the hook sends weights, momenta and global step to all other ranks.
+# With `max_steps`, all ranks then stop at the same step.
 #
-# With one exception. If the training has *ended*, rank 0 reads in its checkpoint that nothing is left and returns at once; the others have no checkpoint, begin, and wait for a broadcast that never comes.
-# So rank 0 has to say first how many steps are done:
+# There is one exception. If the training has *ended*, rank 0 sees in its checkpoint that no steps are left and returns at once; the others have no checkpoint, start training, and wait for a broadcast that never comes.
+# So rank 0 must first tell the others how many steps are done:
 
 
 # %% role="readonly" id="num-steps-done" tags=["script"]
 def start():
-    """Initialise Horovod, and pin the GPU for what runs outside sessions, such as `hvd.broadcast_object`."""
-    tf.get_logger().setLevel("ERROR")  # an Estimator tells all it does, and in every line that it will be gone
+    """Initialise Horovod, and pin the GPU for code that runs outside sessions, such as `hvd.broadcast_object`."""
+    tf.get_logger().setLevel("ERROR")  # an Estimator logs all it does, and warns in every line that it will be removed
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -420,36 +420,36 @@ def start():
 
 
 def num_steps_done(folder):
-    """Return how many steps the newest checkpoint in the folder has behind it, 0 without one."""
+    """Return the number of steps taken before the newest checkpoint in the folder, or 0 if there is none."""
     checkpoint = tf.train.latest_checkpoint(folder)
     return int(tf.train.load_variable(checkpoint, "global_step")) if checkpoint else 0
 
 
 # %% [markdown] role="readonly" id="train-exercise-text"
-# **Exercise (5 points).** Write `train`. Horovod is initialised already.
+# **Exercise (5 points).** Write `train`. Horovod is already initialised.
 #
-# - Make the Estimator with your `model_fn` and `params`, and *hand your configuration over*: `config=make_run_config(folder)`. In one published course it was made, and the GPU pinned in it, but the Estimator never got it.
-# - `num_steps` are the steps that *one* process would make. N ranks use N times as many images in a step, so they make N times fewer.
-# - Take the number of steps done from rank 0. If there are some left, train with your `input_fn` on this rank's files, with the broadcast hook and all those in `hooks`.
+# - Make the Estimator with your `model_fn` and `params`, and *pass your configuration to it*: `config=make_run_config(folder)`. One published course made a configuration and pinned the GPU in it, but never passed it to the Estimator.
+# - `num_steps` is the number of steps that *one* process would take. N ranks use N times as many images per step, so they take N times fewer steps.
+# - Get the number of completed steps from rank 0. If any steps are left, train with your `input_fn` on this rank's files, with the broadcast hook and all the hooks in `hooks`.
 # - Return the Estimator.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.estimator.Estimator(model_fn, config=…, params=…)`. `hvd.broadcast_object(num_steps_done(folder), root_rank=0)` returns on every rank what rank 0 has found.
-# The input function must have no arguments: `lambda: input_fn(files, True, hvd.rank(), hvd.size(), params)`.
+# `tf.estimator.Estimator(model_fn, config=…, params=…)`. `hvd.broadcast_object(num_steps_done(folder), root_rank=0)` returns rank 0's result on every rank.
+# The input function must take no arguments: `lambda: input_fn(files, True, hvd.rank(), hvd.size(), params)`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write a hook that prints on rank 0 the seconds of every tenth step: a `tf.estimator.SessionRunHook` with `before_run` and `after_run`.
+# Write a hook that prints, on rank 0, how many seconds every tenth step takes: a `tf.estimator.SessionRunHook` with `before_run` and `after_run`.
 #
 # </details>
 
 
 # %% role="answer" id="train" tags=["script"]
 def train(files, folder, num_steps, params, hooks=()):
-    """Train on all ranks together what is left of `num_steps` steps of one process; return the Estimator."""
+    """Train the remaining steps on all ranks together; return the Estimator. `num_steps` is for one process."""
     # about 8 lines
     ### BEGIN SOLUTION
     estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
@@ -495,50 +495,50 @@ with check("the training continues (train)", section="5"):
     lab04_training.check_continued(train_trial)
 
 # %% [markdown] role="quiz" id="checkpoint-quiz"
-# A training was interrupted after 400 steps, and rank 0 alone has the checkpoint. It is started again. What makes *all* ranks go on at step 400 with the same weights?
+# A training run was interrupted after 400 steps, and only rank 0 has the checkpoint. The run is started again. What makes *all* ranks continue at step 400 with the same weights?
 #
 # - [x] The broadcast hook.
-#   Rank 0 restores its session from the checkpoint first; then the hook sends all of its variables, among them weights, momenta and the global step.
+#   Rank 0 first restores its session from the checkpoint; then the hook sends all its variables, including weights, momenta and the global step.
 # - [ ] Each rank loads the checkpoint from the folder.
 #   Only rank 0 has a model_dir. The others begin with random weights at step 0, and on another node they may not even see the folder.
 # - [ ] The wrapped optimiser, in its first step.
-#   It averages gradients. Equal updates added to different weights leave them different, and the other ranks would still count from 0.
+#   It only averages gradients. If you add equal updates to different weights, the weights still differ, and the other ranks would still count from 0.
 
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 6. Evaluation (12 minutes)
 #
-# If every rank evaluates all images, N ranks do N times the work for one number. Two ways are right:
+# If every rank evaluates all images, N ranks do N times the work for one number. There are two correct ways:
 #
-# - **Rank 0 alone** evaluates all images, and the others wait. Simple, and enough when an evaluation is short. No collective may be inside, since the others do not come.
-# - **Each rank evaluates its own files**, N times as fast. Then two things are to be done:
-#   - All ranks need the weights. Without a checkpoint in its `model_dir` an Estimator evaluates *random* weights, with no more than a remark in its log. So rank 0 tells the others the path of its checkpoint, `estimator.latest_checkpoint()`.
-#   - The shards are *unequal*. The mean of the ranks' accuracies is wrong then; each has to be weighted with its number of images, as in lab 03.
+# - **Rank 0 alone** evaluates all images, and the others wait. This is simple, and enough if the evaluation is short. Use no collective inside it, because the other ranks would not take part.
+# - **Each rank evaluates its own files**, which is N times as fast. Then take care of two things:
+#   - All ranks need the weights. Without a checkpoint in its `model_dir`, an Estimator evaluates *random* weights and only mentions this in its log. So rank 0 sends the others the path of its checkpoint, `estimator.latest_checkpoint()`.
+#   - The shards are *unequal*, so the plain mean of the ranks' accuracies is wrong. Weight each accuracy by the number of images in its shard, as in lab 03.
 #
-# **Exercise (2 points).** Write `evaluate`, in one of the two ways. It returns, at least on rank 0, a dictionary with the `"accuracy"` over all images.
+# **Exercise (2 points).** Write `evaluate` in one of these two ways. At least on rank 0, it returns a dictionary with the `"accuracy"` over all images.
 #
 # <details><summary>Hint: rank 0 alone</summary>
 #
-# `estimator.evaluate(lambda: input_fn(files, False, 0, 1, params))` under an `if`. For worker 0 of 1, all files are its own.
+# Call `estimator.evaluate(lambda: input_fn(files, False, 0, 1, params))` under an `if`. Worker 0 of 1 reads all files.
 #
 # </details>
 #
-# <details><summary>Hint: each rank its own files</summary>
+# <details><summary>Hint: each rank evaluates its own files</summary>
 #
-# `estimator.evaluate(function, checkpoint_path=…)` with the path from `hvd.broadcast_object`. `imagenet.count_images(files)` counts.
-# Right images and all images can be added up over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
+# Call `estimator.evaluate(function, checkpoint_path=…)` with the path from `hvd.broadcast_object`. `imagenet.count_images(files)` counts the images.
+# Add up the correctly classified images and all images over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write it in the other way, too, and compare the seconds. From how many held-out files on does it pay?
+# Write it the other way, too, and compare the times. From how many held-out files on does it pay to evaluate on all ranks?
 #
 # </details>
 
 
 # %% role="answer" id="evaluate" tags=["script"]
 def evaluate(estimator, files, params):
-    """Return the accuracy over all images in the files, as {"accuracy": …}; on rank 0 at least."""
+    """Return the accuracy over all images in the files as {"accuracy": …}, at least on rank 0."""
     # about 7 lines
     ### BEGIN SOLUTION
     checkpoint = hvd.broadcast_object(estimator.latest_checkpoint(), root_rank=0)
@@ -565,10 +565,10 @@ with check("accuracy of all shards", section="6"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
 #
-# `main` is what every rank does; the script `train.py` beside this notebook calls it too: `horovodrun -np 2 python train.py`, or `srun python train.py` in a job.
+# Every rank runs `main`. The script `train.py` beside this notebook calls it, too: start it with `horovodrun -np 2 python train.py`, or with `srun python train.py` in a job.
 # `coursekit script 04` writes that script with *your* answers.
 #
-# An interrupted training in `folder` is continued. One that ended is moved to `<folder>-before`, and a new one begins.
+# If `folder` holds an interrupted training run, that run continues. If the run has ended, the folder is moved to `<folder>-before`, and a new run starts.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -582,13 +582,13 @@ params = {
 
 
 class LossHistory(tf.estimator.SessionRunHook):
-    """Keep the loss of every step; on rank 0, say every twentieth."""
+    """Keep the loss of every step; on rank 0, print every twentieth."""
 
     def __init__(self):
         self.losses = []
 
     def before_run(self, run_context):
-        # The Estimator puts the loss of its specification there, as the last.
+        # The Estimator adds the loss of the EstimatorSpec to this collection last.
         losses = run_context.session.graph.get_collection(tf.compat.v1.GraphKeys.LOSSES)
         return tf.estimator.SessionRunArgs(losses[-1])
 
@@ -599,7 +599,7 @@ class LossHistory(tf.estimator.SessionRunHook):
 
 
 def main():
-    """Train and evaluate on this rank; return the losses of its steps and the accuracy."""
+    """Train and evaluate on this rank; return the number of steps, their losses and the accuracy."""
     start()
     training_files, held_out_files = split_files(files, num_held_out)
     num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
@@ -618,17 +618,17 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed, environ={"HOROVOD_CYCL
 training_pictures.show_run(results, model)
 
 # %% [markdown] role="readonly" id="run-text"
-# *Expected:* the loss falls from about 7, the logarithm of the number of classes.
-# The accuracy is above 12 %, the share of each of the eight classes of synthetic images.
+# *Expected:* the loss starts at about 7, the logarithm of the number of classes, and falls.
+# The accuracy is above 12 %, the share of each of the eight classes in the synthetic images.
 #
 # ### What training mode does to an evaluation
 #
-# A network that stays in training mode answers differently in an evaluation. Here are 64 of the held-out images, answered with the weights of the checkpoint in both modes, in batches of different sizes:
+# A network that stays in training mode makes different predictions in an evaluation. The next cell classifies 64 of the held-out images with the weights of the checkpoint, in both modes and in batches of different sizes:
 
 
 # %% role="readonly" id="mode-picture" tags=["picture"]
 def accuracies(sizes):
-    """Return the accuracy on held-out images by mode and size of the batches."""
+    """Return the accuracy on held-out images for each mode and batch size."""
     start()
     network = build_network(model, image_size)
     checkpoint = tf.train.latest_checkpoint(folder)
@@ -648,22 +648,22 @@ def accuracies(sizes):
 training_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **limits)[0])
 
 # %% [markdown] role="readonly" id="mode-text"
-# *Expected:* in evaluation mode all sizes give the same. In training mode the accuracy depends on the size of the batch, though images and weights are the same: it is poor in small batches,
-# and in large ones it may even look better. But an image's answer must not depend on its neighbours, and a user of the network may have only one image.
+# *Expected:* in evaluation mode, all batch sizes give the same accuracy. In training mode, the accuracy depends on the batch size, although images and weights are the same. It is poor with small batches,
+# and with large ones it may even look better. But the prediction for an image must not depend on the other images in its batch, and a user of the network may have only one image.
 #
 # ## 7. At home: from Keras to an Estimator
 #
-# This section takes about 3 minutes, which are not among those of the lab. Nothing after it needs it.
+# This section takes about 3 minutes, which do not count towards the lab's time. No later section needs it.
 #
-# One need not write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. It takes care of modes and updates.
-# But Horovod's wrapper, the broadcast hook and the rest are yours again, and the optimiser has to be one of the old ones.
+# You need not write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. It takes care of modes and updates.
+# But you still have to add Horovod's wrapper, the broadcast hook and the rest yourself, and the optimiser must be a legacy one.
 
 
 # %% role="readonly" id="converted" tags=["picture"]
 def converted():
     """Train a converted network for a few steps in one process; return its metrics."""
     start()
-    warnings.simplefilter("ignore")  # Keras warns of what the conversion itself calls
+    warnings.simplefilter("ignore")  # Keras warns about calls that the conversion itself makes
     network = build_network("SmallCNN", image_size)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     network.compile(tf.keras.optimizers.legacy.SGD(0.05, momentum=0.9), loss, metrics=["accuracy"])
@@ -677,28 +677,28 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 # %% [markdown] role="readonly" id="end-of-api-text"
 # ## 8. Why the Estimator ended, and what comes after (19 minutes)
 #
-# You have seen why: each mode has a graph of its own, and your function is called only to build it. You cannot look inside while it runs.
-# A wrong mode or a lost update raises no error.
-# Eager execution and Keras need none of this. TensorFlow 2.15 is the last version with `tf.estimator`.
-# With later ones, the line `import coursekit.estimator` near the top sets `tf.estimator` to that of the package tensorflow-estimator, which still works with TensorFlow 2.21.
-# Nobody maintains that package any more: it gives time, and code for the Estimator must still be carried over.
+# You have seen why the Estimator ended: each mode has a separate graph, and your function is called only to build it. You cannot look inside the graph while it runs.
+# A wrong mode or a missing update raises no error.
+# With eager execution and Keras, you need none of this. TensorFlow 2.15 is the last version with `tf.estimator`.
+# With later versions, the line `import coursekit.estimator` near the top takes `tf.estimator` from the package tensorflow-estimator, which still works with TensorFlow 2.21.
+# Nobody maintains that package any more: it buys you time, but code for the Estimator must still be ported.
 #
-# One idea lived on: *who takes part in a training is said from outside*. Horovod takes it from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, JSON with two parts:
+# One idea has survived: *a process learns from outside who takes part in the training*. Horovod gets this from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, which holds JSON with two parts:
 #
-# - `"cluster"`: for each kind of process the list of addresses, `host:port`, here `{"worker": [...]}`. It is the same for all.
-# - `"task"`: what *this* process is, `{"type": "worker", "index": 0}`.
+# - `"cluster"`: for each kind of process, the list of addresses, each `host:port`; here `{"worker": [...]}`. It is the same for all processes.
+# - `"task"`: the role of *this* process, such as `{"type": "worker", "index": 0}`.
 #
-# **Exercise (1 point).** Write `tf_config`, which returns that text for worker number `index` of those at `hosts`. It sets nothing: each worker does that for itself, below.
+# **Exercise (1 point).** Write `tf_config`. It returns this JSON text for worker number `index`; `hosts` lists the addresses of all workers. It must not set the variable: each worker does that itself, below.
 #
 # <details><summary>Hint</summary>
 #
-# `json.dumps(…)` makes text from dictionaries and lists.
+# `json.dumps(…)` turns dictionaries and lists into text.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A cluster may also have a `"chief"`. Look up what it does beyond a worker's work. Who does that in your cluster, which has none?
+# A cluster may also have a `"chief"`. Look up what it does in addition to a worker's tasks. Which process does that in your cluster, which has no chief?
 #
 # </details>
 
@@ -720,43 +720,43 @@ with check("TF_CONFIG", section="8"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="strategy-text"
-# `tf.distribute.MultiWorkerMirroredStrategy()` reads `TF_CONFIG` and connects the workers. It must be made before TensorFlow computes anything in the process. Then
+# `tf.distribute.MultiWorkerMirroredStrategy()` reads `TF_CONFIG` and connects the workers. Create it before TensorFlow computes anything in the process. Then
 #
-# - what is made inside `with strategy.scope():`, network and optimiser, exists once on each worker and is kept equal: that is the broadcast;
-# - `fit` averages the gradients over the workers: that is the wrapped optimiser;
-# - `strategy.distribute_datasets_from_function(function)` asks each worker for its data; `function` gets a `context` with `context.input_pipeline_id`, the worker's number, and `context.num_input_pipelines`, how many there are;
-# - `strategy.num_replicas_in_sync` is the number of workers (times the GPUs of each).
+# - the network and the optimiser, created inside `with strategy.scope():`, exist once on each worker and are kept equal: this replaces the broadcast;
+# - `fit` averages the gradients over the workers: this replaces the wrapped optimiser;
+# - `strategy.distribute_datasets_from_function(function)` asks each worker for its data; `function` gets a `context` with `context.input_pipeline_id`, the worker's number, and `context.num_input_pipelines`, the number of workers;
+# - `strategy.num_replicas_in_sync` is the number of workers (times the number of GPUs per worker).
 #
-# **Exercise (2 points).** Write `train_with_strategy`: the training of section 5, with your `input_fn`, in Keras. `TF_CONFIG` is set already, and every worker calls it.
-# Nothing is added here either, and Horovod takes no part: strategy and context know the workers. Hand `callbacks` on to `fit`; one of them keeps the losses for the picture below.
+# **Exercise (2 points).** Write `train_with_strategy`. It trains as in section 5, with your `input_fn`, but in Keras. Every worker calls this function, and `TF_CONFIG` is already set.
+# Add nothing here either, and do not use Horovod: strategy and context know the workers. Pass `callbacks` on to `fit`; one of them keeps the losses for the picture below.
 #
 # <details><summary>Hint</summary>
 #
-# `num_steps` and the rate are those of one process. Section 5 has divided the one by the number of ranks and multiplied the other; here the workers take the place of the ranks.
+# `num_steps` and the rate are for one process. The training of section 5 divides the steps by the number of ranks and multiplies the rate by it; here, workers take the place of ranks.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)`, and `network.compile` with the loss `SparseCategoricalCrossentropy(from_logits=True)` of `tf.keras.losses`.
+# In the scope: `params["build"]()`, `tf.keras.optimizers.SGD(rate, momentum=0.9)`, and `network.compile` with the loss `SparseCategoricalCrossentropy(from_logits=True)` from `tf.keras.losses`.
 # Outside: `strategy.distribute_datasets_from_function(lambda context: …)`, and `network.fit(dataset, steps_per_epoch=…, verbose=0, callbacks=…)`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Save the weights at the end. Why does TensorFlow ask *all* workers to call `save`, and each for a folder of its own?
+# Save the weights at the end. Why does TensorFlow require *all* workers to call `save`, each with a separate folder?
 #
 # </details>
 
 
 # %% role="answer" id="train-with-strategy"
 def train_with_strategy(files, num_steps, params, callbacks=()):
-    """Train on all workers together as many steps as `num_steps` of one process stand for."""
+    """Train on all workers together; `num_steps` is the total for one process."""
     # about 10 lines, in this order:
-    # - the strategy, and how many workers take part
+    # - the strategy, and the number of workers
     # - in its scope: the network, the optimiser with the scaled rate, compile
-    # - the data of each worker, by your input_fn
+    # - each worker's data, from your input_fn
     # - fit, with each worker's share of the steps
     ### BEGIN SOLUTION
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -785,26 +785,26 @@ with check("rate and steps (strategy)", section="8"):
     lab04_strategy.check_plan(strategy_trial)
 
 # %% [markdown] role="readonly" id="same-text"
-# Now both side by side: ten steps of the small network with Horovod and the Estimator, then ten with the strategy, from the same start, with the same images in the same order.
-# The two worker processes are real ones. Each finds a free port first, since a fixed one may be taken on a shared machine. Horovod serves only to number them; in a job it would be `SLURM_PROCID`.
+# The next cell compares the two: it trains the small network for ten steps with Horovod and the Estimator, then for ten with the strategy. Both runs start from the same weights and use the same images in the same order.
+# The two workers are real processes. Each one first finds a free port, because a fixed port may be in use on a shared machine. Horovod only numbers the workers; in a job, `SLURM_PROCID` would do that.
 
 
 # %% role="readonly" id="same-picture" tags=["picture"]
 class BatchLosses(tf.keras.callbacks.Callback):
-    """Keep the loss of every step, the mean of the workers."""
+    """Keep the loss of every step, averaged over the workers."""
 
     def __init__(self):
         super().__init__()
         self.losses = []
 
     def on_train_batch_end(self, batch, logs=None):
-        # Within an epoch Keras reports the sum over the workers.
+        # Within an epoch, Keras reports the sum over the workers.
         self.losses.append(logs["loss"] / self.model.distribute_strategy.num_replicas_in_sync)
-        self.model.reset_metrics()  # else the next one would be a mean over all steps so far
+        self.model.reset_metrics()  # otherwise the next loss would be a mean over all steps so far
 
 
 def free_address():
-    """Return host and a free port of this process."""
+    """Return an address for this process: its host and a free port."""
     host = os.environ.get("SLURMD_NODENAME", "127.0.0.1")
     with socket.socket() as any_port:
         any_port.bind((host, 0))
@@ -844,24 +844,24 @@ by_strategy = ranks.run(with_strategy, hosts, f"{where}/model.ckpt-0", 10, num_r
 training_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, axis=0))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* the two curves lie on each other; the losses differ in the last digits, by rounding alone. What you have learnt about shards, start, averages, rate and steps does not depend on the library.
+# *Expected:* the two curves coincide; the losses differ only in the last digits, because of rounding. Everything you have learnt about shards, the common start, averages, rate and steps is independent of the library.
 #
 # ## What you can now do
 #
 # - read and write a model function, and say what each mode needs;
-# - find in Estimator code what a training on many ranks forgets without an error;
-# - continue and evaluate a training of which one rank holds the checkpoint;
-# - carry such code on to Keras, with Horovod or with TensorFlow's own strategies.
+# - find omissions in Estimator code for many ranks, although they raise no error;
+# - continue and evaluate a training run when only one rank has the checkpoint;
+# - port such code to Keras, with Horovod or with TensorFlow's own strategies.
 #
 # **Further reading**
 #
-# - [TensorFlow Estimators: managing simplicity vs. flexibility](https://arxiv.org/abs/1708.02637): why the Estimator was made as it is, by its authors
-# - [Migrate from Estimator to Keras](https://www.tensorflow.org/guide/migrate/migrating_estimator): the way on, side by side
+# - [TensorFlow Estimators: managing simplicity vs. flexibility](https://arxiv.org/abs/1708.02637): the authors of the Estimator explain its design
+# - [Migrate from Estimator to Keras](https://www.tensorflow.org/guide/migrate/migrating_estimator): old and new code side by side
 # - [Multi-worker training with Keras](https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras): `TF_CONFIG` and the strategy of section 8 on several machines
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

@@ -2,42 +2,42 @@
 # # Lab 05: Feed the ranks
 #
 # **90 minutes, 20 points, two or more ranks.**
-# A GPU that waits for data computes nothing. You write and read TFRecord files, build pipelines in which every rank has its share, put their operations into the right order, and make a slow one fast.
-# At the end a small network learns digits on all ranks, and you read its logs in TensorBoard.
+# A GPU that waits for data computes nothing. You write and read TFRecord files and build pipelines that give each rank its share of the data. You put the operations in the right order and speed up a slow pipeline.
+# At the end, you train a small network on digits on all ranks and read its logs in TensorBoard.
 #
 # After this lab you can
 #
 # - write TFRecord files, read them back, and find out which are damaged;
-# - build pipelines from files and from generators in which every rank has its share;
-# - put shard, cache, shuffle, batch and prefetch into the right order, and measure that it is right;
-# - let all ranks make the same number of steps, on the same samples whatever their number;
+# - build pipelines that read from files or generators and give each rank its share;
+# - put shard, cache, shuffle, batch and prefetch in the right order, and confirm it by measurement;
+# - make all ranks take the same number of steps, and use the same samples with any number of ranks;
 # - find the slowest stage of a pipeline on a timeline, and speed it up;
-# - read a training on several ranks in TensorBoard.
+# - read the logs of a training run on several ranks in TensorBoard.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer and names the property that is missing; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer and names any missing property; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 05 -p num_ranks 4 -p num_images 6000`.
+# These are the settings of this run. To change them, edit the cell below, or run the notebook with `coursekit execute 05 -p num_ranks 4 -p num_images 6000`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
 num_images = 1600  # synthetic digits
 batch_size = 40  # images per rank and step
-learning_rate = 0.02  # of one rank
+learning_rate = 0.02  # for one rank
 num_epochs = 3
-folder = "digits"  # files and logs
-num_threads = 1  # of each rank; 0: as many as TensorFlow likes
-time_limit_min = 5  # after which a training on ranks is ended
+folder = "digits"  # for files and logs
+num_threads = 1  # per rank; 0: TensorFlow decides
+time_limit_min = 5  # a run on ranks is stopped after this time
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 # %% role="readonly" id="notebook-imports"
 import time
@@ -64,41 +64,41 @@ from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
 from coursekit.pictures import tensorboard
 
-# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="records-text"
 # ## 1. Records (18 minutes)
 #
-# A file per image is what a parallel file system likes least: each opening asks a metadata server that thousands of processes share.
-# A *TFRecord* file holds thousands of samples in a row and is read from front to back. Each *record* is a string of bytes with its length and two checksums;
-# what is in the string is your business, usually a `tf.train.Example`: a dictionary whose values are lists of bytes, of floats, or of whole numbers.
+# A parallel file system handles one file per image badly: every open call goes to a metadata server that thousands of processes share.
+# A *TFRecord* file holds thousands of samples, one after another, and is read from front to back. Each *record* is a byte string with its length and two checksums.
+# You decide what the string contains. Usually it is a `tf.train.Example`: a dictionary whose values are lists of byte strings, floats or integers.
 #
-# The samples of this lab are synthetic digits in MNIST's form, 28 x 28 grey levels in ten classes.
+# The samples in this lab are synthetic digits in MNIST's format: 28 x 28 grey levels, ten classes.
 
 # %% role="readonly" id="digits-picture" tags=["picture"]
 feeding_pictures.show_digits(*make_digits(12, seed))
 
 # %% [markdown] role="readonly" id="write-text"
-# **Exercise (1 point).** Write `write_records`: one record for each image, with the features `image`, the bytes of its pixels (`image.tobytes()`), and `label`, a whole number.
+# **Exercise (1 point).** Write `write_records`. It writes one record for each image with two features: `image`, the bytes of the pixels (`image.tobytes()`), and `label`, an integer.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.train.Example(features=tf.train.Features(feature={…}))` takes for each name a `tf.train.Feature`, made with `bytes_list=tf.train.BytesList(value=[…])` or `int64_list=tf.train.Int64List(value=[…])`.
-# `with tf.io.TFRecordWriter(str(path)) as writer:` opens the file, `writer.write(example.SerializeToString())` writes.
+# `tf.train.Example(features=tf.train.Features(feature={…}))` takes a `tf.train.Feature` for each name. Make it with `bytes_list=tf.train.BytesList(value=[…])` or `int64_list=tf.train.Int64List(value=[…])`.
+# `with tf.io.TFRecordWriter(str(path)) as writer:` opens the file, and `writer.write(example.SerializeToString())` writes a record.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write the pixels as a list of floats instead, and compare the sizes of the files. `tf.io.TFRecordOptions("GZIP")` makes them smaller: what does reading them cost?
+# Write the pixels as a list of floats instead, and compare the file sizes. `tf.io.TFRecordOptions("GZIP")` makes the files smaller, but how much longer does reading take?
 #
 # </details>
 
 
 # %% role="answer" id="write-records" tags=["script"]
 def write_records(path, images, labels):
-    """Write a TFRecord file with a record for each image and its label."""
+    """Write a TFRecord file with one record for each image and its label."""
     # about 7 lines
     ### BEGIN SOLUTION
     with tf.io.TFRecordWriter(str(path)) as writer:
@@ -119,22 +119,22 @@ with check("records written", section="1"):
 # %% [markdown] role="readonly" id="parse-text"
 # ### And back
 #
-# Reading undoes all that: parse the `Example`, turn bytes into numbers, give them their shape. Each operation that TensorFlow calls has a price, whatever it works on; called for a *batch* of records at once, it is paid once.
-# Such a *vectorised* map is much cheaper than one that comes before the batch.
+# Reading undoes all that: parse the `Example`, turn the bytes into numbers, and restore the shape. Each call of a TensorFlow operation has a fixed cost; if you call it on a *batch* of records, you pay that cost only once.
+# Such a *vectorised* map is much cheaper than a map before the batch.
 #
-# **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, a tensor of strings of shape `(n,)`.
-# It returns the images, float32 of shape `(n, 28, 28)` with pixels from 0 to 1, and the labels, shape `(n,)`.
+# **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, which is a tensor of strings with shape `(n,)`.
+# It returns the images (float32, shape `(n, 28, 28)`, pixels from 0 to 1) and the labels (shape `(n,)`).
 #
 # <details><summary>Hint</summary>
 #
 # `tf.io.parse_example(batch, {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)})` returns a dictionary of tensors.
-# `tf.io.decode_raw(strings, tf.uint8)` makes a row of numbers of each string; then `tf.reshape`, `tf.cast`, and the range.
+# `tf.io.decode_raw(strings, tf.uint8)` turns each string into a row of numbers. Then use `tf.reshape` and `tf.cast`, and scale the pixels.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Parse single records with `tf.io.parse_single_example` before the batch instead, and measure both with 10 000 records.
+# Instead, parse single records with `tf.io.parse_single_example` before the batch, and time both versions with 10 000 records.
 #
 # </details>
 
@@ -161,29 +161,29 @@ with check("records parsed", section="1"):
 # %% [markdown] role="readonly" id="lost-text"
 # ### Damaged files
 #
-# A copy that broke off, a disk that flipped a bit: the checksums tell, and `tf.data.TFRecordDataset(file)` ends with a `DataLossError`. `dataset.ignore_errors()` goes on without an error,
-# but *not* with the next record: a reader that cannot trust a record does not know where the next one begins. All that comes after the damage in that file is lost, without a message.
+# A copy may break off, or a disk may flip a bit. The checksums reveal this, and `tf.data.TFRecordDataset(file)` raises a `DataLossError`. `dataset.ignore_errors()` suppresses the error,
+# but it does *not* continue with the next record: a reader that cannot trust a record does not know where the next one begins. Everything after the damage in that file is lost, without a message.
 #
-# A file that was cut just between two records is not even an error. Only who knows how many there should be can tell.
+# A file that was cut exactly between two records does not even raise an error. You notice the loss only if you know how many records there should be.
 #
-# **Exercise (1 point).** Write `count_lost`: for each of the files, of which you know how many records it should have, how many `tf.data` does not deliver.
+# **Exercise (1 point).** Write `count_lost`. You know how many records each file should have. For each file, return how many of them `tf.data` does not deliver.
 #
 # <details><summary>Hint</summary>
 #
-# A data set for each file; count what comes out of it with `ignore_errors()`.
+# Make a data set for each file, and count the records that it delivers with `ignore_errors()`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A record is its length (8 bytes), a checksum of that (4), the data, and the checksum of the data (4). Read on after damaged data with Python alone. When does nobody know where the next record begins?
+# A record consists of its length (8 bytes), a checksum of the length (4), the data, and a checksum of the data (4). In plain Python, continue reading after damaged data. When is it impossible to know where the next record begins?
 #
 # </details>
 
 
 # %% role="answer" id="count-lost"
 def count_lost(files, num_expected):
-    """Return for each file how many of its records are lost, a list; files[i] should have num_expected[i]."""
+    """Return a list of the number of lost records in each file; files[i] should have num_expected[i] records."""
     # about 2 lines
     ### BEGIN SOLUTION
     found = [sum(1 for _ in tf.data.TFRecordDataset(file).ignore_errors()) for file in files]
@@ -198,38 +198,38 @@ with check("damaged files", section="1"):
 # %% [markdown] role="readonly" id="files-text"
 # ## 2. Two sources (13 minutes)
 #
-# Arrays that fit into memory are a source in one line, `tf.data.Dataset.from_tensor_slices((images, labels))`. They are a bad source for large data: in a `tf.function` they become constants of the graph.
+# If arrays fit into memory, one line turns them into a source: `tf.data.Dataset.from_tensor_slices((images, labels))`. For large data this is a bad source, because in a `tf.function` the arrays become constants in the graph.
 #
 # ### Files
 #
-# With N ranks, *shard the list of files*: each rank opens its own, and each byte is read once. `interleave` then reads from several files at once:
+# With N ranks, *shard the list of files*: each rank opens only its own files, and each byte is read once. `interleave` then reads from several files at once:
 # neighbours in a batch come from different files, and the rank can wait for several files at the same time.
 #
-# **Exercise (2 points).** Write `from_files`: this rank's batches of images and labels, once through its files, in batches of `batch_size` of which only the last may be smaller.
-# In this order: the rank's share of the list, interleave, batch, parse, prefetch.
+# **Exercise (2 points).** Write `from_files`. It returns batches of images and labels from one pass through this rank's files. Each batch has `batch_size` samples; only the last may be smaller.
+# Keep to this order: the rank's share of the list, interleave, batch, parse, prefetch.
 #
 # <details><summary>Hint</summary>
 #
-# `files` is a list: a slice with a step takes a rank's share. `tf.data.Dataset.from_tensor_slices(…)` makes a data set of names from it.
+# `files` is a list, and a slice with a step gives a rank's share. `tf.data.Dataset.from_tensor_slices(…)` turns the share into a data set of file names.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)` reads four of the files at a time; `parse_batch` is for batches, so it comes behind `batch`.
+# `.interleave(tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)` reads four files at a time. `parse_batch` works on batches, so it comes after `batch`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Give `interleave` a `block_length=3`, then `deterministic=False`, and run it several times: when does the order change, and what would a comparison of two trainings be worth?
+# Give `interleave` a `block_length=3`, then `deterministic=False`, and run it several times. When does the order change, and could you still compare two training runs?
 #
 # </details>
 
 
 # %% role="answer" id="from-files" tags=["script"]
 def from_files(files, batch_size):
-    """Return this rank's batches of images and labels, once through its files."""
+    """Return batches of images and labels from one pass through this rank's files."""
     # about 4 lines
     ### BEGIN SOLUTION
     mine = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
@@ -257,37 +257,37 @@ with check("interleaved files", section="2"):
 # %% [markdown] role="readonly" id="generator-text"
 # ### A generator
 #
-# Some samples are computed, or come from a library that TensorFlow does not know. `from_generator` calls a Python *function* at the start of every epoch and takes what it yields.
-# (A generator that has begun already is used up after one epoch: pass the function, not its result.)
-# TensorFlow needs to know before what comes: `output_signature` says type and shape.
+# Some samples are computed, or come from a library that TensorFlow does not know. `from_generator` calls a Python *function* at the start of every epoch and takes the samples that it yields.
+# (A generator that is already running is used up after one epoch, so pass the function, not its result.)
+# TensorFlow has to know in advance what to expect: `output_signature` gives the type and shape.
 #
-# `dataset.shard` behind a generator would let every rank compute *all* samples and throw most of them away. So the share is taken inside.
+# With `dataset.shard` after a generator, every rank would compute *all* samples and throw most of them away. So take the share inside the generator.
 #
-# **Exercise (2 points).** Write `from_generator`. `draw(number)` makes the sample `number` and returns its image, float32 of shape `(28, 28)`, and its label; there are `num_samples`.
-# Return a data set of this rank's samples, one by one, that draws no others.
+# **Exercise (2 points).** Write `from_generator`. `draw(number)` makes the sample `number` and returns its image (float32, shape `(28, 28)`) and its label. There are `num_samples` samples.
+# Return a data set that yields this rank's samples one by one and draws no others.
 #
 # <details><summary>Hint</summary>
 #
-# A function inside of the function, without arguments, which yields. Which numbers does this rank draw, and which are those of the other ranks?
+# Write an inner function without arguments that yields the samples. Which numbers does this rank draw, and which do the other ranks draw?
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `range(hvd.rank(), num_samples, hvd.size())` are the numbers of this rank. The signature is a tuple of two `tf.TensorSpec(shape, type)`, the label's shape is `()`.
+# `range(hvd.rank(), num_samples, hvd.size())` gives this rank's numbers. The signature is a tuple of two `tf.TensorSpec(shape, type)`; the label's shape is `()`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A generator runs under Python's lock, one thread at a time. Make a data set of numbers instead, and draw in a `map` with `tf.numpy_function` and `num_parallel_calls`: for which kind of `draw` is that faster?
+# A generator runs under Python's global lock, one thread at a time. Instead, make a data set of numbers, and draw in a `map` with `tf.numpy_function` and `num_parallel_calls`. For which kind of `draw` is this faster?
 #
 # </details>
 
 
 # %% role="answer" id="from-generator"
 def from_generator(draw, num_samples):
-    """Return a data set of this rank's share of the samples that `draw` makes."""
+    """Return a data set with this rank's share of the samples; `draw` makes each of them."""
 
     # about 6 lines
     ### BEGIN SOLUTION
@@ -318,18 +318,18 @@ with check("a generator's shards", section="2"):
 # %% [markdown] role="readonly" id="order-text"
 # ## 3. Before or after? (12 minutes)
 #
-# The same operations in another order are another pipeline. Here are six on two ranks, each run for two epochs: which samples reach which rank, in which batch? A frame marks a sample that comes more than once in an epoch; those of the row *no rank* are missing in it. Look before you read on.
+# The same operations in a different order make a different pipeline. Here are six pipelines on two ranks, each run for two epochs. Which samples reach which rank, in which batch? A frame marks a sample that comes more than once in an epoch. Samples in the row *no rank* do not reach any rank in that epoch. Look at the picture before you read on.
 
 
 # %% role="readonly" id="order-picture" tags=["picture"]
 def decode(number):
-    """Take longer for some samples than for others."""
+    """Return the number after a delay, which is longer for some samples than for others."""
     time.sleep(0.01 * (1 + 7 * number % 5))
     return number
 
 
 def try_orders():
-    """Return what reaches this rank in two epochs, by pipeline."""
+    """Return for each pipeline the batches that reach this rank in two epochs."""
     hvd.init()
     numbers, mine = tf.data.Dataset.range(12), (hvd.size(), hvd.rank())
     hurry = tf.data.Options()
@@ -356,39 +356,39 @@ seen = ranks.run(try_orders, num_ranks=2, seed=seed)
 feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name in seen[0]}, 12, num_epochs=2)
 
 # %% [markdown] role="readonly" id="order-exercise-text"
-# - *Shuffled before sharding* by ranks that do not agree on the order, some samples reach both ranks and others none.
-# - *Batched before shuffling*, the same samples stay together for ever.
-# - *Cached after shuffling*, the first order is frozen: the second epoch is the first.
-# - *Repeated before shuffling*, epochs run into each other: a sample comes twice before another came once.
-# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`), what is ready first comes first. That spares waiting, and no seed repeats the order; what is cached behind it is in the order of one epoch.
-# - And what is expensive, loading and decoding, belongs *behind the shard and before the cache*: once for each sample, on one rank. What is drawn at random for every epoch, such as crops, belongs behind the cache.
+# - *Shuffled before sharding*: if the ranks do not agree on the order, some samples reach both ranks and others reach neither.
+# - *Batched before shuffling*: the same samples stay together for ever.
+# - *Cached after shuffling*: the first order is frozen, and the second epoch repeats the first.
+# - *Repeated before shuffling*: epochs run into each other, and one sample comes twice before another has come once.
+# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`): the sample that is ready first comes first. This saves waiting, but no seed reproduces the order. A cache after such a step keeps the order of one epoch.
+# - Expensive work, such as loading and decoding, belongs *after the shard and before the cache*: it is then done once for each sample, on one rank. Random choices for every epoch, such as crops, belong after the cache.
 #
-# **Exercise (3 points).** Write `feed`. It gets a data set of all sample numbers, a function `load` that turns a number into an image and is expensive, and the batch size.
-# Return one epoch for this rank; each time it is gone through is the next epoch, in another order.
-# Every sample is loaded once, however many epochs there are, and the cache is in memory.
+# **Exercise (3 points).** Write `feed`. It gets a data set of all sample numbers, an expensive function `load` that turns a number into an image, and the batch size.
+# Return this rank's batches for one epoch. Every further pass through them is the next epoch, in a different order.
+# Each sample is loaded only once, however many epochs there are, and the cache is in memory.
 #
 # <details><summary>Hint</summary>
 #
-# Six methods of a data set, one after the other. For each pair ask the list above: what goes wrong if the second comes first?
+# Call six methods of a data set, one after another. For each pair, consult the list above: what goes wrong if the second comes first?
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `cache()` comes directly behind what is expensive, and in front of what is drawn again in each epoch. The shuffle's buffer should hold all of a rank's samples.
+# `cache()` comes directly after the expensive work and before everything that is drawn again in each epoch. The shuffle buffer should hold all of a rank's samples.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Shuffle with a buffer of 4 samples only, and draw for many epochs how far a sample moves from its place in the files. What does that mean for files that are sorted by class?
+# Shuffle with a buffer of only 4 samples, and plot over many epochs how far a sample moves from its place in the files. What does this mean if the files are sorted by class?
 #
 # </details>
 
 
 # %% role="answer" id="feed"
 def feed(dataset, load, batch_size):
-    """Return an epoch of this rank's batches: its share, each sample loaded once, in a new order every time."""
+    """Return this rank's batches for one epoch; samples are loaded only once, and each pass has a new order."""
     # about 4 lines
     ### BEGIN SOLUTION
     mine = dataset.shard(hvd.size(), hvd.rank())
@@ -418,43 +418,43 @@ with check("a new order in every epoch", section="3"):
     lab05_feeding.check_fed_order(feed_trial)
 
 # %% [markdown] role="quiz" id="shuffle-quiz"
-# On four ranks somebody writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`: shuffled first, each rank with a seed of its own. What happens to the training?
+# On four ranks, someone writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`: the data is shuffled first, with a different seed on each rank. What happens to the training?
 #
-# - [ ] It stops with an error, since the shards overlap.
-#   Nobody compares the shards: each rank knows its own numbers only, and no error is raised.
+# - [ ] It stops with an error, because the shards overlap.
+#   Nothing compares the shards: each rank knows only its own numbers, and no error is raised.
 # - [ ] Nothing. Each rank still gets a quarter of the samples, and they are well shuffled.
-#   Each rank gets a quarter, but a quarter of another order: the four quarters are not disjoint.
-# - [x] It runs, and in each epoch about a third of the samples is used by no rank.
-#   A sample is missed by all four with the probability (3/4) to the power of 4, 32 percent, and others are used by several ranks. No loss curve shows it.
+#   Each rank gets a quarter, but of a different order, so the four quarters are not disjoint.
+# - [x] It runs, but in each epoch about a third of the samples are used by no rank.
+#   All four ranks miss a given sample with a probability of (3/4) to the power of 4, or 32 percent. Other samples are used by several ranks. No loss curve shows this.
 
 # %% [markdown] role="readonly" id="global-text"
 # ## 4. In step (18 minutes)
 #
 # ### The same samples, whatever the number of ranks
 #
-# A training on 4 ranks can be compared with one on 2 only if each step uses the same samples. So let *all* ranks shuffle alike, with one seed, cut that order into *global* batches, and let each rank take its part of each.
-# That needs an order that all agree on, so it is done with *numbers* of samples, which cost nothing, before anything is loaded.
+# You can compare a run on 4 ranks with one on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut that order into *global* batches; each rank takes its part of every batch.
+# All ranks have to agree on the order. So do this with sample *numbers*, which cost nothing, before anything is loaded.
 #
-# **Exercise (2 points).** Write `global_batches`: a data set in which every element is this rank's part of a global batch of `global_batch_size` out of the numbers 0 to `num_samples - 1`.
-# TensorFlow's order follows from *two* seeds, that of the operation, `shuffle(…, seed=seed)`, and the global one, `tf.random.set_seed(seed)`. Ranks of a notebook have different global seeds: set it, too.
-# The parts of the ranks are disjoint, together they are the global batch, and their sizes differ by one at the most. A last global batch that is not full is left out. Every epoch has another order, the same on all ranks.
+# **Exercise (2 points).** Write `global_batches`. It returns a data set in which every element is this rank's part of a global batch: `global_batch_size` of the numbers from 0 to `num_samples - 1`.
+# TensorFlow's order depends on *two* seeds: the operation's seed, `shuffle(…, seed=seed)`, and the global seed, `tf.random.set_seed(seed)`. Ranks that a notebook starts have different global seeds, so set the global seed, too.
+# The ranks' parts are disjoint, together they make up the global batch, and their sizes differ by at most one. If the last global batch is not full, it is left out. Every epoch has a different order, which is the same on all ranks.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.data.Dataset.range(num_samples)`, shuffle with a buffer for all of them and the seed given, `batch(…, drop_remainder=True)`, and a `map` that takes a slice with a step.
+# Use `tf.data.Dataset.range(num_samples)`, a shuffle with the given seed and a buffer for all numbers, `batch(…, drop_remainder=True)`, and a `map` that takes a slice with a step.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# With 12 samples on 5 ranks the parts have 3 or 2 samples. Is the mean of the ranks' gradients still the gradient of the global batch? Compute it for a loss of your own.
+# With 12 samples on 5 ranks the parts have 3 or 2 samples. Is the mean of the ranks' gradients still the gradient of the global batch? Compute it for a loss of your choice.
 #
 # </details>
 
 
 # %% role="answer" id="global-batches"
 def global_batches(num_samples, global_batch_size, seed):
-    """Return this rank's sample numbers of every step; all ranks together take one global batch."""
+    """Return this rank's sample numbers for each step; together, all ranks use one global batch per step."""
     # about 4 lines
     ### BEGIN SOLUTION
     tf.random.set_seed(seed)
@@ -487,29 +487,29 @@ print("and so are the next ones.")
 # %% [markdown] role="readonly" id="steps-text"
 # ### The same number of steps
 #
-# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out first stops, the others wait for its gradients in `hvd.allreduce`, for ever.
-# Two ways out: all stop with the one that has the fewest, and samples are lost; or all go on to the end of the one that has the most, and the others *begin again*. (`hvd.join()` is a third: a rank that is done takes part with zeros.)
+# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out first stops, and the others wait for its gradients in `hvd.allreduce` for ever.
+# There are two ways out. If all ranks stop with the one that has the fewest samples, samples are lost. If all continue until the one with the most samples is done, the others *begin again*. (`hvd.join()` is a third way: a rank that is done contributes zeros.)
 #
-# How many samples a rank has, only it knows. So the ranks have to tell each other.
+# Only the rank itself knows how many samples it has, so the ranks have to tell each other.
 #
-# **Exercise (2 points).** Write `equal_steps`: this rank's samples in full batches, as many on every rank as the rank with the most samples needs for all of its own. Every sample of a rank comes once before any comes again.
+# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. Every rank returns the number of batches that the rank with the most samples needs to use them all. Each sample of a rank comes once before any comes again.
 #
 # <details><summary>Hint</summary>
 #
-# `dataset.cardinality()` does not know how many records files hold; count them: `sum(1 for _ in dataset)`. `hvd.allgather_object(number)` returns the numbers of all ranks, in a list. Then `repeat`, `batch`, `take`, in this order.
+# `dataset.cardinality()` does not know how many records the files hold, so count them: `sum(1 for _ in dataset)`. `hvd.allgather_object(number)` returns a list of all ranks' numbers. Then use `repeat`, `batch` and `take`, in this order.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Let all stop with the rank that has the fewest instead, and choose the files of a rank such that little is lost: which share of the samples does each way lose or repeat with the eight files of section 7 on 3 ranks?
+# Instead, stop all ranks with the one that has the fewest samples, and distribute the files so that little is lost. With the eight files of section 7 on 3 ranks, what share of the samples does each way lose or repeat?
 #
 # </details>
 
 
 # %% role="answer" id="equal-steps" tags=["script"]
 def equal_steps(dataset, batch_size):
-    """Return batches of this rank's samples, as many as the rank with the most samples needs."""
+    """Return full batches of this rank's samples; all ranks return the number that the largest share needs."""
     # about 4 lines
     ### BEGIN SOLUTION
     num_mine = sum(1 for _ in dataset)
@@ -529,29 +529,29 @@ with check("equal steps", section="4"):
 # %% [markdown] role="readonly" id="cache-text"
 # ## 5. A cache on the node (6 minutes)
 #
-# What does not fit into memory can be cached in files: `dataset.cache(path)` writes them in the first epoch and reads them in all later ones. On fast storage of the node, an NVMe disk or a RAM disk, that takes the load off the shared file system.
+# Data that does not fit into memory can be cached in files: `dataset.cache(path)` writes them in the first epoch and reads them in all later ones. On fast storage in the node, such as an NVMe disk or a RAM disk, this takes the load off the shared file system.
 #
-# Two ranks with *one* path destroy each other's work. At the same time, one finds the other's lock file and ends with an `AlreadyExistsError`. One after the other is worse: the second finds a finished cache,
-# believes that it is its own, and trains on the first one's samples without a word. The same happens to tomorrow's job with different data, so `folder` should be new for each job, such as one with the job's number in its name.
+# Two ranks that share *one* path destroy each other's work. If they run at the same time, one finds the other's lock file and fails with an `AlreadyExistsError`. If they run one after the other, it is worse: the second finds a finished cache,
+# takes it for its own, and silently trains on the first rank's samples. The same happens to tomorrow's job with different data, so use a new `folder` for each job, for example with the job's number in its name.
 #
-# **Exercise (1 point).** Write `cached`: the same samples, cached in files in `folder` (a `Path`, on the node), which all ranks of the node use.
+# **Exercise (1 point).** Write `cached`. It returns the same samples, cached in files in `folder` (a `Path` on the node). All ranks of the node use this folder.
 #
 # <details><summary>Hint</summary>
 #
-# `dataset.cache(…)` takes a text, in which a rank's number makes the name its own.
+# `dataset.cache(…)` takes a string. Put the rank's number into it, so that each rank has a different name.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Go through only half of a data set with a file cache, then through all of it. Which files are there after each, and is the second time read from them? That happens with `take` behind the cache.
+# Go through only half of a data set with a file cache, then through all of it. Which files exist after each pass, and does the second pass read from them? This is what happens with `take` after the cache.
 #
 # </details>
 
 
 # %% role="answer" id="cached"
 def cached(dataset, folder):
-    """Return the data set with a cache in files of this rank's own."""
+    """Return the data set, cached in files that only this rank uses."""
     # about 1 line
     ### BEGIN SOLUTION
     return dataset.cache(str(folder / f"cache-of-rank-{hvd.rank()}"))
@@ -568,14 +568,14 @@ with check("a cache for each rank", section="5"):
 # %% [markdown] role="readonly" id="store-text"
 # ## 6. Who waits for whom? (12 minutes)
 #
-# A pipeline has stages: *read*, *decode*, *train*. Without overlap a step takes as long as all of them together. With overlap it takes as long as the *slowest* one:
+# A pipeline has stages: *read*, *decode*, *train*. Without overlap, a step takes as long as all stages together. With overlap, it takes as long as the *slowest* stage:
 #
 # time per step ≥ max(read, decode, train)
 #
-# So look for the slowest stage, speed it up, and look again, until the network is what everything waits for.
+# So find the slowest stage, speed it up, and look again, until everything waits for the network.
 #
-# Here is a store that is slow by design and sleeps instead of working, so that it is as slow on every machine: 30 ms to read a record, 30 ms for each *call* of `decode`, which may get one record or a whole batch, and 40 ms for a training step.
-# `feed_slowly` is the plainest pipeline:
+# Here is a store that is slow by design. It sleeps instead of working, so it is equally slow on every machine. Reading a record takes 30 ms, and each *call* of `decode`, with one record or a whole batch, takes 30 ms. A training step takes 40 ms.
+# `feed_slowly` is the simplest pipeline:
 #
 # ```python
 # def feed_slowly(store, batch_size):
@@ -591,35 +591,35 @@ slow.train(feed_slowly(slow, 8))
 feeding_pictures.show_timeline({"feed_slowly": slow})
 
 # %% [markdown] role="readonly" id="store-exercise-text"
-# **Exercise (2 points).** Write `feed_fast`, with the same images in batches of the same size, at least 2.7 times as fast. (Training alone leaves room for more than 10 times.) Four remedies, each for one stage:
+# **Exercise (2 points).** Write `feed_fast`. It returns the same images in batches of the same size, at least 2.7 times as fast. (If only the training took time, it would be more than 10 times as fast.) Here are four remedies, each for one stage:
 #
-# - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Give it the number of files, eight: left to itself it follows the number of cores, and who waits needs no core;
-# - `map(…, num_parallel_calls=…)` decodes several at the same time;
-# - `batch` *before* the map pays for one call instead of eight: the vectorised map of section 1;
-# - `prefetch` at the end makes the next batches while the network works on this one.
+# - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Give it the number of files, eight: by default it follows the number of cores, but waiting needs no core;
+# - `map(…, num_parallel_calls=…)` decodes several records at the same time;
+# - `batch` *before* the map turns eight calls into one, as the vectorised map in section 1 does;
+# - `prefetch` at the end prepares the next batches while the network works on the current one.
 #
 # <details><summary>Hint</summary>
 #
-# Start from `feed_slowly`, and change one thing at a time. The cell that draws the timeline says how much faster each change makes it.
+# Start from `feed_slowly`, and change one thing at a time. The cell that draws the timeline shows how much faster each change makes the pipeline.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `store.decode` takes a whole batch as well as one record. `flat_map` reads one file after the other, `interleave` several.
+# `store.decode` takes one record or a whole batch. `flat_map` reads one file after another; `interleave` reads several at a time.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Make a `SlowStore(store_images, train_s=0.2)`: which of the four remedies are still worth their line? Compute the bound first.
+# Use a `SlowStore(store_images, train_s=0.2)`. Which of the four remedies are still worth a line of code? Compute the bound first.
 #
 # </details>
 
 
 # %% role="answer" id="feed-fast"
 def feed_fast(store, batch_size):
-    """Return batches of the store's images, read and decoded while others are waited for."""
+    """Return batches of the store's images; reading, decoding and training overlap."""
     # about 4 lines
     ### BEGIN SOLUTION
     files = tf.data.Dataset.from_tensor_slices(store.files)
@@ -648,24 +648,24 @@ feeding_pictures.show_timeline({"feed_slowly": slow, "feed_fast": fast})
 print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 
 # %% [markdown] role="readonly" id="bound-text"
-# *Expected:* six times or more. Now reading, all eight files at a time, takes 30 ms for a batch of eight, decoding 30 ms, training 40 ms: the network is the slowest.
+# *Expected:* six times as fast or more. For a batch of eight, reading (all eight files at a time) now takes 30 ms, decoding 30 ms and training 40 ms. So the network is the slowest stage.
 #
-# On a real machine `tf.data` has one thread for each core, and who waits occupies one. `options.threading.private_threadpool_size` gives a pipeline more threads; the store's `train` does so.
+# On a real machine, `tf.data` has one thread per core, and each read that waits occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; the store's `train` sets it.
 
 # %% [markdown] role="quiz" id="bound-quiz"
 # For a batch, reading takes 20 ms, decoding 60 ms and the training step 50 ms, and all three overlap. You buy a GPU that is twice as fast. How long does a step take then?
 #
 # - [x] 60 ms, as before.
-#   Decoding is the slowest stage, and was it already: the new GPU waits longer. More cores for decoding, or fewer calls, would help.
-# - [ ] 25 ms, half of the training step.
-#   That would need batches every 25 ms, and decoding delivers one in 60 ms.
+#   Decoding was already the slowest stage, so the new GPU only waits longer. More cores for decoding, or fewer calls, would help.
+# - [ ] 25 ms, half the training step.
+#   This would need a batch every 25 ms, but decoding delivers only one every 60 ms.
 # - [ ] 105 ms, that is 20 + 60 + 25.
-#   The sum holds where nothing overlaps. With overlap the slowest stage alone counts.
+#   The times add up only if nothing overlaps. With overlap, only the slowest stage counts.
 
 # %% [markdown] role="readonly" id="train-text"
 # ## 7. Digits on all ranks (11 minutes)
 #
-# Now a network is fed: *flatten*, a dense layer of 128, and one of 10, the multilayer perceptron that stands at the beginning of many courses. Its files are of unequal length, as real ones are.
+# Now you feed a network: *flatten*, a dense layer of 128 units and one of 10. It is the multilayer perceptron with which many courses begin. Its input files have different lengths, as real files do.
 
 
 # %% role="readonly" id="network" tags=["script"]
@@ -680,7 +680,7 @@ def build_network():
 
 
 def write_files(folder):
-    """Write eight files of synthetic digits, unequally long, and return their paths."""
+    """Write eight files of synthetic digits, of different lengths, and return their paths."""
     images, labels = make_digits(num_images, seed)
     ends = num_images * np.array([0, 1, 3, 4, 6, 8, 11, 13, 16]) // 16
     folder.mkdir(parents=True, exist_ok=True)
@@ -691,25 +691,25 @@ def write_files(folder):
 
 
 # %% [markdown] role="readonly" id="train-exercise-text"
-# **Exercise (2 points).** Write `train`, with Keras and Horovod as in labs 02 and 03: `build()` makes the network; SGD with a momentum of 0.9 and the rate of one rank times the number of ranks, wrapped; the loss `SparseCategoricalCrossentropy(from_logits=True)`, the metric `"accuracy"`; `fit` over the data set for `num_epochs`, with `verbose=0`.
-# The callbacks: broadcast, then the average of the metrics, and on rank 0 *only* `tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1)`, which writes after every step, and the weights as histograms after every epoch. Return the history's dictionary.
+# **Exercise (2 points).** Write `train` with Keras and Horovod, as in labs 02 and 03. `build()` makes the network. Wrap the optimiser: SGD with a momentum of 0.9 and the rate of one rank times the number of ranks. Use the loss `SparseCategoricalCrossentropy(from_logits=True)` and the metric `"accuracy"`. Call `fit` with the data set, `num_epochs` epochs and `verbose=0`.
+# The callbacks are the broadcast, then the average of the metrics, and on rank 0 *only* `tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1)`. It writes after every step, and adds histograms of the weights after every epoch. Return the history's dictionary.
 #
 # <details><summary>Hint</summary>
 #
-# `hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(…))`, `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)`, `hvd_keras.callbacks.MetricAverageCallback()`, in that order before TensorBoard's. `network.fit(…).history` is the dictionary.
+# Use `hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(…))`. Before TensorBoard's callback come `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` and `hvd_keras.callbacks.MetricAverageCallback()`, in this order. `network.fit(…).history` is the dictionary.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add a validation to `fit`, with samples of your own, and look for its events in the folder `validation`. Whose loss is it, one rank's or that of all?
+# Add validation with your own samples to `fit`, and look for its events in the folder `validation`. Is this the loss of one rank or of all ranks?
 #
 # </details>
 
 
 # %% role="answer" id="train" tags=["script"]
 def train(build, dataset, folder, num_epochs, rate):
-    """Train on all ranks together, with logs of rank 0 in the folder; return the history by metric."""
+    """Train on all ranks together, with rank 0's logs in the folder, and return the history by metric."""
     # about 13 lines
     ### BEGIN SOLUTION
     network = build()
@@ -746,14 +746,14 @@ with check("logs of rank 0", section="7"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
 #
-# `main` is what every rank does, here and in the script `train.py` beside this notebook. It puts your pieces together: files, shards, a cache, a shuffle, equal steps, the training.
+# Every rank runs `main`, both here and in the script `train.py` next to this notebook. It puts your pieces together: files, shards, a cache, a shuffle, equal steps and training.
 
 
 # %% role="readonly" id="main" tags=["script"]
 def main(folder=folder):
     """Train on this rank and return the history by metric."""
     hvd.init()
-    spare_horovod()  # AutoGraph need not translate Horovod's own code: a shorter first step
+    spare_horovod()  # AutoGraph skips Horovod's own code, so the first step is shorter
     for gpu in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
         tf.config.set_visible_devices(gpu, "GPU")
         tf.config.experimental.set_memory_growth(gpu, True)
@@ -769,7 +769,7 @@ def main(folder=folder):
 
 # %% role="readonly" id="run" tags=["picture"]
 def profiled(folder):
-    """Do what main does, while TensorFlow writes down on rank 0 what each of its threads does."""
+    """Run main and return its result; on rank 0, TensorFlow records what each thread does meanwhile."""
     hvd.init()
     if hvd.rank():
         return main(folder)
@@ -784,18 +784,18 @@ for count in (1, num_ranks):
     print(f"ranks: {count}; accuracy by epoch", np.round(history["accuracy"], 2))
 
 # %% [markdown] role="readonly" id="board-text"
-# ## 8. At home: what TensorBoard tells
+# ## 8. At home: what TensorBoard shows
 #
-# This section takes about 8 minutes, which are not among those of the lab.
+# This section takes about 8 minutes, which do not count towards the lab's time.
 #
-# TensorBoard is a web page that reads event files. `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell open it in the notebook, where your browser may reach its port: on your own machine.
-# In JupyterLab on another one, jupyter-server-proxy (if it is installed there) passes the port on: set `os.environ["TENSORBOARD_PROXY_URL"]` first, to the address of your server with `/proxy/%PORT%/` behind it.
-# Where no port may be opened, read the same files without it:
+# TensorBoard is a web page that reads event files. On your own machine, where your browser can reach its port, `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell open it in the notebook.
+# In JupyterLab on another machine, jupyter-server-proxy (if it is installed there) forwards the port. First set `os.environ["TENSORBOARD_PROXY_URL"]` to the address of your server, followed by `/proxy/%PORT%/`.
+# If you may not open a port, read the same files without TensorBoard:
 #
-# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The one by step is rank 0's own: the mean of the epoch so far, so it jumps where an epoch begins. The one by epoch is the mean of all ranks, since the callback that averages came before.
-# - **Graphs**: a training step as TensorFlow executes it. Horovod hangs between gradients and optimiser, one allreduce for each gradient; if they are missing there, ranks train apart. The cell below counts them.
-# - **Histograms**: how the weights of each layer are distributed after each epoch. Weights that do not spread do not learn, weights that run away have too high a rate.
-# - **Profile**: what each thread did, and when. `profiled` above has it written; the tab needs `pip install tensorboard-plugin-profile`. A step whose row *input* is long waits for data, as the first of each epoch does until the shuffle's buffer is full; one whose row *allreduce* is long waits for gradients of other ranks. Where ranks share cores and the network is as small as this one, that is most of the time.
+# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step is only rank 0's: it is the mean of the epoch so far, so it jumps when a new epoch begins. The curve by epoch is the mean over all ranks, because the callback that averages comes first.
+# - **Graphs**: a training step as TensorFlow executes it. Horovod sits between the gradients and the optimiser, with one allreduce for each gradient. If the allreduces are missing, each rank trains separately. The cell below counts them.
+# - **Histograms**: how the weights of each layer are distributed after each epoch. If weights do not spread, they do not learn; if they run away, the learning rate is too high.
+# - **Profile**: what each thread did, and when. `profiled` above records it; the tab needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch does so until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. With a network as small as this one and ranks that share cores, this wait takes most of the time.
 
 # %% role="readonly" id="board-picture" tags=["picture"]
 events = tensorboard.read_events(logs / "train")
@@ -807,30 +807,30 @@ runs = {f"ranks: {count}": tensorboard.read_trace(f"{folder}/{count}-ranks/logs"
 tensorboard.show_profiles({name: tensorboard.steps_of(trace) for name, trace in runs.items()})
 
 # %% [markdown] role="readonly" id="read-text"
-# **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the folder of the logs (a `Path`), in which Keras has made the folders `train` and `validation`. Return a dictionary:
+# **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the log folder (a `Path`), in which Keras has made the folders `train` and `validation`. Return a dictionary:
 #
 # - `"last_loss"`: the training loss of the last epoch, over all ranks;
-# - `"num_steps"`: how many steps are in the logs;
+# - `"num_steps"`: the number of steps in the logs;
 # - `"largest_weight"`: the largest weight of the layer `dense` (its `kernel`) after the last epoch.
 #
-# `tensorboard.read_events(folder)` returns a list of events with `tag`, `step` and `value`; the value of a histogram is an array with a row for each bucket: left edge, right edge, number of weights.
+# `tensorboard.read_events(folder)` returns a list of events with `tag`, `step` and `value`; the value of a histogram is an array with one row per bucket: left edge, right edge, number of weights.
 #
 # <details><summary>Hint</summary>
 #
-# The value of the last event with the tag `epoch_loss`; the number of events with the tag `batch_loss`; the largest of the right edges, column 1, in the last event with the tag `dense/kernel_0/histogram`.
+# Take the value of the last event with the tag `epoch_loss`, and count the events with the tag `batch_loss`. The largest weight is the largest right edge, column 1, in the last event with the tag `dense/kernel_0/histogram`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Train with ten times the rate, and compare the histograms and the scalars of both runs.
+# Train with ten times the learning rate, and compare the histograms and scalars of both runs.
 #
 # </details>
 
 
 # %% role="answer" id="read-run"
 def read_run(logs):
-    """Return the last loss, the number of steps and the largest weight that a training wrote down."""
+    """Return the last loss, the number of steps and the largest weight from the logs of a training run."""
     # about 5 lines
     ### BEGIN SOLUTION
     events = tensorboard.read_events(logs / "train")
@@ -852,22 +852,22 @@ for name, number in read_run(logs).items():
 # %% [markdown] role="readonly" id="end"
 # ## What you can now do
 #
-# - You write and read TFRecord files, and know what a damaged one loses.
-# - You build pipelines from files and from generators in which every rank has its own share and does its own work only.
-# - You know for each pair of operations which comes first, and how to measure it.
-# - You let all ranks make the same number of steps, and can repeat a training with another number of ranks on the same samples.
-# - You find the slowest stage of a pipeline, and know what it bounds.
-# - You read scalars, graph, histograms and profile of a training on several ranks.
+# - You can write and read TFRecord files, and you know which records a damaged file loses.
+# - You can build pipelines from files and generators in which each rank has its own share and does only its own work.
+# - You know which of two operations comes first, and how to confirm it by measurement.
+# - You can make all ranks take the same number of steps, and repeat a run on the same samples with a different number of ranks.
+# - You can find the slowest stage of a pipeline, and you know what it limits.
+# - You can read the scalars, graph, histograms and profile of a training run on several ranks.
 #
 # **Further reading**
 #
 # - [tf.data: build TensorFlow input pipelines](https://www.tensorflow.org/guide/data): every source and operation, with examples.
-# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): the timelines of section 6, for each remedy.
+# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): timelines like those of section 6, for each remedy.
 # - [tf.data: a machine learning data processing framework](https://arxiv.org/abs/2101.12127): how AUTOTUNE decides, and how many jobs wait for their data.
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

@@ -2,35 +2,35 @@
 # # Lab 06: What travels between ranks
 #
 # **90 minutes, 20 points, four ranks.**
-# `hvd.allreduce` is one line. You write what is behind it yourself, with sends and receives, count every message, measure what it costs, and make it carry less.
+# `hvd.allreduce` is one line. In this lab you write the algorithm behind it yourself, with sends and receives. You count every message, measure the cost, and make the allreduce carry less.
 #
 # After this lab you can
 #
-# - write an allreduce on a ring with sends and receives, and say what each rank sends;
-# - fit latency and bandwidth to your own measurements, and tell which algorithm is faster when;
-# - compare sums as rounding errors demand;
-# - read from Horovod's timeline whether tensors travel alone or together;
-# - scale a loss so that gradients survive 16 bits, in step on all ranks.
+# - write a ring allreduce with sends and receives, and say what each rank sends;
+# - fit latency and bandwidth to your own measurements, and use them to choose the faster algorithm;
+# - compare sums with a tolerance that follows from rounding errors;
+# - tell from Horovod's timeline whether tensors travel separately or together;
+# - scale a loss so that gradients survive in 16 bits, with all ranks in step.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 06 -p num_ranks 3`.
+# These are the settings of this run. To change them, edit the cell below, or run the notebook with `coursekit execute 06 -p num_ranks 3`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 4
-num_tensors = 40  # of section 5
-num_images = 1600  # synthetic digits, of section 6
+num_tensors = 40  # in section 5
+num_images = 1600  # synthetic digits in section 6
 seed = 1
 
 # %% role="readonly" id="imports"
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 from coursekit import ranks
 
 ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
@@ -50,20 +50,20 @@ from coursekit.pictures import messages as pictures
 from coursekit.ranks.channel import open_channel
 from coursekit.throughput import reductions
 
-# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="channel-text"
 # ## 1. Messages, and the plain way (10 minutes)
 #
-# On each rank, `open_channel()` gives a *channel* to all other ranks of the run. It knows `rank` and `num_ranks`, and has two functions:
+# On each rank, `open_channel()` opens a *channel* to all other ranks of the run. It has the attributes `rank` and `num_ranks` and two functions:
 #
-# - `channel.send(array, to)` puts an array on its way to another rank and returns at once, whether anybody receives it or not;
-# - `channel.receive(source)` waits for the next array of that rank and returns it. Messages of one rank arrive in the order in which they were sent.
+# - `channel.send(array, to)` sends an array to another rank and returns at once, whether or not that rank receives it;
+# - `channel.receive(source)` waits for the next array from that rank and returns it. Messages from one rank arrive in the order in which they were sent.
 #
-# What is sent are the numbers as they are at that moment: the array may be changed at once. What is received is a new array of the same type and shape, which is yours.
+# A send copies the numbers at once, so you may change the array right away. A receive returns a new array of the same type and shape, which is yours to change.
 #
-# It counts what it sends in `num_messages` and `num_bytes`. Here every rank sends its number to the next one:
+# The channel counts what it sends in `num_messages` and `num_bytes`. Here, every rank sends its number to the next rank:
 
 
 # %% role="readonly" id="hello-channel" tags=["picture"]
@@ -78,19 +78,19 @@ def hello():
 print("\n".join(ranks.run(hello, num_ranks=num_ranks)))
 
 # %% [markdown] role="readonly" id="naive-text"
-# The *plain* allreduce: every rank sends its array to rank 0, rank 0 adds them up and sends the sum to every other rank. No rank sends anything to itself.
+# In the *plain* allreduce, every rank sends its array to rank 0. Then rank 0 adds them up and sends the sum to every other rank. No rank sends anything to itself.
 #
-# **Exercise (2 points).** Write `naive_allreduce`: on every rank it returns the sum of all ranks' arrays, and leaves the rank's own array as it was.
+# **Exercise (2 points).** Write `naive_allreduce`. On every rank, it returns the sum of all ranks' arrays and leaves the rank's own array unchanged.
 #
 # <details><summary>Hint</summary>
 #
-# Two branches, for rank 0 and for the others. Rank 0 begins with a copy of its own array, receives from `range(1, channel.num_ranks)` and then sends to the same ranks. Each of the others sends once and receives once.
+# Write two branches, one for rank 0 and one for the others. Rank 0 begins with a copy of its own array, receives from the ranks in `range(1, channel.num_ranks)`, and then sends to the same ranks. Each of the others sends once and receives once.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Let the sum come in on a tree instead: in the first round rank 1 sends to 0 and 3 to 2, in the second 2 to 0. How many rounds are there for 64 ranks, and how much does rank 0 receive?
+# Instead, add the arrays along a tree: in the first round, rank 1 sends to 0 and 3 to 2; in the second, 2 sends to 0. How many rounds do 64 ranks need, and how much does rank 0 receive?
 #
 # </details>
 
@@ -123,35 +123,35 @@ with check("the plain allreduce", section="1"):
 # %% [markdown] role="readonly" id="ring-text"
 # ## 2. The ring (25 minutes)
 #
-# With N ranks, rank 0 receives N - 1 arrays and sends as many, one after the other, while the others wait. On a *ring* all ranks send all the time, each to its right neighbour, `(rank + 1) % N`, and receive from the left one.
+# With N ranks, rank 0 receives N - 1 arrays and sends just as many, one after another, while the others wait. On a *ring*, all ranks send all the time: each sends to its right neighbour, `(rank + 1) % N`, and receives from its left neighbour.
 #
-# The array is cut into N *chunks*. First half, **reduce-scatter**: in the first step, rank r sends its chunk number r. In each step it adds what arrives to its own chunk of the same number, and passes that one on in the next step.
-# A chunk so travels around the ring and collects one part from each rank. After N - 1 steps rank r has the sum of chunk (r + 1) modulo N.
+# The array is cut into N *chunks*. The first half is the **reduce-scatter**. In the first step, rank r sends its chunk number r. In each step, it adds the chunk that arrives to its own chunk of the same number, and it sends the result in the next step.
+# So each chunk travels around the ring and collects one part from each rank. After N - 1 steps, rank r has the sum of chunk (r + 1) modulo N.
 #
-# **Exercise (2 points).** Write `reduce_scatter`. `chunks` is a list of N arrays, which it changes: afterwards chunk (rank + 1) modulo N is the sum over all ranks. What is in the others then does not matter.
+# **Exercise (2 points).** Write `reduce_scatter`. It changes `chunks`, a list of N arrays, in place: afterwards, chunk (rank + 1) modulo N is the sum over all ranks. The contents of the other chunks do not matter.
 #
 # <details><summary>Hint</summary>
 #
-# Draw three ranks with three chunks each. Write down which chunk each rank sends in the first step and in the second, and which one it receives. What arrives in one step is sent on in the next.
+# Draw three ranks with three chunks each. Write down which chunk each rank sends in the first step and in the second, and which one it receives. The chunk that arrives in one step is the one to send in the next.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# In step 0 the rank sends chunk `rank`, in each later step the one with the number before: modulo N. From the left comes what the left neighbour sends in this step. Python's `%` is never negative.
+# In step 0, the rank sends chunk `rank`; in each later step, the number of the chunk is one lower, modulo N. The chunk that arrives is the one that the left neighbour sends in the same step. Python's `%` is never negative.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Turn the ring around: every rank sends to the left. Which chunk does it finish then, when it begins with its own?
+# Reverse the ring, so that every rank sends to the left. If each rank begins with its own chunk, which chunk does it finish?
 #
 # </details>
 
 
 # %% role="answer" id="reduce-scatter"
 def reduce_scatter(channel, chunks):
-    """Let chunk (rank + 1) modulo N become the sum over all ranks."""
+    """Turn chunk (rank + 1) modulo N into its sum over all ranks, in place."""
     # about 5 lines
     ### BEGIN SOLUTION
     rank, size = channel.rank, channel.num_ranks
@@ -169,32 +169,32 @@ with check("reduce-scatter", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="allgather-text"
-# Second half, **allgather**: each rank has one finished chunk. In N - 1 more steps the finished chunks go around the ring, and take the places of what is there.
+# The second half is the **allgather**. Each rank has one finished chunk. In N - 1 more steps, the finished chunks travel around the ring and replace the unfinished ones.
 #
-# **Exercise (2 points).** Write `allgather`: at the beginning chunk (rank + 1) modulo N is finished on each rank, at the end all chunks are, on all ranks.
+# **Exercise (2 points).** Write `allgather`. At the beginning, chunk (rank + 1) modulo N is finished on each rank; at the end, all chunks are finished on all ranks.
 #
 # <details><summary>Hint</summary>
 #
-# The same loop, with two changes: where it begins, and what it does with what arrives.
+# Use the same loop with two changes: which chunk a rank sends first, and what it does with the chunk that arrives.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# It begins with the chunk that is finished on this rank, `rank + 1` modulo N. What arrives is finished, too: it takes the place of what is there.
+# The rank first sends the chunk that it has finished, `rank + 1` modulo N. The chunk that arrives is finished, too: it replaces the rank's own chunk of that number.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `hvd.allgather` joins arrays of different lengths. What would your ring have to send besides the chunks for that?
+# `hvd.allgather` joins arrays of different lengths. What would your ring have to send besides the chunks to do the same?
 #
 # </details>
 
 
 # %% role="answer" id="allgather"
 def allgather(channel, chunks):
-    """Let the finished chunks of all ranks come to every rank."""
+    """Send the finished chunks around the ring until every rank has all of them, in place."""
     # about 5 lines
     ### BEGIN SOLUTION
     rank, size = channel.rank, channel.num_ranks
@@ -212,19 +212,19 @@ with check("allgather", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="whole-ring-text"
-# Now both halves together, for an array of any shape: its length need not be divisible by N, so chunks differ by one number (`np.array_split` cuts so). The caller's array stays as it was, so the chunks have to be copies, not views.
+# Now put both halves together, for an array of any shape. Its length need not be divisible by N, so the lengths of the chunks may differ by one (`np.array_split` does this). The caller's array must not change, so the chunks have to be copies, not views.
 #
-# **Exercise (2 points).** Write `ring_allreduce`: each rank sends 2(N - 1) messages, each of at most the N-th part of the array (rounded up), and returns the sum in the shape of the array.
+# **Exercise (2 points).** Write `ring_allreduce`. Each rank sends 2(N - 1) messages, each with at most one N-th of the array (rounded up). It returns the sum in the shape of the array.
 #
 # <details><summary>Hint</summary>
 #
-# `np.array_split(array.ravel(), channel.num_ranks)` returns views, `.copy()` makes copies of them. At the end `np.concatenate` and `reshape`.
+# `np.array_split(array.ravel(), channel.num_ranks)` returns views, and `.copy()` makes a copy of each. At the end, use `np.concatenate` and `reshape`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write *recursive doubling*, for 2, 4, 8, … ranks: in round k every rank exchanges its whole array with the rank whose number differs in bit k (`channel.rank ^ 2**k`), and both add. It takes log2(N) messages of the whole array instead of 2(N - 1) of a part: section 3 asks when that is better.
+# Write *recursive doubling* for 2, 4, 8, … ranks. In round k, every rank exchanges its whole array with the rank whose number differs in bit k (`channel.rank ^ 2**k`), and both add. This takes log2(N) messages with the whole array instead of 2(N - 1) messages with a part. Section 3 asks when this is better.
 #
 # </details>
 
@@ -251,13 +251,13 @@ with check("the ring", section="2"):
 
 
 # %% [markdown] role="readonly" id="look-text"
-# Look at what your ring sends. Rank r begins with 10 to the power of r in every place, so the digits of a sum show whose parts are in it.
-# Each chunk has a thousandth more than the one before, which shows the chunk.
+# Now look at what your ring sends. Rank r begins with 10 to the power of r in every place, so the digits of a sum show which ranks have added their part.
+# To mark the chunks, the number in each chunk is a thousandth larger than in the chunk before.
 
 
 # %% role="readonly" id="ring-picture" tags=["picture"]
 def note_messages(allreduce):
-    """Return what this rank sends in an allreduce, and how much, in arrays."""
+    """Return the target and first number of each message, and the bytes sent as a multiple of the array's bytes."""
     with open_channel() as channel:
         own = 10.0**channel.rank + np.arange(1, channel.num_ranks + 1) / 1000
         sent, send = [], channel.send
@@ -272,31 +272,31 @@ pictures.show_ring([sent for sent, _ in by_ring])
 pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring": [each for _, each in by_ring]})
 
 # %% [markdown] role="quiz" id="ring-quiz"
-# In a ring allreduce of 100 MB on 4 ranks each rank sends 150 MB. How much does each rank send on 64 ranks?
+# In a ring allreduce of 100 MB on 4 ranks, each rank sends 150 MB. How much does each rank send on 64 ranks?
 #
-# - [ ] 2 400 MB, 16 times as much, since there are 16 times as many ranks.
-#   Each rank makes more steps, but each of its messages becomes smaller in the same measure.
+# - [ ] 2 400 MB, 16 times as much, because there are 16 times as many ranks.
+#   Each rank takes more steps, but its messages become smaller by the same factor.
 # - [x] 197 MB, and never more than 200, however many ranks there are.
-#   2(N - 1)/N of the array: that is why the ring is good for large arrays. The number of steps grows, though, and each costs its latency.
-# - [ ] 9 MB, since the array is cut into 64 chunks.
+#   Each rank sends 2(N - 1)/N of the array; that is why the ring is good for large arrays. But the number of steps grows, and each step costs a latency.
+# - [ ] 9 MB, because the array is cut into 64 chunks.
 #   A chunk has 1.6 MB, and each rank sends 126 of them.
 
 # %% [markdown] role="readonly" id="cost-text"
 # ## 3. What it costs (17 minutes)
 #
-# A message costs a *latency* α, however small it is, and β for each byte; 1/β is the bandwidth. So for n bytes on N ranks
+# Every message, however small, costs a *latency* α, and each byte costs β; 1/β is the bandwidth. For n bytes on N ranks, the ring takes
 #
 # $$T_\text{ring} = 2(N-1)\left(\alpha + \frac{n}{N}\beta\right)$$
 #
-# Measure your two allreduces with arrays from 4 kB to 4 MB, and Horovod's beside them. And *one copy* of the array on each rank, all at the same time: a rank that has the sum has written it, so no allreduce is faster than that.
+# Measure your two allreduces and Horovod's with arrays from 4 kB to 4 MB. Also measure *one copy* of the array, made on all ranks at the same time. Every rank has to write the sum, so no allreduce is faster than this copy.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
-sizes = np.geomspace(4e3, 4e6, 7).astype(int) // 16 * 16  # bytes of the array
+sizes = np.geomspace(4e3, 4e6, 7).astype(int) // 16 * 16  # of the array, in bytes
 
 
 def measure(allreduce):
-    """Return the median of seconds for each size, on this rank."""
+    """Return this rank's median time for each size, in seconds."""
     medians = []
     with open_channel() as channel:
         for size in sizes:
@@ -325,26 +325,26 @@ measured = {
 print(f"measured with {ranks.horovod_build()}")
 
 # %% [markdown] role="readonly" id="fit-text"
-# **Exercise (2 points).** Write `fit_cost`: from measurements of `seconds`, find α and β with seconds ≈ `num_steps` α + `num_bytes` β, by least squares of the *relative* errors.
-# Each measurement has its number of steps and the bytes that a rank sent.
-# (Absolute errors of the large messages, milliseconds, would hide what the small ones say of α, microseconds.)
+# **Exercise (2 points).** Write `fit_cost`. From measured `seconds`, it finds α and β such that seconds ≈ `num_steps` α + `num_bytes` β, by least squares of the *relative* errors.
+# Each measurement comes with its number of steps and the number of bytes that a rank sent.
+# (With absolute errors, the milliseconds of the large messages would hide α, which is only microseconds and shows in the small ones.)
 #
 # <details><summary>Hint</summary>
 #
-# `np.linalg.lstsq(rows, right, rcond=None)[0]` minimises the squares of `rows @ x - right`. A row is `[num_steps, num_bytes]`; divide each row by its seconds, then `right` is 1 everywhere.
+# `np.linalg.lstsq(rows, right, rcond=None)[0]` minimises the sum of the squares of `rows @ x - right`. A row is `[num_steps, num_bytes]`. Divide each row by its seconds; then `right` is 1 everywhere.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Measure with 2 and 3 ranks, too, and fit all of it together. Are α and β the same? On how many cores do your ranks run?
+# Also measure with 2 and 3 ranks, and fit all measurements together. Are α and β the same? On how many cores do your ranks run?
 #
 # </details>
 
 
 # %% role="answer" id="fit-cost"
 def fit_cost(num_steps, num_bytes, seconds):
-    """Return alpha, in seconds, and beta, in seconds for each byte; all arguments have the shape (num_measured,)."""
+    """Return alpha in seconds and beta in seconds per byte; all arguments have the shape (num_measured,)."""
     # about 3 lines
     ### BEGIN SOLUTION
     rows = np.stack([num_steps / seconds, num_bytes / seconds], axis=1)
@@ -367,34 +367,34 @@ print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s"
 pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / num_ranks * beta)})
 
 # %% [markdown] role="readonly" id="cost-picture-text"
-# Between processes of one node nothing travels: bytes are copied through the system's memory, and all ranks share it, and the cores. So 1/β is a *copy limit*, not a network's bandwidth: each byte of a message is copied into the system and out of it again, besides being added. How far that is from one plain copy, the picture shows. And the plain way is often faster here.
-# The ring divides rank 0's work among all ranks, which helps where each rank has cores of its own: on a cluster, where it also has its own part of the network. Here the ranks take turns on the few cores that there are.
-# Horovod adds the time until all ranks agree on what to send: it looks once in a cycle, of a millisecond by default, and on shared cores each look waits its turn, too.
+# Within one node, nothing travels over a network: bytes are copied through the system's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the system and out again. The picture shows how far this is from one plain copy. Here, the plain way is often faster than the ring.
+# The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where it also has its own part of the network. Here, the ranks take turns on a few cores.
+# Horovod also needs time for all ranks to agree on what to send. It looks for tensors once per cycle, which lasts a millisecond by default, and on shared cores each look has to wait its turn, too.
 #
 # ### Which algorithm, when?
 #
-# *Recursive doubling*, the stretch of section 2, takes log₂(N) steps, each with the whole array:
+# *Recursive doubling*, the stretch task in section 2, takes log₂(N) steps, each with the whole array:
 #
 # $$T_\text{doubling} = \log_2(N) \left(\alpha + n\beta\right)$$
 #
-# **Exercise (1 point).** Write `crossover`: the number of bytes n, on N ranks (a power of two from 4 on), at which both take equally long. Above it the ring is faster.
+# **Exercise (1 point).** Write `crossover`. It returns the number of bytes n at which both algorithms take equally long on N ranks (a power of two, at least 4). Above n, the ring is faster.
 #
 # <details><summary>Hint</summary>
 #
-# Set both times equal and solve for n: the difference of the steps, times α, divided by the difference of the bytes' factors, times β.
+# Set both times equal and solve for n. Divide the difference in steps, times α, by the difference in the factors of n, times β.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Compute it with α = 10 microseconds and 10 GB/s for N = 8 and for N = 512. Which of the gradients of ResNet-50 (the largest has 9 MB, most have a few kB) should go which way?
+# Compute it with α = 10 microseconds and 10 GB/s for N = 8 and for N = 512. ResNet-50's largest gradient has 9 MB, and most have a few kB. Which of them should use which algorithm?
 #
 # </details>
 
 
 # %% role="answer" id="crossover"
 def crossover(num_ranks, alpha, beta):
-    """Return the number of bytes from which on the ring is faster than recursive doubling."""
+    """Return the number of bytes above which the ring is faster than recursive doubling."""
     # about 3 lines
     ### BEGIN SOLUTION
     num_rounds = np.log2(num_ranks)
@@ -417,12 +417,12 @@ for count in (4, 64, 1024):
 # %% [markdown] role="readonly" id="equal-text"
 # ## 4. What equal means (10 minutes)
 #
-# A sum of floating-point numbers depends on the order. The plain way adds rank after rank; on the ring each chunk begins with another rank; NCCL picks another algorithm when the array is larger; and two ranks, each of which has summed up twice as many samples, put their brackets elsewhere. So the same gradients give sums that differ in their last bits. (From three ranks on: two ranks make one addition, which has one result.)
+# A sum of floating-point numbers depends on the order of the additions. The plain way adds rank after rank; on the ring, each chunk begins with a different rank; NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank sums twice as many samples first, which puts the brackets elsewhere. So the same gradients give sums that differ in their last bits. (This needs at least three ranks: two ranks make one addition, which has only one result.)
 
 
 # %% role="readonly" id="differ" tags=["picture"]
 def add_up():
-    """Return the sum of the same gradients by three algorithms, and this rank's own."""
+    """Return this rank's own gradients and the sums over all ranks by the plain way, the ring and Horovod."""
     own = tf.random.normal([1000]).numpy()
     with open_channel() as channel:
         return own, naive_allreduce(channel, own), ring_allreduce(channel, own), by_horovod(channel, own)
@@ -439,29 +439,29 @@ print(
 )
 
 # %% [markdown] role="readonly" id="same-text"
-# So a test must not ask for `==`. But a fixed tolerance is no good either: 1e-6 is large for gradients of 1e-9, where a whole part may be missing, and too small for gradients of a million.
-# And where parts cancel, even the relative error of the sum is large, although nobody made a mistake.
+# So a test must not ask for `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a whole part may be missing; for gradients of a million, it is too small.
+# And if parts cancel, even the relative error of the sum is large, although nobody made a mistake.
 #
-# What rounding can do is known: the result of each addition is off by at most ε/2 of itself, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|: a number for each *place* of the array.
+# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. This bound is a different number for each *place* in the array.
 #
-# **Exercise (2 points).** Write `same_sum`: whether `first` and `second`, both of shape `(n,)`, can both be sums of the same `parts`, shape `(num_ranks, n)`, in whatever order. A NaN is no sum.
+# **Exercise (2 points).** Write `same_sum`. It returns whether `first` and `second`, both of shape `(n,)`, can both be sums of the same `parts`, of shape `(num_ranks, n)`, added in any order. A NaN does not count as a sum.
 #
 # <details><summary>Hint</summary>
 #
-# `np.abs(parts).sum(axis=0)` is Σ|part| for each place. Compare with `<=`, which a NaN never fulfils, and use `np.all`.
+# `np.abs(parts).sum(axis=0)` is Σ|part| for each place. Compare with `<=`, which is never true for a NaN, and use `np.all`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add up in float64 and round once: is the sum then the same in every order? Try it with the gradients above, then with `parts` that cancel.
+# Add in float64 and round once, at the end. Is the sum now the same in every order? Try it with the gradients above, then with `parts` that cancel.
 #
 # </details>
 
 
 # %% role="answer" id="same-sum"
 def same_sum(first, second, parts):
-    """Return whether two sums of the same parts differ by no more than rounding can make them."""
+    """Return whether two sums of the same parts differ by no more than rounding errors allow."""
     # about 2 lines
     ### BEGIN SOLUTION
     bound = len(parts) * np.finfo(parts.dtype).eps * np.abs(parts).sum(axis=0)
@@ -482,16 +482,16 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 # %% [markdown] role="readonly" id="fusion-text"
 # ## 5. Many small tensors (11 minutes)
 #
-# A network has many gradients, most of them small, and each allreduce pays its latencies and the agreement of all ranks. So Horovod collects what is ready within a cycle, copies it into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends that: *tensor fusion*.
-# That can only happen when tensors are handed over together: in a `tf.function`, as Keras' `fit` has it. Called one after the other, each waits for the last one's end.
-# Two settings decide what travels together. Horovod collects for a *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): what is handed over too late takes the next one, and what is early waits. And `hvd.grouped_allreduce` says that its tensors belong together, so that Horovod waits for all of them, in a graph or not.
+# A network has many gradients, most of them small. Each allreduce costs its latencies and the time that all ranks need to agree. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
+# This works only if tensors are handed over together: in a `tf.function`, as in Keras' `fit`. If you call the allreduces one after another, each waits until the one before has finished.
+# Two settings decide what travels together. Horovod collects tensors for one *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): an early tensor waits, and a late one takes the next cycle. And `hvd.grouped_allreduce` declares that its tensors belong together, so Horovod waits for all of them, in a graph or not.
 #
-# Horovod's *timeline* tells: with `HOROVOD_TIMELINE`, rank 0 writes down what happens to each tensor. `reductions` reads from it when each was on the wire.
+# Horovod's *timeline* shows this: with `HOROVOD_TIMELINE`, rank 0 records what happens to each tensor. `reductions` reads from the timeline when each tensor was on the wire.
 
 
 # %% role="readonly" id="wire-picture" tags=["picture"]
 def hand_over(way):
-    """Average many small tensors twice, in one of three ways; return the seconds of the second time on this rank."""
+    """Average many small tensors twice, in one of three ways; return how many seconds the second time takes."""
     hvd.init()
     tensors = [tf.ones(1000) * number for number in range(num_tensors)]
 
@@ -502,13 +502,13 @@ def hand_over(way):
         average = lambda: hvd.grouped_allreduce(tensors)
     elif way == "in a graph":
         average = tf.function(average).get_concrete_function()
-    time.sleep(0.2)  # the thread that writes the timeline begins late, and ends without a last look
-    average()  # what a first time takes, and ranks that come late, are not the subject
+    time.sleep(0.2)  # the thread that writes the timeline starts late and stops without a final check
+    average()  # untimed: the first call takes longer, and some ranks come late
     begin = time.perf_counter()
     average()
     seconds = time.perf_counter() - begin
     time.sleep(0.2)
-    hvd.shutdown()  # the timeline is written to its end
+    hvd.shutdown()  # the timeline is now complete
     return seconds
 
 
@@ -528,26 +528,26 @@ for name, way, environ in [
 pictures.show_wire(timelines)
 
 # %% [markdown] role="readonly" id="wire-text"
-# Tensors that travel in one buffer are on the wire at the same time, in the timeline to within some microseconds; others come one after the other.
+# Tensors that travel in one buffer are on the wire at the same time; in the timeline, their times agree to within a few microseconds. All others travel one after another.
 #
-# **Exercise (2 points).** Write `num_on_wire`: from the intervals of a timeline, pairs of begin and end in any order, how many operations there were. Intervals that overlap belong to one; one that begins when another ends begins a new operation. A timeline may be empty.
+# **Exercise (2 points).** Write `num_on_wire`. It gets the intervals of a timeline, pairs of begin and end in any order, and returns how many operations there were. Intervals that overlap belong to one operation. An interval that begins exactly when another ends begins a new operation. A timeline may be empty.
 #
 # <details><summary>Hint</summary>
 #
-# Go through `sorted(intervals)` and remember the latest end so far. An interval that begins at or after it begins a new operation.
+# Go through `sorted(intervals)` and remember the latest end so far. An interval that begins at or after that end begins a new operation.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Run `hand_over("in a graph")` with a `HOROVOD_FUSION_THRESHOLD` of 20000 bytes: how many operations? And with cycles of 5 and of 100 ms: what does a long cycle cost, and when is it worth that?
+# Run `hand_over("in a graph")` with a `HOROVOD_FUSION_THRESHOLD` of 20000 bytes: how many operations are there? Then try cycles of 5 and of 100 ms: what does a long cycle cost, and when is it worth the cost?
 #
 # </details>
 
 
 # %% role="answer" id="num-on-wire"
 def num_on_wire(intervals):
-    """Return the number of operations to which intervals on the wire belong."""
+    """Return the number of operations on the wire; intervals that overlap belong to one operation."""
     # about 6 lines
     ### BEGIN SOLUTION
     num_operations, latest_end = 0, -np.inf
@@ -573,7 +573,7 @@ for name, spans in timelines.items():
 # %% [markdown] role="readonly" id="half-text"
 # ## 6. Sixteen bits (17 minutes)
 #
-# Half the bits are half the bytes, and GPUs compute with them several times as fast. But float16 ends at 65504, and what is smaller than 3e-8 becomes zero. Which of your gradients would survive? Here are those of a network that has learned the digits of lab 05 for eight epochs, most of which are small by now.
+# Half the bits mean half the bytes, and GPUs compute with them several times as fast. But float16 ends at 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? Here are the gradients of a network that was trained on the digits of lab 05 for eight epochs. By now, most of them are small.
 
 # %% role="readonly" id="gradients" tags=["picture"]
 tf.keras.utils.set_random_seed(seed)
@@ -597,26 +597,26 @@ print(
 )
 
 # %% [markdown] role="readonly" id="lost-text"
-# *Loss scaling*: multiply the loss, and with it every gradient, by a large number before the backward pass, and divide the gradients by it once they are in 32 bits again. A power of two changes no digit.
+# *Loss scaling*: multiply the loss, and with it every gradient, by a large number before the backward pass. Divide the gradients by the same number once they are in 32 bits again. A power of two changes no digits.
 #
-# **Exercise (1 point).** Write `lost_share`: of the gradients that are not zero, the share that float16 turns into zero or infinity, after they were multiplied by `scale`.
+# **Exercise (1 point).** Write `lost_share`. It multiplies the gradients by `scale`. Of those that were not zero, it returns the share that float16 then turns into zero or infinity.
 #
 # <details><summary>Hint</summary>
 #
-# `(gradients * scale).astype(np.float16)`; then ask where the result is 0 or `np.isinf` although the gradient is not 0. NumPy warns of overflows: `with np.errstate(over="ignore"):`.
+# Compute `(gradients * scale).astype(np.float16)`. Then find where the result is 0 or `np.isinf` although the gradient is not 0. NumPy warns about overflows; `with np.errstate(over="ignore"):` turns this off.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# bfloat16 has the range of float32 and only 8 bits of precision (`tf.cast(…, tf.bfloat16)`). Which share does it lose? And what is then lost instead?
+# bfloat16 has the range of float32 but only 8 bits of precision (`tf.cast(…, tf.bfloat16)`). What share of the gradients does it lose? And what does it lose instead?
 #
 # </details>
 
 
 # %% role="answer" id="lost-share"
 def lost_share(gradients, scale):
-    """Return which share of the gradients that are not zero 16 bits turn into zero or infinity."""
+    """Return the share of nonzero gradients that become zero or infinite when scaled and cast to 16 bits."""
     # about 4 lines
     ### BEGIN SOLUTION
     with np.errstate(over="ignore"):
@@ -638,27 +638,27 @@ scales = [1.0, 2.0**12, 2.0**28]
 pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for scale in scales])
 
 # %% [markdown] role="readonly" id="scale-text"
-# Which scale is right changes during training. So it is *dynamic*: when a gradient overflows, the step is left out and the scale is halved; after `growth_steps` good steps in a row it is doubled, and counting begins again.
+# The right scale changes during training, so the scale is *dynamic*. If a gradient overflows, the step is skipped and the scale is halved. After `growth_steps` good steps in a row, the scale is doubled and counting begins again.
 #
-# **Exercise (2 points).** Write `next_scale`: it gets the scale, the number of good steps since it changed or a step overflowed, and whether this step's gradients were all finite.
-# It returns the scale and the number for the next step.
+# **Exercise (2 points).** Write `next_scale`. It gets the scale, the number of good steps since the scale changed or a step overflowed, and whether this step's gradients were all finite.
+# It returns the scale and the number of good steps for the next step.
 #
 # <details><summary>Hint</summary>
 #
-# After an overflow `scale / 2, 0`. After a good step that makes the number reach `growth_steps`, `2 * scale, 0`; else the number is one more.
+# After an overflow, return `scale / 2, 0`. If a good step brings the number to `growth_steps`, return `2 * scale, 0`. Otherwise, add one to the number.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# With 2000 good steps between two doublings, which share of the steps is left out in the long run? Try 20 and 20000, too.
+# With 2000 good steps between two doublings, what share of the steps is skipped in the long run? Try 20 and 20000, too.
 #
 # </details>
 
 
 # %% role="answer" id="next-scale"
 def next_scale(scale, num_good, is_finite, growth_steps):
-    """Return the loss scale and the number of good steps in a row after a step."""
+    """Return the loss scale and the number of consecutive good steps, both after this step."""
     # about 5 lines
     ### BEGIN SOLUTION
     if not is_finite:
@@ -695,27 +695,27 @@ pictures.show_scales({"yours": yours, "Keras' LossScaleOptimizer": keras}, were_
 # %% [markdown] role="readonly" id="mean-text"
 # ### In step
 #
-# If one rank's gradients overflow and another's do not, both must leave out the step, or their weights differ from then on. So the order is **average, unscale, check**: an infinity or a NaN of any rank is in the average of all ranks, all see it, and all decide alike. Checked before averaging, each rank would decide for itself.
-# The weights stay in 32 bits (*master weights*): in float16, 1 + 0.0004 is 1, and a small step would change nothing.
+# If one rank's gradients overflow and another's do not, both must skip the step, or their weights differ from then on. So the order is **average, unscale, check**: an infinity or a NaN on any rank is in the average on all ranks, so all see it and decide alike. If they checked before averaging, each rank would decide for itself.
+# The weights stay in 32 bits (*master weights*): in float16, 1 + 0.0004 is 1, so a small step would change nothing.
 #
-# **Exercise (2 points).** Write `mean_gradients`. It gets this rank's gradients, a list of float16 tensors that are scaled. On every rank it returns the list of their means over all ranks, in float32 and without the scale; or `None` on every rank, when any number of any rank is not finite.
+# **Exercise (2 points).** Write `mean_gradients`. It gets this rank's scaled gradients, a list of float16 tensors. On every rank, it returns the list of their means over all ranks, in float32 and without the scale. If any number on any rank is not finite, it returns `None` on every rank.
 #
 # <details><summary>Hint</summary>
 #
-# For each gradient `hvd.allreduce(tf.cast(gradient, tf.float32), op=hvd.Average) / scale`; then `tf.reduce_all(tf.math.is_finite(mean))` of each mean.
+# For each gradient, compute `hvd.allreduce(tf.cast(gradient, tf.float32), op=hvd.Average) / scale`. Then check each mean with `tf.reduce_all(tf.math.is_finite(mean))`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Let `hvd.allreduce` have `compression=hvd.Compression.fp16`: it casts to 16 bits, averages, and casts back. Is that the same as your function on scaled gradients, and on gradients that are not scaled?
+# Call `hvd.allreduce` with `compression=hvd.Compression.fp16`: it casts to 16 bits, averages, and casts back. Is the result the same as your function's for scaled gradients, and for gradients that are not scaled?
 #
 # </details>
 
 
 # %% role="answer" id="mean-gradients"
 def mean_gradients(gradients, scale):
-    """Return the means over all ranks in 32 bits, without the scale, or None on all ranks after any overflow."""
+    """Return the means over all ranks in 32 bits, without the scale, or None on all ranks if any rank overflowed."""
     # about 4 lines
     ### BEGIN SOLUTION
     means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
@@ -733,31 +733,31 @@ with check("average, unscale, check", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="half-quiz"
-# Somebody sets Keras' policy `mixed_float16` and nothing else, and trains with Horovod as before. How many bytes do the gradients' allreduces move?
+# Someone sets Keras' policy `mixed_float16`, changes nothing else, and trains with Horovod as before. How many bytes do the allreduces of the gradients move?
 #
-# - [ ] Half as many as before, since all is computed in 16 bits.
-#   Layers compute in 16 bits, but their variables are in 32 bits, and a gradient has the type of its variable.
+# - [ ] Half as many as before, because everything is computed in 16 bits.
+#   Layers compute in 16 bits, but their variables have 32 bits, and a gradient has the type of its variable.
 # - [x] As many as before: the gradients of float32 variables are float32.
-#   Only `compression=hvd.Compression.fp16`, or a cast of your own, halves what travels.
-# - [ ] Twice as many, since the scale is sent along with each number.
-#   The scale is one number, the same on all ranks, and is not sent at all.
+#   Only `compression=hvd.Compression.fp16`, or your own cast, halves the bytes that travel.
+# - [ ] Twice as many, because the scale is sent along with each number.
+#   The scale is a single number that is the same on all ranks, and it is not sent at all.
 
 # %% [markdown] role="readonly" id="less-text"
-# ## 7. At home: talk less, at a better time, or not all
+# ## 7. At home: talk less, at a better time, or in groups
 #
-# This section takes about 7 minutes, which are not among those of the lab.
+# This section takes about 7 minutes, which do not count towards the lab's time.
 #
-# Three ways to train the network of section 6 with less to send, and what Horovod's timeline says that they send:
+# Here are three attempts to send less while training the network of section 6. Horovod's timeline shows how much each of them sends:
 #
-# - *Accumulation*: add up the gradients of several batches on the rank and average once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). Half as many messages, and a batch twice as large: what a larger batch costs is the subject of lab 02.
-# - Keras' policy `mixed_float16`: the quiz above has told what becomes of its bytes.
-# - `compression=hvd.Compression.fp16`: gradients become float16 for the journey.
+# - *Accumulation*: add up the gradients of several batches on the rank and average once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). Here this means half as many messages, but a batch that is twice as large; lab 02 shows the cost of a larger batch.
+# - Keras' policy `mixed_float16`: the quiz above has shown what this does to the bytes sent.
+# - `compression=hvd.Compression.fp16`: gradients travel as float16.
 
 
 # %% role="readonly" id="less-runs" tags=["picture"]
 def train(num_units=128, num_hidden=1, batch_size=16, policy="float32", num_batches=12, **options):
-    """Train a network on this rank's digits for some batches, and return the loss; options are those of Horovod."""
-    tf.get_logger().setLevel("ERROR")  # TensorFlow warns that this machine has no unit for 16 bits
+    """Train a network on this rank's digits for some batches and return the loss; options go to Horovod."""
+    tf.get_logger().setLevel("ERROR")  # hides the warning that this machine has no unit for 16 bits
     hvd_keras.init()
     tf.keras.mixed_precision.set_global_policy(policy)
     tf.keras.utils.set_random_seed(seed)
@@ -765,7 +765,7 @@ def train(num_units=128, num_hidden=1, batch_size=16, policy="float32", num_batc
     one = tf.keras.Sequential([tf.keras.layers.Flatten(), *hidden, tf.keras.layers.Dense(10, dtype="float32")])
     one.compile(hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(0.05), **options), loss)
     mine = slice(hvd_keras.rank(), hvd_keras.size() * batch_size * num_batches, hvd_keras.size())
-    time.sleep(0.2)  # the thread that writes the timeline begins late, and ends without a last look
+    time.sleep(0.2)  # the thread that writes the timeline starts late and stops without a final check
     history = one.fit(images[mine], labels[mine], batch_size=batch_size, verbose=0)
     time.sleep(0.2)
     hvd_keras.shutdown()
@@ -773,7 +773,7 @@ def train(num_units=128, num_hidden=1, batch_size=16, policy="float32", num_batc
 
 
 def timeline_of(num_ranks=num_ranks, cycle_ms="1", **options):
-    """Train on so many ranks, and return the loss and the reductions of Horovod's timeline."""
+    """Train on `num_ranks` ranks, and return rank 0's loss and the reductions in Horovod's timeline."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "timeline.json"
         environ = {"HOROVOD_TIMELINE": str(path), "HOROVOD_CYCLE_TIME": cycle_ms}
@@ -792,7 +792,7 @@ for name, options in [
     print(f"{name:25} {len(sent):3} reductions, {total / 1e6:5.2f} MB from each rank, loss {loss_of_run:.3f}")
 
 # %% [markdown] role="readonly" id="overlap-text"
-# *Overlap*: the backward pass begins at the last layer, so its gradient is ready first, and can travel while the others are still computed. Here is the middle one of six steps of a wider network with four hidden layers on two ranks, from the timeline of your own run; Horovod looks for gradients ten times as often as by default, since the layers are small. How much overlaps differs from run to run where ranks share cores: run the cell again.
+# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The timeline of your own run shows this for a wider network with four hidden layers on two ranks; the picture shows the middle one of six steps. Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run: run the cell again.
 
 # %% role="readonly" id="overlap-picture" tags=["picture"]
 _, sent = timeline_of(num_ranks=2, cycle_ms="0.1", num_units=768, num_hidden=4, batch_size=128, num_batches=6)
@@ -801,15 +801,15 @@ steps.sort(key=lambda step: max(one.ready_us for one in step) - min(one.ready_us
 pictures.show_overlap(steps[len(steps) // 2])
 
 # %% [markdown] role="readonly" id="groups-text"
-# Two more things to know by name:
+# Two more names to know:
 #
-# - `hvd.join()`: a rank that has no more batches takes part with zeros until the last one is done. It returns who that was. The average still divides by all ranks.
-# - *Process sets*: groups of ranks that talk for themselves. Here one half averages its gradients, and the other, which validates meanwhile, its losses.
+# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that rank. The average still divides by the total number of ranks.
+# - *Process sets*: groups of ranks that talk among themselves. Here, one half averages its gradients; meanwhile, the other half validates and averages its losses.
 
 
 # %% role="readonly" id="groups" tags=["picture"]
 def groups():
-    """Average in a group that trains and in one that validates, then let ranks end one after the other."""
+    """Average in a group that trains and in one that validates, then let the ranks finish one after another."""
     half = num_ranks // 2
     sets = [hvd.ProcessSet(list(range(half))), hvd.ProcessSet(list(range(half, num_ranks)))]
     hvd.init(process_sets=sets)
@@ -827,11 +827,11 @@ print("\n".join(ranks.run(groups, num_ranks=num_ranks)))
 # %% [markdown] role="readonly" id="end"
 # ## What you can now do
 #
-# - You write an allreduce, and know what every rank sends in each of its steps.
-# - You fit α and β to measurements, and choose the algorithm by them.
-# - You compare sums by what rounding can do, in each place.
-# - You read from a timeline whether tensors travel together, how many bytes they have, and what overlaps.
-# - You know what 16 bits lose, and scale a loss in step on all ranks.
+# - You can write an allreduce, and you know what every rank sends in each step.
+# - You can fit α and β to measurements, and use them to choose the algorithm.
+# - You can compare sums place by place, with a tolerance that follows from rounding errors.
+# - You can tell from a timeline whether tensors travel together, how many bytes they have, and what overlaps.
+# - You know which gradients 16 bits lose, and you can scale a loss with all ranks in step.
 #
 # **Further reading**
 #
@@ -841,7 +841,7 @@ print("\n".join(ranks.run(groups, num_ranks=num_ranks)))
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

@@ -1,42 +1,42 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 07: Predict, then book
 #
-# **70 minutes, 20 points, two ranks.** 18 of the points are given by tests, 2 by your instructor.
-# Before you ask a machine for 64 GPUs you should know what they will do. You build a model of a training step, feed it with your own measurements, and predict; then you measure, and explain the difference. At the end you book.
+# **70 minutes, 20 points, two ranks.** Tests give 18 of the points; your instructor gives 2.
+# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict; then you measure, and explain the difference. At the end, you request a machine.
 #
 # After this lab you can
 #
-# - predict a training step from latency, bandwidth and the speed of one rank;
-# - explain the gap between a prediction and a measurement by sharing, communication, overlap and stragglers;
-# - find where strong scaling stops paying;
-# - read a published table and find what bounds it;
-# - write a request for resources with its reasons.
+# - predict the time of a training step from latency, bandwidth and the speed of one rank;
+# - explain the gap between a prediction and a measurement in terms of sharing, communication, overlap and stragglers;
+# - find where strong scaling stops paying off;
+# - read a published table and find what limits the speed;
+# - write a request for resources and give reasons for it.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer with numbers that you have not seen; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer on numbers that you have not seen; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 07 -p batch_size 64`.
-# The machine of sections 4 and 6 is written as a site's file has it: `coursekit sites show jean-zay`.
+# These are the parameters of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 07 -p batch_size 64`.
+# The machine of sections 4 and 6 is described as in a site's file; see `coursekit sites show jean-zay`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
 batch_size = 32  # images per rank and step
-num_units = 1500  # of the network's two layers: their square decides on the size of the gradient
+num_units = 1500  # in each of the network's two layers; its square determines the size of the gradient
 gpu = "NVIDIA V100"  # of the machine to book
 gpu_memory_gb = 32
 num_gpus_per_node = 4
-fabric_gbit_per_s = 400  # what a node sends
-global_batch_size = 4096  # images of all GPUs in a step, for strong scaling
+fabric_gbit_per_s = 400  # that each node can send
+global_batch_size = 4096  # images per step on all GPUs together, for strong scaling
 seed = 1
 
 # %% role="readonly" id="imports"
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow greets us with a page of messages
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 from coursekit import ranks
 
 ranks.warm_up()  # starts importing TensorFlow and Horovod for the ranks while this process does the same
@@ -60,34 +60,34 @@ from coursekit.scaling.picture import draw_forecast
 from coursekit.text import two_digits
 from coursekit.throughput import phases_of_steps, warn_if_busy
 
-# GPUs are for the ranks: in this process TensorFlow would take all memory of one.
+# Leave the GPUs to the ranks: in this process, TensorFlow would take all the memory of one.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="model-text"
 # ## 1. A model in one line (7 minutes)
 #
-# A message costs a *latency* α, and β seconds for each byte; 1/β is the bandwidth. A ring allreduce of M bytes on N ranks takes 2(N - 1) steps, in each of which every rank sends the N-th part of the array:
+# A message costs a *latency* α plus β seconds per byte; 1/β is the bandwidth. A ring allreduce of M bytes on N ranks takes 2(N - 1) steps; in each step, every rank sends one N-th of the array:
 #
 # $$T(N) = 2(N-1)\left(\alpha + \frac{M}{N}\beta\right)$$
 #
-# **Exercise (2 points).** Write `allreduce_s`: the seconds of an allreduce. A rank alone sends nothing.
+# **Exercise (2 points).** Write `allreduce_s`, which returns the time of an allreduce in seconds. A single rank sends nothing.
 #
 # <details><summary>Hint</summary>
 #
-# It is the formula; for N = 1 it gives 0 by itself.
+# Just write the formula; for N = 1 it gives 0 without a special case.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# To which value do the seconds of the bytes go for many ranks? And those of the messages? From which N on do the messages of a gradient of 100 MB take longer, with α = 10 µs and 10 GB/s?
+# Which value does the time for the bytes approach for many ranks? And the time for the latencies? With α = 10 µs and 10 GB/s, from which N on do the latencies of a 100 MB gradient take longer than its bytes?
 #
 # </details>
 
 
 # %% role="answer" id="allreduce-s"
 def allreduce_s(num_ranks, num_bytes, alpha, beta):
-    """Return the seconds of a ring allreduce; alpha in seconds, beta in seconds for each byte."""
+    """Return the time of a ring allreduce in seconds; alpha is in seconds, beta in seconds per byte."""
     # about 1 line
     ### BEGIN SOLUTION
     return 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
@@ -104,12 +104,12 @@ with check("seconds of an allreduce", section="1"):
 # %% [markdown] role="readonly" id="measure-text"
 # ## 2. Your own link (10 minutes)
 #
-# Horovod's allreduces tell α and β of this machine. These are their times on your ranks, from 4 kB to 16 MB: of nine calls of each size the lower quartile, as other programs on this machine make some of them longer. The sizes take turns, so that what disturbs for a moment does not fall on one size.
+# You can find α and β of this machine by timing Horovod's allreduces. The next cell does so on your ranks, with arrays from 4 kB to 16 MB. It takes the lower quartile of nine calls of each size, because other programs on this machine make some calls longer. The sizes take turns, so that a short disturbance does not affect only one size.
 
 
 # %% role="readonly" id="measure-link" tags=["picture"]
 def time_allreduces(sizes, repeats=9, num_warmups=3):
-    """Return the two quartiles of the seconds of an allreduce for each size in bytes, on this rank."""
+    """Return the lower and upper quartile of the seconds of an allreduce on this rank, for each size in bytes."""
     hvd.init()
     tensors = {f"probe-{size}": tf.zeros(size // 4) for size in sizes}
     seconds = {name: [] for name in tensors}
@@ -127,30 +127,30 @@ of_ranks = ranks.run(time_allreduces, sizes, num_ranks=num_ranks, environ={"HORO
 link_s, upper_s = np.max(of_ranks, axis=0).T
 print(f"measured with {ranks.horovod_build()}")
 for size, seconds, upper in zip(sizes, link_s, upper_s):
-    print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms, a quarter of the calls longer than {1e3 * upper:.2f} ms")
+    print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms; a quarter of the calls took more than {1e3 * upper:.2f} ms")
 
 # %% [markdown] role="readonly" id="fit-text"
-# **Exercise (3 points).** Write `fit_link`: from `sizes` in bytes and the `seconds` of their allreduces on `num_ranks` ranks, find α and β by least squares of the *relative* errors.
-# In absolute errors the milliseconds of the large arrays would hide the microseconds that show α.
-# If you did lab 06: it is `fit_cost` from there, which you may take over; new are the steps and bytes that it needs.
+# **Exercise (3 points).** Write `fit_link`, which finds α and β by least squares of the *relative* errors. It gets `num_ranks`, the `sizes` in bytes, and the `seconds` that an allreduce of each size took on these ranks.
+# With absolute errors, the milliseconds of the large arrays would hide the microseconds that show α.
+# If you did lab 06, you may reuse `fit_cost`; you only need to add the steps and bytes that it takes.
 #
 # <details><summary>Hint</summary>
 #
 # The model is linear in α and β: `seconds ≈ steps * alpha + steps / num_ranks * sizes * beta` with `steps = 2 * (num_ranks - 1)`.
-# `np.linalg.lstsq(rows, right, rcond=None)[0]` minimises the squares of `rows @ x - right`. Divide each row by its seconds; then `right` is 1 everywhere.
+# `np.linalg.lstsq(rows, right, rcond=None)[0]` minimises the sum of the squares of `rows @ x - right`. Divide each row by its seconds; then `right` is 1 everywhere.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond: which of the two changes, and is that a property of the link?
+# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is that a property of the link?
 #
 # </details>
 
 
 # %% role="answer" id="fit-link"
 def fit_link(num_ranks, sizes, seconds):
-    """Return alpha, in seconds, and beta, in seconds for each byte."""
+    """Return alpha in seconds and beta in seconds per byte."""
     # about 5 lines
     ### BEGIN SOLUTION
     sizes, seconds = np.asarray(sizes), np.asarray(seconds)
@@ -169,7 +169,7 @@ with check("your own link", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="fit-picture-text"
-# Does the line hold from end to end? Where the points of the largest arrays lie far above it, others compute on these cores: measure again when they are done, or the next section has much to explain.
+# Does the line fit the points along its whole length? If the points of the largest arrays lie far above it, other programs are using these cores. Measure again when they have finished; otherwise the next section will have much to explain.
 
 # %% role="readonly" id="fit-picture" tags=["picture"]
 alpha, beta = fit_link(num_ranks, sizes, link_s)
@@ -179,12 +179,12 @@ pictures.show_fit(sizes, link_s, [allreduce_s(num_ranks, size, alpha, beta) for 
 # %% [markdown] role="readonly" id="predict-text"
 # ## 3. Predict two ranks, measure, explain (16 minutes)
 #
-# The network has two layers of `num_units` units. One rank trains it alone:
+# The network has two layers of `num_units` units. First, one rank trains it alone:
 
 
 # %% role="readonly" id="train-steps" tags=["picture"]
 def train(averaging, num_steps=12):
-    """Return the median of the seconds of a training step on this rank, and the bytes of its gradients."""
+    """Return the median time of a training step on this rank, in seconds, and the size of its gradients in bytes."""
     hvd.init()
     for device in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
         tf.config.set_visible_devices(device, "GPU")
@@ -210,7 +210,7 @@ def train(averaging, num_steps=12):
     seconds = []
     for _ in range(num_steps):
         begin = time.perf_counter()
-        float(step())  # waits for the result, on a GPU too
+        float(step())  # waits for the result, even on a GPU
         seconds.append(time.perf_counter() - begin)
     num_bytes = sum(4 * int(tf.size(variable)) for variable in network.trainable_variables)
     return float(np.median(seconds[3:])), num_bytes  # the first step traces
@@ -218,11 +218,11 @@ def train(averaging, num_steps=12):
 
 warn_if_busy()
 alone_s, num_bytes = ranks.run(train, False, num_ranks=1)[0]
-print(f"one rank: {1e3 * alone_s:.1f} ms for a step, {batch_size / alone_s:.0f} images/s")
+print(f"one rank: {1e3 * alone_s:.1f} ms per step, {batch_size / alone_s:.0f} images/s")
 print(f"its gradients: {num_bytes / 1e6:.1f} MB")
 
 # %% [markdown] role="readonly" id="predict-exercise"
-# **Exercise (2 points).** Write `predict_step`: the seconds of a step on N ranks when each computes as long as one alone and then all wait for the allreduce; and the *efficiency*, the share of that step in which a rank computes.
+# **Exercise (2 points).** Write `predict_step`, which returns the seconds of a step on N ranks, and its *efficiency*. Assume that each rank computes for as long as one rank alone, and that all ranks then wait for the allreduce. The efficiency is the share of the step in which a rank computes.
 #
 # <details><summary>Hint</summary>
 #
@@ -232,14 +232,14 @@ print(f"its gradients: {num_bytes / 1e6:.1f} MB")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# With accumulation over k batches, k times as much is computed for each allreduce. Which k keeps 95 % here?
+# If gradients are accumulated over k batches, each rank computes k times as long per allreduce. Which k keeps the efficiency at 95 % here?
 #
 # </details>
 
 
 # %% role="answer" id="predict-step"
 def predict_step(alone_s, num_ranks, num_bytes, alpha, beta):
-    """Return the seconds of a step, and its efficiency from 0 to 1."""
+    """Return the time of a step in seconds, and its efficiency from 0 to 1."""
     # about 2 lines
     ### BEGIN SOLUTION
     step_s = alone_s + allreduce_s(num_ranks, num_bytes, alpha, beta)
@@ -259,13 +259,13 @@ predicted_s, efficiency = predict_step(alone_s, num_ranks, num_bytes, alpha, bet
 print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficiency of {efficiency:.0%}")
 
 # %% [markdown] role="readonly" id="gap-text"
-# Write down what you expect: will the measurement be longer or shorter? Then measure.
-# First ranks that *sleep* for `alone_s` in place of computing, and then send as many bytes: nobody computes, so your prediction should nearly hold, if the machine is not busy. Then real ranks, all at the same time, *without* averaging and with it.
+# Will the measured step be longer or shorter than the predicted one? Write down what you expect, then measure.
+# First, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should nearly hold if the machine is not busy. Then real ranks train at the same time, first *without* averaging and then with it.
 
 
 # %% role="readonly" id="measure-step" tags=["picture"]
 def sleep_and_send(num_steps=12):
-    """Return the median of the seconds of a step on this rank, which sleeps and then sends its gradients at once."""
+    """Return the median seconds of a step in which this rank sleeps, and then sends all its gradients as one array."""
     hvd.init()
     gradients = tf.zeros(num_bytes // 4)
     seconds = []
@@ -285,27 +285,27 @@ averaging_s = max(seconds for seconds, _ in ranks.run(train, True, num_ranks=num
 print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * averaging_s:.1f} ms with it")
 
 # %% [markdown] role="readonly" id="gap-exercise"
-# Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, although nobody sends anything. What averaging adds to that is *communication*. Your model predicts it; the difference between what was added and what was predicted is *unexplained*.
-# Two of these parts may be negative: the unexplained one, where less was added than predicted, as when computing and sending overlap; and sharing, where two measurements of nearly the same differ by chance.
+# Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, even though no rank sends anything. The time that averaging adds is *communication*. Your model predicts it; the difference between the added time and the prediction is *unexplained*.
+# Two of these parts may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if two nearly equal times differ by chance.
 #
-# **Exercise (3 points).** Write `explain_gap`: from the three measurements and the prediction of the allreduce, the parts of the measured step in seconds: computing alone, sharing, predicted communication, and what is unexplained. Their sum is the measured step.
+# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: computing by one rank alone, sharing, predicted communication, and the unexplained part. Their sum is the measured step.
 #
 # <details><summary>Hint</summary>
 #
-# Two parts are arguments, `alone_s` and `predicted_s`: return them unchanged, even where the prediction is larger than what averaging added. Sharing is `together_s - alone_s`; the last part is what the other three lack of `averaging_s`.
+# Two parts are arguments, `alone_s` and `predicted_s`: return them unchanged, even if the prediction is larger than the time that averaging added. Sharing is `together_s - alone_s`; the last part is `averaging_s` minus the other three.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Run four ranks, `num_ranks = 4` at the top: which part grows most on your machine, and why?
+# Run four ranks: set `num_ranks = 4` at the top. Which part grows most on your machine, and why?
 #
 # </details>
 
 
 # %% role="answer" id="explain-gap"
 def explain_gap(alone_s, together_s, averaging_s, predicted_s):
-    """Return the seconds of computing, sharing, predicted communication, and what is unexplained."""
+    """Return the seconds of computing, sharing and predicted communication, and the unexplained seconds."""
     # about 1 line
     ### BEGIN SOLUTION
     return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
@@ -324,44 +324,44 @@ parts = explain_gap(alone_s, together_s, averaging_s, allreduce_s(num_ranks, num
 pictures.show_gap(predicted_s, parts)
 
 # %% [markdown] role="readonly" id="timeline-text"
-# Horovod's *timeline* shows how the steps of such a run went: a rank computes until its gradients are ready, *waits* until the last rank has them too and Horovod has looked again (every millisecond), and then they are on the *wire*.
-# Read off: is the wire busy for longer than predicted, as where ranks share the cores that send? Do ranks wait for each other, and in every step or in some? Those are the *stragglers*: `averaging_s` holds their time, and the model knows nothing of it.
+# Horovod's *timeline* shows how the steps of such a run went. A rank computes until its gradients are ready, and *waits* until the last rank's are ready too and Horovod has checked again (every millisecond). Then the gradients are on the *wire*.
+# Look at the picture below: is the wire busy for longer than predicted, for example because ranks share the cores that send? Do ranks wait for each other, and if so, in every step or only in some? The ranks that others wait for are the *stragglers*: `averaging_s` includes this waiting, but the model does not.
 
 
 # %% role="readonly" id="timeline-picture" tags=["picture"]
 def train_and_write():
-    """Train with averages, and let Horovod write its timeline to the end."""
+    """Train with averaging, and give Horovod time to finish writing its timeline."""
     train(True)
-    time.sleep(0.2)  # the thread that writes ends without a last look
+    time.sleep(0.2)  # the writing thread stops without checking again for new events
     hvd.shutdown()
 
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "timeline.json"
     ranks.run(train_and_write, num_ranks=num_ranks, environ={"HOROVOD_TIMELINE": str(path)})
-    steps = phases_of_steps(path)[3:]  # the first steps trace, as above
+    steps = phases_of_steps(path)[3:]  # without the first steps, which include tracing, as above
 pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 
 # %% [markdown] role="quiz" id="gap-quiz"
-# The measured step on two ranks is 40 % longer than predicted, and the ranks share two cores. What do you change first to learn why?
+# The measured step on two ranks is 40 % longer than predicted, and the ranks share two cores. What do you change first to find out why?
 #
-# - [ ] The model: it needs a third parameter, which the measurement then gives.
-#   A parameter that is fitted to the one number that it should explain explains nothing.
-# - [x] The measurement: the same step without averaging, on as many ranks at the same time.
-#   It separates sharing from communication, without any model.
-# - [ ] The number of ranks: with four of them the effect is larger and easier to see.
-#   It mixes all effects still more, and four ranks share the two cores.
+# - [ ] The model: it needs a third parameter, which you then fit to the measurement.
+#   A parameter explains nothing if it is fitted to the very number that it should explain.
+# - [x] The measurement: time the same step without averaging, on the same number of ranks at the same time.
+#   This separates sharing from communication without any model.
+# - [ ] The number of ranks: with four, the effect is larger and easier to see.
+#   This mixes all the effects even more, and four ranks then share the two cores.
 
 # %% [markdown] role="readonly" id="overlap-text"
 # ## 4. Overlap, and many GPUs (14 minutes)
 #
-# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first: at `ready_s[0]`, then the next at `ready_s[1]`, and so on; the link carries one after the other, each for `travel_s[i]`, and none before it is ready.
+# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first, at `ready_s[0]`; the next one is ready at `ready_s[1]`, and so on. The link carries the gradients one after the other, each for `travel_s[i]`, and none before it is ready.
 #
-# **Exercise (4 points).** Write `overlapped_s`: the later of two moments, when the last gradient has arrived, and when computing ends (`compute_s`).
+# **Exercise (4 points).** Write `overlapped_s`, which returns the later of two times: when the last gradient has arrived, and when computing ends (`compute_s`).
 #
 # <details><summary>Hint</summary>
 #
-# Keep the moment from which the link is free. A gradient leaves at the later of that moment and its own `ready_s`, and then the link is free `travel_s` later.
+# Keep track of when the link becomes free. A gradient leaves at that time or at its `ready_s`, whichever is later; the link is free again `travel_s` after that.
 #
 # </details>
 #
@@ -374,7 +374,7 @@ pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 
 # %% role="answer" id="overlapped-s"
 def overlapped_s(compute_s, ready_s, travel_s):
-    """Return the seconds of a step whose gradients travel while it computes, in the order of the lists."""
+    """Return the seconds of a step that sends its gradients, in the order of the lists, while it computes."""
     # about 4 lines
     ### BEGIN SOLUTION
     free_s = 0.0
@@ -392,9 +392,9 @@ with check("a step with overlap", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="simulator-text"
-# The course's simulator does this with the layers of real networks, Horovod's cycle and buffers, links within nodes and between them, and the slowest rank. It starts from a published speed of one GPU, and shows a *band* around its prediction: held against published tables, about nine of ten measurements lay within (the course's `docs/scaling.md` has them all). Here it trains ResNet-50 with a fixed global batch on more and more GPUs, which is *strong scaling*.
-# It takes the same time for an image in a batch of any size: trust it most near the batch size of the published speed. Numbers of nodes whose batches do not fit into the memory of a GPU are left out, by measured peaks of memory.
-# In a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
+# The course's simulator does the same for the layers of real networks. It includes Horovod's cycle and buffers, the links within and between nodes, and the slowest rank. It starts from a published speed of one GPU, and shows a *band* around its prediction. For published tables, about nine of ten measurements lay within this band (the course's `docs/scaling.md` lists them all). Here it predicts *strong scaling*: ResNet-50 trains with a fixed global batch on more and more GPUs.
+# The simulator assumes that an image takes the same time in a batch of any size, so trust it most near the batch size of the published speed. If measured memory peaks show that a batch does not fit into the memory of a GPU, that number of nodes is left out.
+# To run it in a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
 
 
 # %% role="readonly" id="simulator" tags=["picture"]
@@ -404,29 +404,29 @@ training = Training(
     network=find_network("ResNet50"),
     batch_size=speed.batch_size,
     images_per_s=speed.images_per_s,
-    noise=0.1,  # how far the speed may be off here: other software, another batch
+    noise=0.1,  # how far off the speed may be here, with other software or another batch
     global_batch_size=global_batch_size,
 )
 most = find_need("ResNet50", 224, speed.precision).largest_batch(gpu_memory_gb)
 fitting = [nodes for nodes in (2, 4, 8, 16, 32, 64, 128) if global_batch_size // (nodes * num_gpus_per_node) <= most]
 rows = forecast(training, machine, fitting)
-print(f"one {gpu}: {speed.images_per_s:.0f} images/s in {speed.precision}, {speed.batch_size} images in a step")
+print(f"one {gpu}: {speed.images_per_s:.0f} images/s in {speed.precision}, {speed.batch_size} images per step")
 print(f"at most {most} images fit into its {gpu_memory_gb} GB")
 print(f"published by {speed.source}, {speed.software}\n")
-print("nodes  GPUs  images each  images/s  nine times of ten")
+print("nodes  GPUs  images each  images/s  nine times in ten")
 for row in rows:
     band = f"{two_digits(row.low)} to {two_digits(row.high)}"
     print(f"{row.num_nodes:5}  {row.num_ranks:4}  {row.local_batch:11}  {two_digits(row.images_per_s):>8}  {band:>17}")
-show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images in a step of all {gpu}"))
+show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images per step, {gpu}"))
 
 # %% [markdown] role="readonly" id="own-layers-text"
-# Your own two functions predict the same, from the real layers of ResNet-50. Each layer's gradient is one message here, on a ring through all GPUs, with the link between nodes:
+# Your own two functions can predict this, too, from the real layers of ResNet-50. Here, each layer's gradient is one message on a ring through all GPUs, and every link is as fast as the one between nodes:
 
 
 # %% role="readonly" id="own-layers" tags=["picture"]
 def step_by_layers(num_gpus, local_batch):
-    """Return the seconds of a step of ResNet-50, by allreduce_s and overlapped_s."""
-    layers = training.network.layers[::-1]  # the backward pass begins at the last one
+    """Return the seconds of a ResNet-50 step, predicted with allreduce_s and overlapped_s."""
+    layers = training.network.layers[::-1]  # the backward pass begins with the last one
     compute_s = local_batch / speed.images_per_s
     done = np.cumsum([layer.gflop for layer in layers]) / sum(layer.gflop for layer in layers)
     ready_s = compute_s / 3 + 2 / 3 * compute_s * done  # the forward pass takes a third
@@ -442,27 +442,27 @@ for row in rows:
     )
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* up to 64 GPUs the two agree within a tenth. Beyond, yours falls: 107 messages, each of 2(N - 1) steps, cost more latency than the computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does: it is the stretch above.
+# *Expected:* up to 64 GPUs, the two agree to within a tenth. Beyond that, your prediction falls: 107 messages, each of 2(N - 1) steps, cost more latency than computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does; this is the stretch above.
 #
-# **Exercise (2 points).** Write `strong_limit`: from numbers of GPUs, each twice the one before, and their predicted images/s, the number up to which doubling pays: each doubling up to it makes training at least `min_gain` times as fast, for example 1.8.
-# The search ends at the first doubling that does not pay, whatever comes after it; when the very first does not pay, it is the first number.
+# **Exercise (2 points).** Write `strong_limit`. It gets numbers of GPUs, each twice the one before, and their predicted images/s. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
+# Return the number of GPUs up to which every doubling pays off. Stop at the first one that does not, whatever comes after it; if the very first does not pay off, return the first number.
 #
 # <details><summary>Hint</summary>
 #
-# Go through neighbours, `zip(images_per_s, images_per_s[1:])`, and stop at the first quotient below `min_gain`.
+# Go through pairs of neighbours, `zip(images_per_s, images_per_s[1:])`, and stop at the first quotient below `min_gain`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# The simulator takes the same time for an image however small the local batch. Real GPUs are slower with few images. Does the limit come earlier or later, then?
+# The simulator assumes the same time per image, however small the local batch is. Real GPUs are slower with few images. Does the limit then come earlier or later?
 #
 # </details>
 
 
 # %% role="answer" id="strong-limit"
 def strong_limit(num_gpus, images_per_s, min_gain):
-    """Return the number of GPUs up to which each doubling makes training min_gain times as fast."""
+    """Return the number of GPUs up to which each doubling makes training at least min_gain times as fast."""
     # about 6 lines
     ### BEGIN SOLUTION
     limit = num_gpus[0]
@@ -484,53 +484,53 @@ with check("where doubling stops paying", section="4"):
 # %% role="readonly" id="own-limit" tags=["picture"]
 num_gpus, images_per_s = [row.num_ranks for row in rows], [row.images_per_s for row in rows]
 for gain in (1.95, 1.9, 1.8, 1.6):
-    print(f"doubling must bring a factor of {gain}: up to {strong_limit(num_gpus, images_per_s, gain)} GPUs")
+    print(f"doubling must make training {gain} times as fast: up to {strong_limit(num_gpus, images_per_s, gain)} GPUs")
 
 # %% [markdown] role="readonly" id="table-text"
 # ## 5. Read a published table (5 minutes)
 #
-# In 2017 somebody trained InceptionV3 on Piz Daint, one P100 in each node, once with images made in memory and once with ImageNet's files (e-bug/distributed-tensorflow-benchmarks):
+# In 2017, someone trained InceptionV3 on Piz Daint, with one P100 per node, once with images generated in memory and once with ImageNet's files (e-bug/distributed-tensorflow-benchmarks):
 #
 # | nodes | 1 | 2 | 4 | 8 | 16 | 32 |
 # | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-# | images/s, made in memory | 138.23 | 264.57 | 523.38 | 1018.18 | 2001.00 | 3840.35 |
+# | images/s, generated in memory | 138.23 | 264.57 | 523.38 | 1018.18 | 2001.00 | 3840.35 |
 # | images/s, from files | 137.03 | 260.84 | 516.71 | 911.84 | 1772.34 | 3425.55 |
 
 # %% [markdown] role="quiz" id="table-quiz"
-# Where does the table say that time was lost from 8 nodes on, and what would you try first?
+# According to the table, where was time lost from 8 nodes on, and what would you try first?
 #
 # - [ ] In the network: another allreduce, or gradients in 16 bits.
-#   The first row has the same network between the nodes, and keeps 92 % on 8 nodes. What it loses is little.
+#   The first row has the same network between the nodes, and keeps an efficiency of 92 % on 8 nodes. It loses little.
 # - [x] On the way from the files to the GPUs: stage them on the nodes, or read fewer and larger files.
-#   Only the second row falls at 8 nodes, by a tenth, and the rows differ in nothing but where images come from.
+#   Only the second row drops at 8 nodes, by a tenth, and the rows differ only in where the images come from.
 # - [ ] On the GPUs: a larger batch for each.
-#   One GPU alone has the same speed in both rows, and its batch does not change with the nodes.
+#   A single GPU has about the same speed in both rows, and its batch does not change with the number of nodes.
 
 # %% [markdown] role="readonly" id="book-text"
 # ## 6. Book (18 minutes)
 #
-# You train for `num_epochs` epochs of `num_images` images, and it has to be done in `max_hours`. A time limit needs a margin: who computes 10 h asks for 12 with a margin of 1.2.
+# You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, ask for 12.
 #
-# **Exercise (2 points).** Write `request`: it gets the images/s on each number of nodes, smallest first.
-# It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to ask for, rounded up to whole ones.
-# If no number suffices, it returns `None`.
+# **Exercise (2 points).** Write `request`. It gets numbers of nodes, smallest first, and the images/s on each.
+# It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to ask for, rounded up to whole hours.
+# If no number of nodes suffices, it returns `None`.
 #
 # <details><summary>Hint</summary>
 #
-# Hours are `num_epochs * num_images / images_per_s / 3600`, with the images/s of all nodes together. Compare the rounded hours, `int(np.ceil(…))` of the product with the margin, with the limit: it is they that Slurm is asked for.
+# The hours are `num_epochs * num_images / images_per_s / 3600`, with the images/s of all nodes together. Multiply them by the margin, and round up with `int(np.ceil(…))`. The result is what you ask Slurm for, so compare it with the limit.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# What does your choice cost in GPU hours, and what the next larger one? `coursekit sites show jean-zay` tells what is charged.
+# How many GPU hours does your choice cost, and how many does the next larger one? `coursekit sites show jean-zay` shows what is charged.
 #
 # </details>
 
 
 # %% role="answer" id="request"
 def request(nums_nodes, images_per_s, num_images, num_epochs, max_hours, margin):
-    """Return the number of nodes and the whole hours to ask for, or None."""
+    """Return the number of nodes and the whole hours to ask for, or None if no number of nodes suffices."""
     # about 6 lines
     ### BEGIN SOLUTION
     for num_nodes, speed in zip(nums_nodes, images_per_s):
@@ -551,7 +551,7 @@ with check("nodes and hours", section="6"):
 
 # %% role="readonly" id="own-request" tags=["picture"]
 limit = strong_limit(num_gpus, images_per_s, 1.8)
-print(f"up to {limit} GPUs each doubling makes the training at least 1.8 times as fast; no more are asked for")
+print(f"up to {limit} GPUs, each doubling makes training at least 1.8 times as fast; we ask for no more")
 paying = [row for row in rows if row.num_ranks <= limit]
 lowest = {row.num_nodes: row.low for row in rows}
 for max_hours in (24, 8, 4):
@@ -565,16 +565,16 @@ for max_hours in (24, 8, 4):
 # %% [markdown] role="readonly" id="reasons-text"
 # **Exercise (2 points, read by your instructor).** You need 90 epochs of ImageNet within 8 hours. Write the request to a centre, in five to eight sentences:
 #
-# - machine, number of nodes, hours and GPU hours;
-# - which speed you assume, where it is from, and how far to trust it;
-# - why not half and why not twice as many nodes;
+# - the machine, the number of nodes, hours and GPU hours;
+# - which speed you assume, where it comes from, and how far to trust it;
+# - why not half as many nodes, and why not twice as many;
 # - which run you would do first to make sure, and what it costs.
 #
-# One point for numbers that fit each other, with units and the source of the speed. One point for reasons: the band, the choice against half and twice as many, and a small run that could prove you wrong.
+# One point is for consistent numbers, with units and the source of the speed. One point is for reasons: the band, the choice against half and twice as many nodes, and a small run that could prove you wrong.
 #
 # <details><summary>Hint</summary>
 #
-# The table of section 4 has the speeds, their source and the band; your `request` has nodes and hours; GPU hours are their product with the GPUs of a node. The band's lower end is what the time limit must hold for.
+# The table in section 4 shows the speeds, their source and the band; your `request` returns nodes and hours; GPU hours are nodes times GPUs per node times hours. The time limit must suffice even at the lower end of the band.
 #
 # </details>
 #
@@ -585,31 +585,31 @@ for max_hours in (24, 8, 4):
 # </details>
 
 # %% [markdown] role="manual" id="reasons" points=2
-# We ask for 8 nodes of Jean Zay with four V100 each, for 5 hours: 160 GPU hours at most.
-# ResNet-50 in float32 is published with 362 images/s on one V100 (DLPerf, batch 128, TensorFlow 1.15); the course's simulator gives about 11 000 images/s on 32 GPUs with 4096 images in a step, nine times of ten between 8 600 and 14 000.
-# At the lower end, 90 epochs take 3.7 hours; a margin of 1.2 for input that is slower than synthetic images, and whole hours, make 5 of it.
-# Four nodes would need nine hours with the margin, more than we have, for hardly fewer GPU hours. Sixteen nodes would be done in two to three hours, but we would wait longer for them.
-# Each GPU would then have only 64 images, half of what the speed was published with.
-# First we run one epoch on one node with four GPUs, 15 minutes and one GPU hour: if it stays below 1 300 images/s, or the loss does not fall, we do not book.
+# We ask for 8 nodes of Jean Zay, each with four V100 GPUs, for 5 hours: at most 160 GPU hours.
+# The published speed of ResNet-50 in float32 on one V100 is 362 images/s (DLPerf, batch 128, TensorFlow 1.15); for 32 GPUs with 4096 images per step, the course's simulator predicts about 11 000 images/s, nine times in ten between 8 600 and 14 000.
+# At the lower end, 90 epochs take 3.7 hours. We add a margin of 1.2, because real input can be slower than synthetic images, and round up to 5 hours.
+# Four nodes would need nine hours with the margin, which is more than we have, and would use hardly fewer GPU hours. Sixteen nodes would finish in two to three hours, but we would wait longer for them.
+# Each GPU would then have only 64 images, half the batch size of the published speed.
+# First we train one epoch on one node with four GPUs, which takes 15 minutes and one GPU hour: if the speed stays below 1 300 images/s, or the loss does not fall, we do not book.
 
 # %% [markdown] role="readonly" id="end"
 # ## What you can now do
 #
-# - You predict a step from three numbers that you can measure in a minute.
-# - You explain a gap by measuring, before you change the model.
-# - You know where strong scaling ends, and by which rule you have decided.
-# - You read a published table for what bounds it.
-# - You book with a reason, a margin, and a run that could prove you wrong.
+# - predict a step from three numbers that you can measure in a minute;
+# - explain a gap by measuring, before you change the model;
+# - say where strong scaling ends, and by which rule you decided;
+# - find in a published table what limits the speed;
+# - book with reasons, a margin, and a run that could prove you wrong.
 #
 # **Further reading**
 #
-# - [Paleo: a performance model for deep neural networks](https://openreview.net/forum?id=SyVVJ85lg): layers' arithmetic, α and β, and how far that goes.
-# - [Scientific benchmarking of parallel computing systems](https://doi.org/10.1145/2807591.2807644): twelve rules for reports that others can believe.
-# - [Accurate, large minibatch SGD](https://arxiv.org/abs/1706.02677): ResNet-50 on 256 GPUs, with what it takes besides speed.
+# - [Paleo: a performance model for deep neural networks](https://openreview.net/forum?id=SyVVJ85lg): the arithmetic of layers, α and β, and how far they take you.
+# - [Scientific benchmarking of parallel computing systems](https://doi.org/10.1145/2807591.2807644): twelve rules for reports that others can trust.
+# - [Accurate, large minibatch SGD](https://arxiv.org/abs/1706.02677): ResNet-50 on 256 GPUs, and what it takes besides speed.
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()

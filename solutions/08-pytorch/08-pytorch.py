@@ -2,32 +2,32 @@
 # # Lab 08: The same in PyTorch, and less memory per rank
 #
 # **95 minutes, 20 points, two or more ranks.**
-# You write the steps of labs 02 and 03 once more, with `torch.distributed`: shards, an equal start, averaged gradients, a scaled rate, files from rank 0, and a validation on all ranks.
-# Then you share out what every rank of a data-parallel training holds in full: the optimiser's state with ZeRO-1, and weights and gradients as well with FSDP.
+# You write the steps of labs 02 and 03 again with `torch.distributed`: shards, equal initial weights, averaged gradients, a scaled learning rate, files from rank 0, and validation on all ranks.
+# Then you shard the state that plain data parallelism keeps in full on every rank: the optimiser state with ZeRO-1, and also the weights and gradients with FSDP.
 #
 # After this lab you can
 #
-# - join ranks by `torch.distributed`, and give each its samples, in a new order in every epoch;
-# - train with DistributedDataParallel, and say what is averaged when;
-# - write a checkpoint that any number of ranks can read, and validate without a bias;
-# - count what a rank holds under DDP, ZeRO-1 and FSDP, and predict it.
+# - join the ranks with `torch.distributed`, and give each rank its samples, in a new order every epoch;
+# - train with DistributedDataParallel, and explain what it averages and when;
+# - write a checkpoint that any number of ranks can read, and validate without bias;
+# - count the bytes that a rank holds under DDP, ZeRO-1 and FSDP, and predict them.
 #
-# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` by your answer.
-# The cell after each exercise checks your answer on real ranks and names the property that is missing; run it as often as you like.
-# Where a later section needs an answer, *Stuck?* above its cell takes it from the solution, without the points. Quizzes and *Stretch* give no points.
-# In grading, a cell that takes longer than 60 s is stopped; what it has defined until then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks back, and writes no answers.
+# **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
+# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
+# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
+# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
+# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# The numbers of this run. To change them, edit here, or run the notebook with `coursekit execute 08 -p num_epochs 10`.
+# These are the parameters of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 08 -p num_epochs 10`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
 num_samples = 1000  # for training; a fifth as many for validation
-num_features = 32  # numbers in a sample
-num_units = 64  # of each hidden layer
+num_features = 32  # numbers per sample
+num_units = 64  # per hidden layer
 batch_size = 20  # samples per rank and step
-learning_rate = 0.02  # of one rank
+learning_rate = 0.02  # for one rank
 num_epochs = 5
 folder = "training-torch"  # for the checkpoint
 seed = 1
@@ -35,7 +35,7 @@ seed = 1
 # %% role="readonly" id="notebook-imports"
 from coursekit import ranks
 
-ranks.warm_up("torch")  # starts importing PyTorch for the ranks while this process does the same
+ranks.warm_up("torch")  # starts importing PyTorch for the ranks while this process imports it, too
 
 # %% role="readonly" id="imports" tags=["script"]
 import contextlib
@@ -61,22 +61,22 @@ from coursekit.pictures import sharding as pictures
 # %% [markdown] role="readonly" id="join-text"
 # ## 1. Ranks and their samples (18 minutes)
 #
-# A launcher tells each process its place by environment variables. Horovod's have the prefix `HOROVOD_`; those of PyTorch, which `torchrun` and `ranks.run` set, are
+# A launcher uses environment variables to tell each process its place. Horovod's variables start with `HOROVOD_`. For PyTorch, `torchrun` and `ranks.run` set these:
 #
 # | variable | what it holds |
 # | --- | --- |
-# | `RANK`, `WORLD_SIZE` | this rank, and how many there are |
-# | `LOCAL_RANK`, `LOCAL_WORLD_SIZE` | the same on this node |
-# | `MASTER_ADDR`, `MASTER_PORT` | where all ranks find each other |
+# | `RANK`, `WORLD_SIZE` | this process's rank, and the number of ranks |
+# | `LOCAL_RANK`, `LOCAL_WORLD_SIZE` | the same, counted within this node |
+# | `MASTER_ADDR`, `MASTER_PORT` | the address and port at which all ranks meet |
 #
-# `dist.init_process_group(backend)` reads them and joins the ranks. The *backend* is the library that carries the messages: `"gloo"` for tensors of CPUs, `"nccl"` for those of GPUs, and `"cpu:gloo,cuda:nccl"` for both.
+# `dist.init_process_group(backend)` reads them and joins the ranks. The *backend* is the library that carries the messages: `"gloo"` for tensors on CPUs, `"nccl"` for tensors on GPUs, and `"cpu:gloo,cuda:nccl"` for both.
 #
-# **Exercise (1 point).** Write `join`: join the ranks, with Gloo where there is no GPU (`torch.cuda.is_available()`) and with both where there is one. Return the rank, the world size and the local rank, as a tuple of three numbers.
+# **Exercise (1 point).** Write `join`. It joins the ranks, with Gloo if there is no GPU (`torch.cuda.is_available()`) and with both backends if there is one. It returns the rank, the world size and the local rank as a tuple of three numbers.
 # The check pretends that some nodes have GPUs.
 #
 # <details><summary>Hint</summary>
 #
-# `dist.get_rank()` and `dist.get_world_size()` return the first two. The local rank stands in an environment variable, as text.
+# `dist.get_rank()` and `dist.get_world_size()` return the first two. The local rank is in an environment variable, as text.
 #
 # </details>
 #
@@ -89,7 +89,7 @@ from coursekit.pictures import sharding as pictures
 
 # %% role="answer" id="join" tags=["script"]
 def join():
-    """Join the ranks; return this process's rank, the world size and its local rank."""
+    """Join the ranks; return the rank, world size and local rank of this process."""
     # about 2 lines
     ### BEGIN SOLUTION
     dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
@@ -105,10 +105,10 @@ with check("joined ranks", section="1"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="device-text"
-# In lab 02 a rank made one GPU of its node visible. In PyTorch it says for each tensor and model where it is: `x.to(device)`.
-# `torch.cuda.set_device(device)` makes that GPU the one of all calls that name none, such as `x.cuda()`.
+# In lab 02 each rank made only one GPU of its node visible. In PyTorch you place each tensor and model on a device yourself: `x.to(device)`.
+# `torch.cuda.set_device(device)` makes that GPU the default for calls that name no device, such as `x.cuda()`.
 #
-# **Exercise (1 point).** Write `pick_device`: return the `torch.device` of this rank, the GPU of its *local* rank, which is also set, and `torch.device("cpu")` where there is no GPU.
+# **Exercise (1 point).** Write `pick_device`. It returns the `torch.device` of this rank: the GPU whose index is its *local* rank, or `torch.device("cpu")` if there is no GPU. It also makes that GPU the default.
 # The check pretends that there are GPUs.
 #
 # <details><summary>Hint</summary>
@@ -119,14 +119,14 @@ with check("joined ranks", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Slurm may show each task one GPU only. Which number has it then in every task, and what must `pick_device` return?
+# Slurm may show each task only one GPU. Which index does that GPU have in every task, and what must `pick_device` return?
 #
 # </details>
 
 
 # %% role="answer" id="pick-device" tags=["script"]
 def pick_device():
-    """Return the device of this rank's local rank, and set it if it is a GPU."""
+    """Return the device for this process's local rank; if it is a GPU, make it the default."""
     # about 5 lines
     ### BEGIN SOLUTION
     if not torch.cuda.is_available():
@@ -147,37 +147,37 @@ with check("device of the local rank", section="1"):
 # %% [markdown] role="readonly" id="sampler-text"
 # ### Samples of a rank
 #
-# A `DataLoader` makes batches of a data set. Which samples it takes, in which order, is told by its *sampler*.
-# `DistributedSampler(dataset, seed=seed)` puts all samples into a random order, the same on all ranks, and takes every N-th of them. Two things are easily overlooked:
+# A `DataLoader` makes batches from a data set. Its *sampler* decides which samples it takes, and in which order.
+# `DistributedSampler(dataset, seed=seed)` puts all samples into a random order, the same on all ranks, and takes every N-th sample. Two things are easy to overlook:
 #
-# - Its order follows from the seed and the number of the epoch, and it does not count epochs. Without `sampler.set_epoch(epoch)` before each one, **every epoch has the order of the first**. Nothing says so; the network only learns a little worse.
-# - All ranks get equally many samples. Where their number does not divide by that of the ranks, some samples come twice. Ten samples on four ranks:
+# - The order depends on the seed and the epoch number, but the sampler does not count epochs. Without `sampler.set_epoch(epoch)` before each epoch, **every epoch has the order of the first**. No message warns you; the network just learns a little less well.
+# - All ranks get the same number of samples. If the total is not divisible by the number of ranks, some samples appear twice. Here are ten samples on four ranks:
 
 # %% role="readonly" id="sampler-demo" tags=["picture"]
 for rank in range(4):
     print(f"rank {rank}:", list(DistributedSampler(range(10), num_replicas=4, rank=rank, shuffle=False)))
 
 # %% [markdown] role="readonly" id="epochs-text"
-# In training a sample that comes twice in an epoch does no harm. In a validation it counts twice, so you will do without this sampler there (section 4).
+# In training, a sample that appears twice in an epoch does no harm. In validation it would count twice, so you will not use this sampler there (section 4).
 #
-# **Exercise (2 points).** Write `read_epochs`, a generator: for each epoch it yields an object whose loop gives this rank's batches, such as a `DataLoader`. All samples are shuffled with the seed, in another order in every epoch, and then shared out: no sample may be left out, and all ranks get equally many, since each waits for the others in every step. The same seed gives the same orders again.
+# **Exercise (2 points).** Write the generator `read_epochs`. For each epoch it yields an iterable over this rank's batches, such as a `DataLoader`. All samples are shuffled with the seed, in a different order every epoch, and then shared out. No sample may be left out, and all ranks get the same number, because each waits for the others in every step. The same seed gives the same orders again.
 #
 # <details><summary>Hint</summary>
 #
-# Make one sampler and one loader, `DataLoader(dataset, batch_size, sampler=…)`; then a loop over the epochs. A loader that has a sampler must not be told to shuffle.
+# Make one sampler and one loader, `DataLoader(dataset, batch_size, sampler=…)`; then loop over the epochs. A loader that has a sampler must not shuffle as well.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Ranks that disagree on the seed read other shards. How many of 1000 samples does nobody read in an epoch then, on two ranks?
+# Suppose that two ranks use different seeds. How many of 1000 samples does neither rank read in an epoch?
 #
 # </details>
 
 
 # %% role="answer" id="read-epochs" tags=["script"]
 def read_epochs(dataset, batch_size, num_epochs, seed):
-    """Yield for each epoch the batches of this rank."""
+    """For each epoch, yield the batches of this rank."""
     # about 5 lines
     ### BEGIN SOLUTION
     sampler = DistributedSampler(dataset, seed=seed)
@@ -206,26 +206,26 @@ with check("a new order in every epoch", section="1"):
 # %% [markdown] role="readonly" id="train-text"
 # ## 2. DistributedDataParallel (28 minutes)
 #
-# In Horovod the *optimiser* is wrapped, and variables are broadcast by a callback. In PyTorch the *model* is wrapped, `DistributedDataParallel(model)` or DDP, and that does both:
+# In Horovod you wrap the *optimiser*, and a callback broadcasts the variables. In PyTorch you wrap the *model*: `DistributedDataParallel(model)`, or DDP for short, does both jobs:
 #
-# - when it is made, all ranks get the weights of rank 0;
-# - during `backward()` it averages. A *hook* of each parameter tells when its gradient is ready. Gradients are collected in *buckets* of up to 25 MB, from the last layer to the first, and a full bucket is sent while the backward pass goes on. When `backward()` returns, every `parameter.grad` holds the mean over the ranks.
+# - when it is created, it sends the weights of rank 0 to all ranks;
+# - during `backward()` it averages the gradients. A *hook* on each parameter reports when its gradient is ready. Gradients are collected in *buckets* of up to 25 MB, from the last layer to the first, and each full bucket is sent while the backward pass continues. When `backward()` returns, every `parameter.grad` holds the mean over the ranks.
 #
-# So the optimiser is an ordinary one, and does not know of other ranks. As in lab 02, the rate of one rank is to be multiplied by their number.
+# So the optimiser is an ordinary one and knows nothing about other ranks. As in lab 02, the learning rate for one rank must be multiplied by the number of ranks.
 #
-# **Exercise (3 points).** Write `train`. It gets a model, epochs as `read_epochs` yields them, whose batches are pairs of `x` and `y`, and the rate of *one* rank.
-# Model and batches are on the rank's device already, so DDP needs no `device_ids`, which it refuses on CPUs. Ask for an epoch when the one before it has been read: `read_epochs` sets the order then.
-# Use SGD with momentum 0.9 and `F.cross_entropy(logits, y)`, which is the mean of the batch, and nothing else: no weight decay, schedule or clipping. Return the wrapped model and the optimiser.
+# **Exercise (3 points).** Write `train`. It gets a model, epochs as `read_epochs` yields them, and the learning rate for *one* rank. Each batch is a pair of `x` and `y`.
+# The model and the batches are already on the rank's device, so DDP needs no `device_ids`; on CPUs it rejects them. Ask for each epoch only after reading the one before it, because `read_epochs` sets the order of an epoch when you ask for it.
+# Use SGD with momentum 0.9 and `F.cross_entropy(logits, y)`, which is the mean over the batch, and nothing else: no weight decay, learning rate schedule or clipping. Return the wrapped model and the optimiser.
 #
 # <details><summary>Hint</summary>
 #
-# Wrap the model, make `torch.optim.SGD(wrapped.parameters(), lr=…, momentum=…)`. In each step: `optimizer.zero_grad()`, call the *wrapped* model, loss, `backward()`, `optimizer.step()`.
+# Wrap the model and create `torch.optim.SGD(wrapped.parameters(), lr=…, momentum=…)`. In each step: `optimizer.zero_grad()`, call the *wrapped* model, compute the loss, `backward()`, `optimizer.step()`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `print(wrapped)` shows one layer more than the model has. Which, and what are the names in `wrapped.state_dict()` therefore?
+# `print(wrapped)` shows one more layer than the model has. Which one is it, and how does it change the names in `wrapped.state_dict()`?
 #
 # </details>
 
@@ -248,7 +248,7 @@ def train(model, epochs, rate):
 
 # %% role="readonly" id="train-trial"
 train_trial = lab08_training.try_train(train, num_ranks=3)
-print(train_trial.error or "The training ran on three ranks, two of them on one node; now the checks.")
+print(train_trial.error or "Training ran on three ranks, two of them on one node; now the checks.")
 
 # %% role="tests" id="start-tests" points=1
 with check("same start", section="2"):
@@ -266,29 +266,29 @@ with check("learning rate, and each step", section="2"):
     lab08_training.check_rate(train_trial)
 
 # %% [markdown] role="quiz" id="summed-quiz"
-# Somebody writes `F.cross_entropy(logits, y, reduction="sum")`, with 20 samples in a batch, on two ranks. What are the gradients that the optimiser sees?
+# Someone writes `F.cross_entropy(logits, y, reduction="sum")`, with 20 samples per batch, on two ranks. How large are the gradients that the optimiser sees, compared with the gradients of a mean loss?
 #
-# - [ ] The same: DDP averages.
-#   DDP takes the mean over the ranks, of whatever gradient each of them has. It knows nothing of the samples in a batch.
-# - [ ] 40 times as large, the sum over all samples.
-#   DDP divides the sum of both ranks' gradients by two.
+# - [ ] The same size, because DDP averages.
+#   DDP averages over the ranks, whatever gradient each of them has. It knows nothing about the samples in a batch.
+# - [ ] 40 times as large: the sum over all samples.
+#   DDP divides the sum of the two ranks' gradients by two.
 # - [x] 20 times as large.
-#   Each rank's gradient is 20 times that of the mean, and the mean over the ranks keeps that. The rate would have to be 20 times smaller.
-# - [ ] Twice as large, as the world size is two.
-#   That would be a sum over the ranks of gradients of a mean.
+#   Each rank's gradient is 20 times the gradient of the mean loss, and averaging over the ranks keeps that factor. The learning rate would have to be 20 times smaller.
+# - [ ] Twice as large, because the world size is two.
+#   You would get that if the gradients of mean losses were summed over the ranks.
 
 # %% [markdown] role="readonly" id="accumulate-text"
 # ### Gradients of several batches, sent once
 #
-# Where a large batch does not fit into the memory, gradients of several small ones are added up before the optimiser makes its step: `backward()` *adds* to `parameter.grad`. But DDP would send them in each `backward()`.
-# Within `with model.no_sync():` it does not. **Whether a `backward()` sends is decided when the model is called**, so the call must be inside as well.
+# If a large batch does not fit into memory, you can add up the gradients of several small ones before each optimiser step: `backward()` *adds* to `parameter.grad`. But DDP would send them in every `backward()`.
+# Inside `with model.no_sync():` it does not send. **Whether a `backward()` sends is decided when the model is called**, so the call must be inside as well.
 #
-# **Exercise (2 points).** Write `accumulate`: leave in the parameters of the wrapped `model` the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all have equally many samples; no gradients are left from before. Gradients may travel once only, with DDP or by a call of your own.
+# **Exercise (2 points).** Write `accumulate`. When it returns, the parameters of the wrapped `model` hold the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all batches have the same number of samples; no gradients are left from before. Gradients may travel only once, through DDP or through your own call.
 #
 # <details><summary>Hint</summary>
 #
-# The last batch is outside of `no_sync()`: its `backward()` sends all that has been added up. `contextlib.nullcontext()` is a context that does nothing.
-# The mean of `len(batches)` losses is what to derive.
+# Handle the last batch outside `no_sync()`: its `backward()` sends the accumulated sum. `contextlib.nullcontext()` is a context that does nothing.
+# You need the gradient of the mean of `len(batches)` losses.
 #
 # </details>
 #
@@ -301,7 +301,7 @@ with check("learning rate, and each step", section="2"):
 
 # %% role="answer" id="accumulate"
 def accumulate(model, batches):
-    """Leave in the parameters the gradient of the mean loss over all batches; exchange gradients once."""
+    """Leave the gradient of the mean loss over all batches in the parameters; exchange gradients only once."""
     # about 4 lines
     ### BEGIN SOLUTION
     for number, (x, y) in enumerate(batches, 1):
@@ -326,12 +326,12 @@ with check("one exchange", section="2"):
 # %% [markdown] role="readonly" id="unused-text"
 # ### A parameter without a gradient
 #
-# DDP waits for the hook of *every* parameter. In this model each step uses one of two branches, so the parameters of the other get no gradient, their bucket never fills up, and the next step is refused:
+# DDP waits for the hook of *every* parameter. In the model below, each step uses only one of two branches. The parameters of the other branch get no gradient, so their bucket never fills up, and the next step raises an error:
 
 
 # %% role="readonly" id="unused" tags=["picture"]
 class Branching(nn.Module):
-    """Two layers, of which each step uses one."""
+    """A model with two layers; each step uses only one of them."""
 
     def __init__(self):
         super().__init__()
@@ -346,7 +346,7 @@ def train_branching(**settings):
     model = DistributedDataParallel(Branching(), **settings)
     for step in range(3):
         model(torch.ones(2, 4), step).sum().backward()
-    return "three steps made"
+    return "three steps done"
 
 
 for settings in ({}, {"find_unused_parameters": True}):
@@ -356,30 +356,30 @@ for settings in ({}, {"find_unused_parameters": True}):
         print(settings, error.error_text.split(". ")[0])
 
 # %% [markdown] role="readonly" id="unequal-text"
-# With `find_unused_parameters=True`, DDP goes through the graph of each step to find such parameters, which takes time. It is off by default.
+# With `find_unused_parameters=True`, DDP searches the graph of each step for such parameters. This takes time, so it is off by default.
 #
 # ### Unequal numbers of batches
 #
-# A rank that has one batch more than the others would wait for them for ever in its last `backward()`: they have finished. Within `with model.join():` a rank that has no more batches stays, and answers the exchanges of the others with zeros, until all have finished.
+# A rank with one more batch than the others would wait for them forever in its last `backward()`, because they have finished. Inside `with model.join():`, a rank with no batches left stays and contributes zeros to the exchanges of the others until all have finished.
 #
-# **Exercise (1 point).** Write `train_all`: one epoch of steps of the wrapped `model` on *all* batches of this rank, though ranks have different numbers of them.
+# **Exercise (1 point).** Write `train_all`. It trains the wrapped `model` for one epoch, with a step on *every* batch of this rank, even though the ranks have different numbers of batches.
 #
 # <details><summary>Hint</summary>
 #
-# The loop of `train`, inside of the context.
+# Put the inner loop of `train` inside the context.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In the last steps the gradients of fewer ranks are divided by the number of all. What does `join(divide_by_initial_world_size=False)` change, and which of both weights all samples equally?
+# In the last steps, the gradients of fewer ranks are still divided by the number of all ranks. What does `join(divide_by_initial_world_size=False)` change, and which of the two settings weights all samples equally?
 #
 # </details>
 
 
 # %% role="answer" id="train-all" tags=["script"]
 def train_all(model, optimizer, batches):
-    """Make a step on each of this rank's batches; other ranks may have more or fewer."""
+    """Take a step on each of this rank's batches; other ranks may have more or fewer."""
     # about 5 lines
     ### BEGIN SOLUTION
     with model.join():
@@ -412,19 +412,19 @@ with check("unequal numbers of batches", section="2"):
 # | mean of a tensor | `hvd.allreduce(x)` | `allreduce(x)` |
 # | rows of all ranks | `hvd.allgather(x)` | `allgather(x)` |
 #
-# Functions of the first two lines have `dist.` ahead of them. Those of the last two are still to be written: `dist.all_reduce(x)` does not do what `hvd.allreduce(x)` does: it *sums*, and it changes `x` in place. `dist.all_gather` wants tensors of equal shapes, and `hvd.allgather(x)` takes any number of rows from each rank.
+# In the right column, the functions in the first two rows need the prefix `dist.`. You still have to write the functions in the last two rows. `dist.all_reduce(x)` differs from `hvd.allreduce(x)`: it *sums*, and it changes `x` in place. `dist.all_gather` requires tensors of equal shapes, but `hvd.allgather(x)` takes any number of rows from each rank.
 #
-# **Exercise (1 point).** Write both as Horovod has them: they return a new tensor, and leave the one that they get as it was.
+# **Exercise (1 point).** Write both functions so that they work as in Horovod: each returns a new tensor and leaves its argument unchanged.
 #
 # <details><summary>Hint</summary>
 #
-# `x.clone()` is a copy. `dist.all_gather_object(parts, x)` fills the list `parts`, which has a place for each rank, with what each rank has, whatever that is. `torch.cat(parts)` puts rows together.
+# `x.clone()` is a copy. The list `parts` needs one entry for each rank; `dist.all_gather_object(parts, x)` fills it with each rank's object, which may have any type. `torch.cat(parts)` joins the rows.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write `allgather` with `dist.all_gather` alone: exchange the numbers of rows first, and fill up.
+# Write `allgather` with `dist.all_gather` as the only collective: exchange the numbers of rows first, then pad the tensors.
 #
 # </details>
 
@@ -441,7 +441,7 @@ def allreduce(x):
 
 
 def allgather(x):
-    """Return the rows of all ranks in the order of the ranks, as hvd.allgather does."""
+    """Return the rows of all ranks in rank order, as hvd.allgather does."""
     # about 3 lines
     ### BEGIN SOLUTION
     parts = [None] * dist.get_world_size()
@@ -461,19 +461,19 @@ with check("Horovod, here", section="3"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="same-text"
-# Are the numbers the same, too? The next cell trains one layer with your `train` on real ranks. It does the same in NumPy, by the formula of the SGD in `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, and then `w = w + v`.
-# PyTorch has `v = 0.9 v + gradient`, and then `w = w - rate · v`.
+# Are the numbers the same, too? The next cell trains one layer with your `train` on real ranks. It then does the same in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
+# PyTorch uses `v = 0.9 v + gradient`, then `w = w - rate · v`.
 
 
 # %% role="readonly" id="same" tags=["picture"]
 def batches_of(rank, num_steps=20):
-    """Return batches of 8 samples with 4 numbers, of 3 classes; each rank has its own."""
+    """Return this rank's own batches of 8 samples, each with 4 numbers and one of 3 classes."""
     rng = np.random.default_rng([seed, rank])
     return [(rng.normal(size=(8, 4)), rng.integers(0, 3, 8)) for _ in range(num_steps)]
 
 
 def train_layer(rate):
-    """Return the weights of a layer that starts at zero, after training on all ranks."""
+    """Train a layer that starts at zero on all ranks; return its weights."""
     join()
     layer = nn.Linear(4, 3, bias=False, dtype=torch.float64)
     nn.init.zeros_(layer.weight)
@@ -483,7 +483,7 @@ def train_layer(rate):
 
 
 def train_by_keras_formula(rate, size):
-    """Return the same by NumPy, with the gradients of all ranks' batches and the SGD of tf.keras."""
+    """Compute the same weights in NumPy, from the batches of all ranks, with the SGD formula of tf.keras."""
     weights, velocity = np.zeros((3, 4)), np.zeros((3, 4))
     for together in zip(*(batches_of(rank) for rank in range(size))):
         gradients = []
@@ -498,26 +498,26 @@ def train_by_keras_formula(rate, size):
 
 found, formula = ranks.run(train_layer, 0.01, num_ranks=num_ranks), train_by_keras_formula(0.01, num_ranks)
 print("largest weight:", np.abs(formula).max().round(3))
-print("largest difference from the formula of Keras:", np.abs(found[0] - formula).max())
+print("largest difference from the Keras formula:", np.abs(found[0] - formula).max())
 
 # %% [markdown] role="quiz" id="momentum-quiz"
-# With a constant rate both formulas give the same weights, to rounding. Then the rate is lowered to a tenth between two steps, as a schedule does. What differs right after?
+# With a constant learning rate, both formulas give the same weights, up to rounding. Then a schedule lowers the rate to a tenth between two steps. What differs in the next step?
 #
-# - [x] Keras' next step still has the swing of the old rate; that of PyTorch is a tenth of it at once.
-#   In Keras the rate is inside of the velocity, which is made of earlier rates. In PyTorch the rate multiplies the whole velocity. With warm-up or a schedule the two trainings differ.
-# - [ ] PyTorch's next step still has the swing of the old rate; that of Keras is a tenth of it at once.
-#   It is the other way round: look at where the rate stands in the two formulas.
-# - [ ] Nothing: the formulas are equal.
-#   They are equal as long as the rate is constant: then Keras' velocity is -rate times that of PyTorch.
+# - [x] Keras still carries the momentum of the old rate; PyTorch's step shrinks to a tenth at once.
+#   In Keras the velocity already contains the rates of earlier steps. In PyTorch the current rate multiplies the whole velocity. With warm-up or a schedule, the two training runs differ.
+# - [ ] PyTorch still carries the momentum of the old rate; Keras's step shrinks to a tenth at once.
+#   It is the other way round: look at where the rate appears in the two formulas.
+# - [ ] Nothing: the formulas are equivalent.
+#   They are equivalent only while the rate is constant: then Keras's velocity is -rate times PyTorch's.
 # - [ ] The averages over the ranks.
-#   They are averages of gradients, which know no rate.
+#   They are averages of gradients, and a gradient does not contain the rate.
 
 # %% [markdown] role="readonly" id="save-text"
 # ## 4. Checkpoints and validation (19 minutes)
 #
-# One rank writes, all ranks read. The names of the weights in `wrapped.state_dict()` begin with `module.`, since DDP is a layer around the model. Such a file cannot be read where the model is not wrapped. So take the state of `wrapped.module`.
+# One rank writes, all ranks read. The names of the weights in `wrapped.state_dict()` begin with `module.`, because DDP is a layer around the model. A model that is not wrapped cannot load such a file. So save the state of `wrapped.module`.
 #
-# **Exercise (1 point).** Write `save`: rank 0 writes `checkpoint.pt` into the folder, by `torch.save`: a dictionary with the `"model"`'s `state_dict()`, that of the `"optimizer"`, and `"num_epochs"`.
+# **Exercise (1 point).** Write `save`. Rank 0 writes `checkpoint.pt` into the folder with `torch.save`. The file holds a dictionary with the entries `"model"` and `"optimizer"`, each a `state_dict()`, and `"num_epochs"`.
 #
 # <details><summary>Hint</summary>
 #
@@ -527,14 +527,14 @@ print("largest difference from the formula of Keras:", np.abs(found[0] - formula
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A job is killed while it writes. How do you make sure that there is always one whole checkpoint?
+# A job may be killed while it writes. How do you make sure that there is always one complete checkpoint?
 #
 # </details>
 
 
 # %% role="answer" id="save" tags=["script"]
 def save(wrapped, optimizer, num_epochs, folder):
-    """Write checkpoint.pt into the folder, on rank 0 alone."""
+    """Write checkpoint.pt into the folder, only on rank 0."""
     # about 3 lines
     ### BEGIN SOLUTION
     if dist.get_rank() == 0:
@@ -551,30 +551,30 @@ with check("checkpoint", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="resume-text"
-# A file remembers on which device each tensor was. What rank 0 wrote from `cuda:0` is loaded to `cuda:0` again, by *every* rank: the GPU of rank 0 fills up with N copies, and on a machine without GPUs loading fails.
-# `torch.load(path, map_location=device)` says where to load to.
+# The file records which device each tensor was on. If rank 0 saved a tensor from `cuda:0`, *every* rank loads it to `cuda:0` again. That GPU then fills up with N copies, and on a machine without GPUs loading fails.
+# `torch.load(path, map_location=device)` loads the tensors to a device of your choice.
 #
-# DDP makes weights equal when it wraps a model, and not when somebody changes them later. So every rank has to load them.
+# DDP makes the weights equal only when it wraps a model, not when someone changes them later. So every rank has to load them.
 #
-# **Exercise (1 point).** Write `resume`: load `checkpoint.pt` of the folder on every rank into the wrapped model and the optimiser, and return `"num_epochs"`. Without a checkpoint change nothing, and return 0. One that cannot be read is an error: do not catch it.
-# The checkpoint of the check was written from a GPU; its ranks have none.
+# **Exercise (1 point).** Write `resume`. On every rank it loads `checkpoint.pt` from the folder into the wrapped model and the optimiser, and returns `"num_epochs"`. If there is no checkpoint, it changes nothing and returns 0. An unreadable checkpoint is an error: do not catch it.
+# In the check, the checkpoint was saved from a GPU, and the ranks have none.
 #
 # <details><summary>Hint</summary>
 #
-# `Path(folder, "checkpoint.pt").exists()` asks for the file. `next(wrapped.parameters()).device` is the device of the model. `load_state_dict` of `wrapped.module` and of the optimiser take what `state_dict` gave.
+# `Path(folder, "checkpoint.pt").exists()` tells you whether the file is there. `next(wrapped.parameters()).device` is the device of the model. `wrapped.module` and the optimiser each have a `load_state_dict`, which takes the result of `state_dict`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# On a large machine 1000 ranks would read the file at once. Let rank 0 read it, and broadcast: which two functions do you need?
+# On a large machine, 1000 ranks would read the file at once. Let only rank 0 read it and broadcast the contents: which two functions do you need?
 #
 # </details>
 
 
 # %% role="answer" id="resume" tags=["script"]
 def resume(wrapped, optimizer, folder):
-    """Load the checkpoint on this rank, if there is one; return the number of epochs that are trained."""
+    """Load the checkpoint on this rank, if there is one; return the number of epochs trained so far."""
     # about 7 lines
     ### BEGIN SOLUTION
     path = Path(folder, "checkpoint.pt")
@@ -597,27 +597,27 @@ with check("resumed", section="4"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ### Validation
 #
-# As in lab 03: each rank looks at its own share of the validation samples, each sample counts once, and the shares need not be equally large. So ranks exchange sums and numbers of samples, not means.
+# As in lab 03, each rank evaluates its own share of the validation samples, each sample counts once, and the shares may differ in size. So the ranks exchange sums and sample counts, not means.
 #
-# **Exercise (2 points).** Write `evaluate`: return a dictionary with the mean `"loss"` and the `"accuracy"` over all samples of all shares, the same on every rank. The model, which is not wrapped, must be in evaluation mode, `model.eval()`.
-# Every rank looks at a share, in batches of `batch_size`. A training must be able to go on afterwards: leave the weights as they are, and gradients switched on.
+# **Exercise (2 points).** Write `evaluate`. It returns a dictionary with the mean `"loss"` and the `"accuracy"` over all samples of all shares, the same on every rank. The model is not wrapped, and must be in evaluation mode, `model.eval()`.
+# Every rank evaluates a share, in batches of `batch_size`. Training must be able to continue afterwards: leave the weights unchanged and gradients switched on.
 #
 # <details><summary>Hint</summary>
 #
-# `Subset(dataset, range(rank, len(dataset), size))` is a share without padding. `F.cross_entropy(logits, y, reduction="sum")` is a sum over samples, and `logits.argmax(dim=1) == y` says which are right. Collect three numbers in one tensor for one `dist.all_reduce`.
+# `Subset(dataset, range(rank, len(dataset), size))` is a share without padding. `F.cross_entropy(logits, y, reduction="sum")` is a sum over samples, and `logits.argmax(dim=1) == y` shows which predictions are right. Collect three numbers in one tensor for one `dist.all_reduce`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Why would the *wrapped* model hang here if it had batch normalisation, and ranks had different numbers of batches?
+# Why would the *wrapped* model hang here if it had batch normalisation and the ranks had different numbers of batches?
 #
 # </details>
 
 
 # %% role="answer" id="evaluate" tags=["script"]
 def evaluate(model, dataset, batch_size):
-    """Return the mean "loss" and the "accuracy" over all samples; ranks share them out."""
+    """Return the mean "loss" and the "accuracy" over all samples; each rank evaluates a share."""
     # about 10 lines
     ### BEGIN SOLUTION
     share = Subset(dataset, range(dist.get_rank(), len(dataset), dist.get_world_size()))
@@ -649,18 +649,18 @@ with check("mean over all samples", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="main-text"
-# ### The whole training
+# ### The whole training run
 #
-# `main` is what every rank does; the script `train.py` next to this notebook calls it too: `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
+# Every rank runs `main`. The script `train.py` next to this notebook calls it, too: `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
 #
-# `main` begins after the last saved epoch, so a second job continues the training of the first.
-# Your `train` wraps the model and makes the optimiser; it gets no epochs here.
-# Your `train_all` trains each epoch, and `main` saves after each.
+# `main` starts after the last saved epoch, so a second job continues where the first one stopped.
+# Here your `train` only wraps the model and creates the optimiser; it gets no epochs.
+# Your `train_all` trains each epoch, and `main` saves a checkpoint after each.
 
 
 # %% role="readonly" id="main" tags=["script"]
 def make_data(number, seed):
-    """Return samples of eight classes that overlap, each a centre with noise around it."""
+    """Return samples of eight overlapping classes, each a centre with noise around it, and their labels."""
     random = torch.Generator().manual_seed(seed)
     centers = torch.randn(8, num_features, generator=random)
     random = torch.Generator().manual_seed(seed + number)
@@ -674,7 +674,7 @@ def make_model():
 
 
 def main(num_epochs=num_epochs):
-    """Train the epochs that are not saved yet; return their losses, and the validation's result."""
+    """Train the epochs that are not saved yet; return their losses and the validation result."""
     join()
     device = pick_device()
     training, validation = (
@@ -691,7 +691,7 @@ def main(num_epochs=num_epochs):
         wrapped.train()
         train_all(wrapped, optimizer, batches)
         save(wrapped, optimizer, epoch, unfinished)
-        if dist.get_rank() == 0:  # a job that is killed while it writes leaves the checkpoint of the epoch before
+        if dist.get_rank() == 0:  # if the job is killed while it writes, the previous checkpoint survives
             os.replace(f"{unfinished}/checkpoint.pt", f"{folder}/checkpoint.pt")
         parts = {"training": training, "validation": validation}
         of_parts = {name: evaluate(wrapped.module, part, batch_size)["loss"] for name, part in parts.items()}
@@ -703,7 +703,7 @@ def main(num_epochs=num_epochs):
 
 
 # %% role="readonly" id="run" tags=["picture"]
-Path(folder, "checkpoint.pt").unlink(missing_ok=True)  # of an earlier run of this cell
+Path(folder, "checkpoint.pt").unlink(missing_ok=True)  # from an earlier run of this cell
 results = ranks.run(main, num_ranks=num_ranks, seed=seed)
 pictures.show_losses(results[0]["losses"])
 
@@ -712,8 +712,8 @@ pictures.show_losses(results[0]["losses"])
 # The loss falls on the training samples, but not on the validation samples: 1000 samples are too few for these overlapping classes.
 #
 # The next cell asks for two more epochs, twice.
-# The first call continues after the checkpoint, and the second finds all epochs saved and trains none.
-# In a run here, a training of 3 epochs that continued to 5 had the same losses as one of 5 without a break:
+# The first call continues from the checkpoint; the second finds all epochs saved and trains none.
+# In our test, a run of 3 epochs that was continued to 5 had the same losses as an uninterrupted run of 5.
 
 # %% role="readonly" id="continued" tags=["picture"]
 for last_epoch in (num_epochs + 2, num_epochs + 2):
@@ -723,29 +723,29 @@ for last_epoch in (num_epochs + 2, num_epochs + 2):
 # %% [markdown] role="readonly" id="held-text"
 # ## 5. Less memory per rank (21 minutes)
 #
-# Under DDP every rank holds the same weights, the same gradients and the same state of the optimiser. For Adam, that state is two numbers for each weight. With P weights of 4 bytes, a rank holds 16 P bytes, and more for what the samples need.
+# Under DDP every rank holds the same weights, gradients and optimiser state. For Adam, that state is two numbers per weight. With P weights of 4 bytes, a rank holds 16 P bytes, plus the memory that the samples need.
 #
 # | | weights | gradients | Adam's state | sent by a rank in a step |
 # | --- | --- | --- | --- | --- |
 # | DDP | 4 P | 4 P | 8 P | gradients are reduced: 2 · 4 P (N-1)/N |
-# | ZeRO-1 | 4 P | 4 P | 8 P / N | the same, and the new weights are collected: 3 · 4 P (N-1)/N |
-# | FSDP (ZeRO-3) | 4 P / N | 4 P / N | 8 P / N | weights are collected for forward and backward pass, gradients reduced to shares: 3 · 4 P (N-1)/N |
+# | ZeRO-1 | 4 P | 4 P | 8 P / N | the same, and the new weights are gathered: 3 · 4 P (N-1)/N |
+# | FSDP (ZeRO-3) | 4 P / N | 4 P / N | 8 P / N | weights are gathered for the forward and the backward pass, gradients are reduced to shares: 3 · 4 P (N-1)/N |
 #
-# `ZeroRedundancyOptimizer` is ZeRO-1: each rank updates its share of the weights, and sends it to the others. DDP has given it the gradients of all weights by then; ZeRO-1 of the paper below reduces them to shares and so sends 2 · 4 P (N-1)/N, no more than DDP.
-# FSDP also shards the weights: a layer's are collected just before they are used, and given up right after.
+# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. ZeRO-1 as in the paper below reduces them to shares instead, so it sends 2 · 4 P (N-1)/N, no more than DDP.
+# FSDP also shards the weights: it gathers a layer's weights just before they are used, and frees them right after.
 #
-# **Exercise (1 point).** Write `bytes_held`: what this rank holds of a model and its optimiser, a dictionary of bytes with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s, of which a rank has the part `x.to_local()`.
+# **Exercise (1 point).** Write `bytes_held`. It returns the bytes that this rank holds of a model and its optimiser, as a dictionary with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s; the rank's own part is `x.to_local()`.
 #
 # <details><summary>Hint</summary>
 #
-# `x.nbytes` is the size of a tensor. `hasattr(x, "to_local")` tells a `DTensor`, and `torch.is_tensor(x)` any tensor. A parameter's `grad` may be `None`. `optimizer.state` has for each parameter a dictionary; some of its values are tensors.
-# ZeRO's optimiser wraps one for this rank's share: `optimizer.optim`, which has the state.
+# `x.nbytes` is the size of a tensor. `hasattr(x, "to_local")` recognises a `DTensor`, and `torch.is_tensor(x)` any tensor. A parameter's `grad` may be `None`. `optimizer.state` has a dictionary for each parameter; some of its values are tensors.
+# ZeRO's optimiser wraps another one for this rank's share, `optimizer.optim`, which has the state.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# What is missing in this sum? Train with batches of 10 and of 1000 samples, and watch `ps` or `nvidia-smi`.
+# What does this sum leave out? Train with batches of 10 and of 1000 samples, and watch `ps` or `nvidia-smi`.
 #
 # </details>
 
@@ -776,24 +776,24 @@ with check("bytes of a rank", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="zero-text"
-# **Exercise (1 point).** Write `make_zero`: the optimiser of ZeRO-1 for a wrapped model, with Adam (`torch.optim.Adam`) and this rate. All other settings are the defaults.
+# **Exercise (1 point).** Write `make_zero`. It returns the ZeRO-1 optimiser for a wrapped model, with Adam (`torch.optim.Adam`) and the given learning rate. All other settings keep their defaults.
 #
 # <details><summary>Hint</summary>
 #
-# `ZeroRedundancyOptimizer` makes the optimiser of a rank's share itself: it gets the class, and what that is to be called with by name.
+# `ZeroRedundancyOptimizer` creates the optimiser for a rank's share itself: pass it the class, and the class's arguments by name.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# It shares out whole tensors. How unequal can the shares of the ranks be, for a network with one large layer?
+# It shares out whole tensors. How unequal can the ranks' shares be for a network with one large layer?
 #
 # </details>
 
 
 # %% role="answer" id="make-zero"
 def make_zero(wrapped, rate):
-    """Return Adam for a wrapped model, whose state the ranks share out."""
+    """Return an Adam optimiser for a wrapped model; the ranks share out its state."""
     # about 1 line
     ### BEGIN SOLUTION
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, lr=rate)
@@ -805,13 +805,13 @@ with check("ZeRO-1", section="5"):
     lab08_sharding.check_zero(make_zero, num_ranks=3)
 
 # %% [markdown] role="readonly" id="shard-text"
-# **Exercise (1 point).** Write `shard`: make FSDP's shards of a model that is a sequence of layers, and return the model.
-# Each layer is to be a unit of its own: if only the whole model is one, all its weights are collected at once, and during a step every rank needs memory for all of them.
-# The model is made a unit after its layers: only inside of another unit does a layer give up its weights when its forward pass has ended. All settings of `fully_shard` stay at their defaults.
+# **Exercise (1 point).** Write `shard`. It uses FSDP to shard a model that is a sequence of layers, and returns the model.
+# Each layer must be a separate unit. If the whole model is the only unit, all its weights are gathered at once, and every rank needs memory for all of them during a step.
+# Make the model a unit after its layers: a layer frees its weights after its forward pass only if it is inside another unit. All settings of `fully_shard` keep their defaults.
 #
 # <details><summary>Hint</summary>
 #
-# `fully_shard` changes what it gets in place. A loop over an `nn.Sequential` gives its layers.
+# `fully_shard` changes its argument in place. A loop over an `nn.Sequential` yields its layers.
 #
 # </details>
 #
@@ -824,7 +824,7 @@ with check("ZeRO-1", section="5"):
 
 # %% role="answer" id="shard"
 def shard(model):
-    """Let ranks share out the weights of each layer of a sequence of layers; return the model."""
+    """Shard each layer of a sequence of layers over the ranks; return the model."""
     # about 4 lines
     ### BEGIN SOLUTION
     for layer in model:
@@ -842,24 +842,24 @@ with check("FSDP", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="predict-text"
-# **Exercise (1 point).** Write `predict_bytes`: what the table says, for a `kind` that is `"ddp"`, `"zero"` or `"fsdp"`. Return a dictionary of bytes with `"held"`, all that a rank holds of weights, gradients and Adam's state together, and `"sent"`, what it sends in a step.
+# **Exercise (1 point).** Write `predict_bytes`. It computes the table's values for a `kind`: `"ddp"`, `"zero"` or `"fsdp"`. It returns a dictionary of bytes with two entries. `"held"` counts the weights, gradients and Adam's state on a rank together, and `"sent"` counts the data that the rank sends in a step.
 #
 # <details><summary>Hint</summary>
 #
-# How many of the 16 bytes of a weight are shared out by N, in each of the three ways? And how many times do 4 bytes of each weight travel?
+# For each of the three methods, how many of the 16 bytes per weight are divided by N? And how many times do 4 bytes per weight travel?
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In mixed precision weights and gradients take 2 bytes each, and Adam keeps 12. From which N on does a model with 7 billion weights fit into 80 GB, in the three ways?
+# In mixed precision, weights and gradients take 2 bytes each, and Adam keeps 12. What is the smallest N for which a model with 7 billion weights fits into 80 GB, with each of the three methods?
 #
 # </details>
 
 
 # %% role="answer" id="predict-bytes"
 def predict_bytes(kind, num_parameters, num_ranks):
-    """Return the bytes that a rank holds, and those that it sends in a step."""
+    """Return the number of bytes that a rank holds, and the number that it sends in a step."""
     # about 4 lines
     ### BEGIN SOLUTION
     shared = {"ddp": 0, "zero": 8, "fsdp": 16}[kind]
@@ -879,26 +879,26 @@ with check("predicted bytes", section="5"):
 # %% [markdown] role="readonly" id="budget-text"
 # ## 6. At home: a memory budget
 #
-# This section is not in the 95 minutes.
+# This section is not part of the 95 minutes.
 #
-# **Exercise (1 point).** Write `fewest_gpus`: the smallest number among 1, 2, 4, …, 64 GPUs with which a rank's bytes, and `other_bytes` for what its samples need, are no more than `memory_bytes`; `None` if there is none.
+# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if none is. A number is enough if a rank's bytes plus `other_bytes`, which its samples need, are no more than `memory_bytes`.
 #
 # <details><summary>Hint</summary>
 #
-# A loop over the numbers of GPUs, with your `predict_bytes`. What fits exactly, fits.
+# Loop over the numbers of GPUs, and call your `predict_bytes`. An exact fit counts as a fit.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Under DDP the answer is 1 or `None`. Why?
+# Under DDP the answer is always 1 or `None`. Why?
 #
 # </details>
 
 
 # %% role="answer" id="fewest-gpus"
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
-    """Return the smallest number of GPUs, from 1 to 64, with which a rank's bytes fit; None if there is none."""
+    """Return the smallest number of GPUs, from 1 to 64, with which a rank's bytes fit, or None if there is none."""
     # about 4 lines
     ### BEGIN SOLUTION
     for num_ranks in (1, 2, 4, 8, 16, 32, 64):
@@ -916,12 +916,12 @@ with check("memory budget", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="measure-text"
-# Now measure it. Your ranks make two steps of Adam in each of the three ways, and count; the lines of the picture are your prediction.
+# Now measure it. Your ranks take two Adam steps with each of the three methods and count their bytes; the lines in the picture are your predictions.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
 def measure(kind):
-    """Return what this rank holds after two steps."""
+    """Return the bytes that this rank holds after two steps."""
     join()
     model = nn.Sequential(*(nn.Linear(num_units, num_units) for _ in range(8)))
     if kind == "fsdp":
@@ -946,7 +946,7 @@ predicted = {kind: predict_bytes(kind, num_parameters, num_ranks)["held"] for ki
 pictures.show_memory(measured, predicted)
 
 # %% role="readonly" id="budget-picture" tags=["picture"]
-# A GPU with 80 GB, 20 GB of them for what the samples need, and links of 200 Gbit/s.
+# A GPU with 80 GB, of which the samples need 20 GB, and links of 200 Gbit/s.
 for billions in (1, 7, 30):
     print(f"{billions} billion weights")
     for kind in kinds:
@@ -960,22 +960,22 @@ for billions in (1, 7, 30):
         )
 
 # %% [markdown] role="readonly" id="budget-expected"
-# *Expected:* the bars reach to the lines. ZeRO's ranks may differ, since it shares out whole tensors.
-# In the list above, 30 billion weights fit with FSDP alone: under ZeRO-1 a rank holds 8 P bytes at least, however many GPUs there are.
+# *Expected:* the bars reach the lines. ZeRO's ranks may differ, because it shares out whole tensors.
+# In the list above, 30 billion weights fit only with FSDP: under ZeRO-1 a rank holds at least 8 P bytes, however many GPUs there are.
 
 # %% [markdown] role="readonly" id="speed-text"
 # ## 7. At home: how fast it is, and what large models need
 #
-# This section is not in the 95 minutes, and it has no exercises.
+# This section is not part of the 95 minutes, and it has no exercises.
 # Run its cells, read what they print, and change a number.
 #
 # ### Samples per second
 #
 # The next cell times steps of the network that you trained, on one rank and on several.
-# On several ranks it times each step twice: with the exchange of gradients, and without it, inside `no_sync()`.
-# The difference is the share of the allreduce.
-# It takes the fastest of 100 steps, which other programs on the machine disturb least.
-# Gradients have the same number of bytes for a batch of 20 samples and for one of 2000.
+# On several ranks it times the steps twice: with the exchange of gradients, and without it, inside `no_sync()`.
+# The difference is the allreduce's share of the step.
+# It reports the fastest of 100 steps, the one that other programs on the machine disturbed least.
+# The gradients take the same number of bytes for a batch of 20 samples as for a batch of 2000.
 
 # %% role="readonly" id="home-imports" tags=["picture"]
 import time
@@ -991,7 +991,7 @@ from coursekit.throughput import warn_if_busy
 
 # %% role="readonly" id="speed" tags=["picture"]
 def time_steps(batch_sizes, num_steps=100):
-    """Return for each size the seconds of the fastest step, with the exchange of gradients and without."""
+    """For each batch size, return the seconds of the fastest step with and without the exchange of gradients."""
     join()
     wrapped, optimizer = train(make_model(), [], learning_rate)
 
@@ -1019,13 +1019,13 @@ pictures.show_speed(batch_sizes, [without for _, without in alone], together, nu
 
 # %% [markdown] role="readonly" id="speed-expected"
 # *Expected:* the larger the batch, the more samples per second, and the smaller the share of the allreduce.
-# In a run on two cores with nothing else on them, the share was 64, 57 and 26 %.
-# With 20 samples in a batch, two ranks together trained on fewer samples per second than one rank alone.
-# With GPUs, put model and samples on the GPU, and call `torch.cuda.synchronize()` before each `time.perf_counter()`.
+# In a run on two otherwise idle cores, the shares were 64, 57 and 26 %.
+# With 20 samples per batch, two ranks together processed fewer samples per second than one rank alone.
+# If you have GPUs, put the model and the samples on the GPU, and call `torch.cuda.synchronize()` before each `time.perf_counter()`.
 #
 # ### Where a job's ranks learn their place
 #
-# `torchrun` sets the variables of section 1, and `srun` does not.
+# `torchrun` sets the variables of section 1, but `srun` does not.
 # So `train.py` calls `coursekit.ranks.launched_script.place_torch()`, which sets them:
 #
 # | variable | in a task of `srun` | without a launcher |
@@ -1036,19 +1036,19 @@ pictures.show_speed(batch_sizes, [without for _, without in alone], together, nu
 # | `MASTER_ADDR` | `SLURM_LAUNCH_NODE_IPADDR` | 127.0.0.1 |
 # | `MASTER_PORT` | 20000 + the last four digits of `SLURM_JOB_ID` | 20000 |
 #
-# It changes nothing if `RANK` is set already, as by `torchrun`.
-# It keeps a `MASTER_PORT` that you have set, and in a task of `srun` also your `MASTER_ADDR`.
+# It changes nothing if `RANK` is already set, for example by `torchrun`.
+# It keeps a `MASTER_PORT` that you have set; in a task of `srun` it also keeps your `MASTER_ADDR`.
 #
 # ### bfloat16
 #
-# A number in bfloat16 has 2 bytes: the range of a 32-bit number, with 8 significant bits instead of 24.
-# Inside `torch.autocast` the layers compute in bfloat16, and weights and gradients stay in 32 bits.
-# FSDP's `MixedPrecisionPolicy` collects the weights in bfloat16, and each rank keeps its share of them in 32 bits.
+# A bfloat16 number takes 2 bytes: it has the range of a 32-bit number, but 8 significant bits instead of 24.
+# Inside `torch.autocast` the layers compute in bfloat16, while weights and gradients stay in 32 bits.
+# With FSDP's `MixedPrecisionPolicy`, the weights are gathered in bfloat16, but each rank keeps its share in 32 bits.
 
 
 # %% role="readonly" id="bfloat16" tags=["picture"]
 def train_with(kind):
-    """Make 20 steps; return the types of numbers, and the last loss."""
+    """Take 20 steps; return the number types and the last loss."""
     join()
     torch.manual_seed(seed)
     model, used = make_model(), set()
@@ -1076,13 +1076,13 @@ for kind in ("DDP", "DDP, autocast", "FSDP, policy"):
 
 # %% [markdown] role="readonly" id="sharded-text"
 # *Expected:* logits in bfloat16 in the last two lines, and losses that differ by less than 0.001.
-# Only FSDP has weights in bfloat16 while a layer computes (`used`); all three keep 32 bits.
-# With GPUs, write `"cuda"` in the line with `autocast`, and put model and samples on the GPU.
+# Only FSDP has weights in bfloat16 while a layer computes (`used`); all three store them in 32 bits.
+# If you have GPUs, write `"cuda"` in the line with `autocast`, and put the model and the samples on the GPU.
 #
 # ### A sharded checkpoint
 #
-# Your `save` writes the whole state on rank 0, which must hold it.
-# With `torch.distributed.checkpoint` each rank writes its own share, and any number of ranks can read them.
+# Your `save` writes the whole state on rank 0, so rank 0 must hold all of it.
+# With `torch.distributed.checkpoint` each rank writes its own share, and any number of ranks can read the shares.
 
 
 # %% role="readonly" id="sharded" tags=["picture"]
@@ -1094,7 +1094,7 @@ def make_sharded():
 
 
 def save_shares(where):
-    """Make a step, and write what this rank holds; return the sum of all weights."""
+    """Take a step, and save this rank's share; return the sum of all weights."""
     model, optimizer = make_sharded()
     model(torch.ones(4, num_features)).square().mean().backward()
     optimizer.step()
@@ -1103,7 +1103,7 @@ def save_shares(where):
 
 
 def load_shares(where):
-    """Read this rank's share; return the sum of all weights, and how many rows of the first layer are here."""
+    """Load this rank's share; return the sum of all weights, and how many rows of the first layer it holds."""
     model, optimizer = make_sharded()
     state = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer)))
     dcp.load(state, checkpoint_id=where)
@@ -1121,18 +1121,18 @@ for size in (1, 3):
 # %% [markdown] role="readonly" id="recomputed-text"
 # *Expected:* the same sum from each rank.
 # The first layer has 64 rows: one rank reads all of them, and three ranks read 22, 22 and 20.
-# With GPUs, put the model on the GPU where it is made.
+# If you have GPUs, put the model on the GPU where it is created.
 #
 # ### Activation checkpointing
 #
 # Each layer keeps its input for the backward pass.
-# `torch.utils.checkpoint` keeps only the input of a block, and computes the block again in the backward pass.
+# `torch.utils.checkpoint` keeps only the input of a block, and recomputes the block in the backward pass.
 # The next cell counts the bytes that autograd keeps, without the weights.
 
 
 # %% role="readonly" id="recomputed" tags=["picture"]
 class Blocks(nn.Module):
-    """Eight blocks of two linear layers; a block keeps the inputs of its layers, or computes them again."""
+    """Eight blocks of two linear layers; a block keeps the inputs of its layers, or recomputes them."""
 
     def __init__(self, recomputes):
         super().__init__()
@@ -1148,7 +1148,7 @@ class Blocks(nn.Module):
 
 
 def count_kept(recomputes):
-    """Return the bytes that are kept for the backward pass, the fewest seconds of both passes, and a sum of gradients."""
+    """Return the bytes kept for the backward pass, the shortest time of both passes (s), and a sum of gradients."""
     join()
     torch.manual_seed(seed)
     model, kept = DistributedDataParallel(Blocks(recomputes)), {}
@@ -1176,19 +1176,19 @@ for recomputes in (False, True):
 
 # %% [markdown] role="readonly" id="nested-text"
 # *Expected:* about a fifth of the bytes, and the same sum of gradients.
-# The second time includes computing each block again, which other programs on the machine can hide.
-# With GPUs, put model and samples on the GPU; `torch.cuda.max_memory_allocated()` then tells the memory.
+# The second time includes recomputing each block, but other programs on the machine can hide that.
+# If you have GPUs, put the model and the samples on the GPU; `torch.cuda.max_memory_allocated()` then returns the peak memory.
 #
 # ### FSDP block by block
 #
-# In large models the units of FSDP are blocks of several layers.
-# The next cell counts, while each block computes, how many of the model's tensors are whole on this rank.
-# It does so for `fully_shard` on the model alone, and for your `shard`, which calls `fully_shard` on each block, then on the model.
+# In large models, FSDP's units are blocks of several layers.
+# While each block computes, the next cell counts how many of the model's tensors are whole on this rank.
+# It does so for `fully_shard` on the model alone, and for your `shard`, which calls `fully_shard` on each block and then on the model.
 
 
 # %% role="readonly" id="nested" tags=["picture"]
 def count_whole(is_nested):
-    """Return, for each block while it computes, how many of the 16 tensors of weights are whole on this rank."""
+    """For each block, return how many of the 16 weight tensors are whole on this rank while it computes."""
     join()
     blocks = [nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64)) for _ in range(4)]
     model, whole = nn.Sequential(*blocks), []
@@ -1207,18 +1207,18 @@ for is_nested in (False, True):
     print("blocks, then the model:" if is_nested else "the model alone:", ranks.run(count_whole, is_nested)[0])
 
 # %% [markdown] role="readonly" id="trace-text"
-# *Expected:* all 16 tensors with the model alone, and 4 with the blocks: those of the block that computes.
-# With GPUs, put the blocks on the GPU where they are made.
+# *Expected:* all 16 tensors with the model alone, and 4 with the blocks: the tensors of the block that is computing.
+# If you have GPUs, put the blocks on the GPU where they are created.
 #
 # ### A trace of a step
 #
-# `torch.profiler` notes when each operation begins and ends, here in one forward and backward pass of eight layers.
-# DDP gets buckets of 2 MB, so that there are several.
+# `torch.profiler` records when each operation begins and ends, here in one forward and backward pass of eight layers.
+# Here DDP uses buckets of 2 MB, so that there are several.
 
 
 # %% role="readonly" id="trace" tags=["picture"]
 def trace_step():
-    """Print on rank 0 where a step's time goes; return (name, begin, end) in ms of products and exchanges."""
+    """On rank 0, print where the time goes; return (name, begin, end) in ms for matrix products and exchanges."""
     join()
     model = nn.Sequential(*(nn.Linear(512, 512) for _ in range(8)))
     model, x = DistributedDataParallel(model, bucket_cap_mb=2), torch.randn(64, 512)
@@ -1236,20 +1236,20 @@ def trace_step():
     return [(names[name], span.start / 1000, span.end / 1000) for name, span in spans]
 
 
-quiet = {"KINETO_LOG_LEVEL": "6"}  # of the profiler's library
+quiet = {"KINETO_LOG_LEVEL": "6"}  # for the profiler's library
 pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0])
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* `gloo:all_reduce` four times, once for each bucket; the first begins before the backward pass has ended.
-# `trace.json` in the folder has every operation: load it into `chrome://tracing` or Perfetto.
-# With GPUs, put model and samples on the GPU, and add `ProfilerActivity.CUDA` to the `activities`.
+# `trace.json` in the folder contains every operation: load it into `chrome://tracing` or Perfetto.
+# If you have GPUs, put the model and the samples on the GPU, and add `ProfilerActivity.CUDA` to the `activities`.
 #
 # ## What you can now do
 #
-# - turn a training in PyTorch for one process into one for N ranks, and name what is missing in one that lacks a step;
-# - tell which of Horovod's calls is which of PyTorch's, and where they differ;
+# - turn a single-process PyTorch training script into one for N ranks, and spot the step that a script is missing;
+# - match Horovod's calls with PyTorch's, and say where they differ;
 # - read and write checkpoints with any number of ranks;
-# - say how many GPUs a model needs, and what sharding costs on the wire.
+# - say how many GPUs a model needs, and how much more data the ranks send with sharding.
 #
 # **Further reading**
 #
@@ -1259,7 +1259,7 @@ pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0]
 #
 # ## Before you hand in
 #
-# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have its mark.
+# Choose *Kernel, Restart Kernel and Run All Cells*, then look at the list below: every check should have a ✓.
 
 # %% role="readonly" id="report"
 hand_in_report()
