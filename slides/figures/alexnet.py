@@ -1,4 +1,4 @@
-"""AlexNet layer by layer: shapes, and in which layers parameters and multiplications are."""
+"""AlexNet layer by layer: shapes, parameters and multiplications."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/alexnet",)
-CAPTION = "Convolutions include the pooling after them; shapes are those before it."
+CAPTION = "Convolutions include the pooling after them; shapes are before pooling."
 TIMES = " \N{MULTIPLICATION SIGN} "
 CONVOLUTION, DENSE = COLORS[0], COLORS[1]
 
@@ -19,7 +19,7 @@ def weighted(results):
 
 
 def draw(results):
-    """Draw parameters to the left and multiplications to the right of the layers' names."""
+    """Draw bars of parameters on the left and of multiplications on the right."""
     figure, (left, right) = canvas(num_panels=2)
     layers = weighted(results)
     places = np.arange(len(layers))[::-1]

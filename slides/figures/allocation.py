@@ -1,4 +1,4 @@
-"""Job, allocation, job step, task: four words, one inside the other."""
+"""Job, allocation, job step and task, nested in each other."""
 
 from matplotlib.patches import FancyBboxPatch
 
@@ -10,10 +10,10 @@ CAPTION = "A job on two nodes with four GPUs each, and its two job steps."
 
 
 def draw():
-    """Draw two nodes of an allocation as columns, and job steps as bands over both, tasks in them."""
+    """Draw the two nodes of an allocation as columns, and job steps with their tasks as bands over both."""
     figure, axes = diagram()
     _frame(axes, (1.5, 0.15), (10.0, 4.3))
-    axes.text(1.7, 4.18, "allocation: what the job was given, until it ends", ha="left", va="center")
+    axes.text(1.7, 4.18, "allocation: the job's nodes until it ends", ha="left", va="center")
     for node in range(2):
         x = 3.0 + 4.25 * node
         node_frame(axes, (x, 0.3), (3.95, 3.4))
@@ -50,8 +50,8 @@ def _step(axes, y, text, tasks):
 
 
 def words():
-    """Say what contains what."""
+    """Return what contains what, as text."""
     return (
-        "An allocation of two nodes. In it, first step 0 with one task on node 0, then step 1 with eight tasks, "
+        "An allocation of two nodes. First, step 0 runs with one task on node 0, then step 1 with eight tasks, "
         "0 to 3 on node 0 and 4 to 7 on node 1."
     )

@@ -15,5 +15,5 @@ def draw():
 
 
 def words():
-    """Tell the steps."""
+    """Return the steps as text."""
     return words_of(butterfly(NUM_RANKS))

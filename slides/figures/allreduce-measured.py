@@ -1,4 +1,4 @@
-"""Horovod's allreduce on this machine beside the model of latency and bandwidth."""
+"""Horovod's allreduce on this machine, compared with the model of latency and bandwidth."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from workshop.slides.allreduce import count, ring
 from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ("results/allreduce",)
-CAPTION = (
-    "Median milliseconds of an allreduce; lines are the model, fitted to two ranks over Gloo, points are measured."
-)
+CAPTION = "Median milliseconds of an allreduce. Points: measured; lines: the model, fitted to two ranks over Gloo."
 
 
 def draw(data):
@@ -40,12 +38,10 @@ def _model(data, num_ranks, num_bytes):
 
 
 def words(data):
-    """Tell the smallest and the largest message of each series, and the fit."""
+    """Return the times of the smallest and largest message of each series, and the fit, as text."""
     described = [
         f"{one['num_ranks']} ranks over {one['way']} {1e3 * one['seconds'][0]:.1f}, {1e3 * one['seconds'][-1]:.0f} ms"
         for one in data["series"]
     ]
-    fitted = f"latency {data['alpha_us']:.0f} µs a step, bandwidth {data['bandwidth_gb_per_s']:.2f} GB/s"
-    return (
-        f"An allreduce of 1 KiB and of 32 MiB takes: {'; '.join(described)}. Fitted to two ranks over Gloo: {fitted}."
-    )
+    fitted = f"latency {data['alpha_us']:.0f} µs per step, bandwidth {data['bandwidth_gb_per_s']:.2f} GB/s"
+    return f"Times of an allreduce, 1 KiB and 32 MiB: {'; '.join(described)}. Fitted to two ranks over Gloo: {fitted}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workshop.slides.allreduce import draw_lanes, star, words_of
 
 DATA = ()
-CAPTION = "A star: every message passes through rank 0, one after another; dashed arrows carry the finished sum."
+CAPTION = "A star: all messages pass through rank 0, one after another; dashed arrows carry the finished sum."
 NUM_RANKS = 4
 
 
@@ -15,5 +15,5 @@ def draw():
 
 
 def words():
-    """Tell the steps."""
+    """Return the steps as text."""
     return words_of(star(NUM_RANKS))

@@ -1,4 +1,4 @@
-"""What allreduce does: before it every rank has its own numbers, after it all have the sums; between, reduce."""
+"""What allreduce does: every rank starts with its own numbers, reduce sums them, and in the end all have the sums."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import FULL_INCH, arrow, diagram, ink_on
 
 DATA = ()
-CAPTION = "Reduce leaves the sum on one rank, broadcast hands it to all; allreduce does both at once."
+CAPTION = "Reduce leaves the sum on one rank; broadcast sends it to all; allreduce does both at once."
 NUMBERS = np.array([[3, 1, 4], [1, 5, 9], [2, 6, 5], [3, 5, 8]])
 TOTAL = NUMBERS.sum(axis=0)
 COLUMNS = ((2.3, "before"), (5.8, "reduce to rank 0"), (9.4, "broadcast to all"))
@@ -45,6 +45,6 @@ def _row(axes, center, numbers, color, ink="white"):
 
 
 def words():
-    """Tell the numbers."""
+    """Return the numbers as text."""
     owned = "; ".join(f"rank {rank} has {', '.join(map(str, row))}" for rank, row in enumerate(NUMBERS))
-    return f"Before: {owned}. After the allreduce all four have the sums {', '.join(map(str, TOTAL))}."
+    return f"Before: {owned}. After the allreduce, all four have the sums {', '.join(map(str, TOTAL))}."

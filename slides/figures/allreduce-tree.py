@@ -5,7 +5,7 @@ from __future__ import annotations
 from workshop.slides.allreduce import draw_lanes, tree, words_of
 
 DATA = ()
-CAPTION = "A tree: pairs add up, then pairs of pairs; dashed arrows carry the finished sum back."
+CAPTION = "A tree: pairs are summed, then pairs of pairs; dashed arrows carry the finished sum back."
 NUM_RANKS = 4
 
 
@@ -15,5 +15,5 @@ def draw():
 
 
 def words():
-    """Tell the steps."""
+    """Return the steps as text."""
     return words_of(tree(NUM_RANKS))

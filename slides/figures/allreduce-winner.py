@@ -1,4 +1,4 @@
-"""Which way is fastest for which size of message: the model for 16 ranks on a fast network."""
+"""Which way to allreduce is fastest for each message size: the model for 16 ranks on a fast network."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from workshop.slides.allreduce import WAYS, count
 from workshop.slides.drawing import FULL_INCH, canvas
 
 DATA = ()
-CAPTION = "A model: 16 ranks, latency 5 µs a step, bandwidth 10 GB/s."
+CAPTION = "A model: 16 ranks, latency 5 µs per step, bandwidth 10 GB/s."
 NUM_RANKS = 16
 ALPHA_S, BETA_S = 5e-6, 1e-10
-SPREAD = {"star": 1, "tree": 1.35, "butterfly": 1, "ring": 0.75}  # so that names at the ends of lines do not meet
+SPREAD = {"star": 1, "tree": 1.35, "butterfly": 1, "ring": 0.75}  # keeps names at the ends of lines apart
 COSTS = {way: count(schedule(NUM_RANKS)) for way, schedule in WAYS.items()}
 HALVING = (
     2 * np.log2(NUM_RANKS),
@@ -21,7 +21,7 @@ HALVING = (
 
 
 def crossing():
-    """Return the bytes at which butterfly and ring take the same time."""
+    """Return the size in bytes at which butterfly and ring take the same time."""
     fast, broad = COSTS["butterfly"], COSTS["ring"]
     return (broad.steps - fast.steps) * ALPHA_S / (float(fast.path - broad.path) * BETA_S)
 
@@ -44,19 +44,19 @@ def draw():
     axes.axvline(at, color="0.4", linewidth=1.5)
     axes.axvspan(num_bytes[0], at, color=COLORS[2], alpha=0.08, linewidth=0)
     axes.axvspan(at, num_bytes[-1], color=COLORS[3], alpha=0.1, linewidth=0)
-    axes.text(at / 1.25, 3e-1, "latency counts: butterfly before ring", ha="right", va="center")
-    axes.text(at * 1.25, 2.5e-5, "bandwidth counts: ring before butterfly", ha="left", va="center")
+    axes.text(at / 1.25, 3e-1, "latency counts: butterfly beats ring", ha="right", va="center")
+    axes.text(at * 1.25, 2.5e-5, "bandwidth counts: ring beats butterfly", ha="left", va="center")
     axes.set(xscale="log", yscale="log", xlim=(1e3, 1e9), ylim=(1e-5, 5), xlabel="size of the array", ylabel="seconds")
     axes.set_xticks([1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9], ["1 kB", "10 kB", "100 kB", "1 MB", "10 MB", "100 MB", "1 GB"])
     return figure
 
 
 def words():
-    """Tell where the ring takes over, and the times at both ends."""
+    """Return where the ring takes over, and the times at both ends, as text."""
     small, large = ({way: cost.seconds(size, ALPHA_S, BETA_S) for way, cost in COSTS.items()} for size in (1e3, 1e9))
     described = [f"{way} {1e6 * small[way]:.0f} µs and {large[way]:.2f} s" for way in COSTS]
     return (
-        f"Times for 1 kB and 1 GB: {'; '.join(described)}. The ring is before the butterfly from "
-        f"{crossing() / 1e6:.2f} MB on. A thin line: halving and doubling, with {HALVING[0]:.0f} steps "
-        "and the bytes of the ring."
+        f"Times for 1 kB and 1 GB: {'; '.join(described)}. The ring beats the butterfly from "
+        f"{crossing() / 1e6:.2f} MB on. A thin line shows halving and doubling, with {HALVING[0]:.0f} steps "
+        "and as many bytes as the ring."
     )

@@ -1,4 +1,4 @@
-"""A pipeline as an assembly line: what each station does to the elements that pass it."""
+"""A pipeline as an assembly line: what each station does to the elements that pass through it."""
 
 from matplotlib.patches import Circle, Polygon, Rectangle
 
@@ -17,7 +17,7 @@ TOP, LOW = 2.75, 0.85
 
 
 def start(number):
-    """Return a canvas with the line, and the station of this number at work."""
+    """Return a canvas with the assembly line, on which this station is highlighted."""
     figure, axes = diagram()
     axes.plot([0.1, 11.5], [4.15, 4.15], color=WAIT, linewidth=6, zorder=0)
     for other, name in enumerate(STATIONS):
@@ -42,7 +42,7 @@ def row(axes, y, names, x=2.6, gap=0.1):
 
 
 def say(axes, y, text, x=0.1, **options):
-    """Write words to the left of a row."""
+    """Write text to the left of a row."""
     axes.text(x, y, text, va="center", **options)
 
 
@@ -53,7 +53,7 @@ def file(axes, x, y, letter, color="0.4"):
 
 
 def files(axes):
-    """Four files in storage."""
+    """Draw four files in storage."""
     say(axes, 2.1, "list_files")
     for number, letter in enumerate("ABCD"):
         file(axes, 2.6 + 3.3 * (number % 2), TOP - 1.3 * (number // 2), letter)
@@ -61,17 +61,17 @@ def files(axes):
 
 
 def shard(axes):
-    """Each rank takes every second file."""
+    """Draw how each rank takes every second file."""
     for rank, letters in enumerate(("AC", "BD")):
         say(axes, TOP - 1.3 * rank, f"rank {rank}", weight="bold", color=COLORS[rank])
         for number, letter in enumerate(letters):
             file(axes, 2.6 + 3.3 * number, TOP - 1.3 * rank, letter, COLORS[rank])
     say(axes, 2.1, "each opens\nonly its own", 9.5)
-    say(axes, 0.45, "From here on: the line of rank 0.", 2.6, fontsize=16)
+    say(axes, 0.45, "From here on: only rank 0.", 2.6, fontsize=16)
 
 
 def interleave(axes):
-    """Records of two files in turns."""
+    """Draw how records of two files alternate."""
     file(axes, 2.6, TOP + 0.35, "A", COLORS[0])
     file(axes, 2.6, TOP - 0.75, "C", COLORS[0])
     arrow(axes, (5.75, TOP + 0.2), (6.7, LOW + 0.5), bend=-0.15)
@@ -83,7 +83,7 @@ def interleave(axes):
 
 
 def decode(axes):
-    """Bytes become pixels, several at a time."""
+    """Draw how bytes become pixels, several at a time."""
     say(axes, TOP + 0.1, "JPEG bytes")
     say(axes, LOW, "pixels")
     for number, name in enumerate(MINE):
@@ -99,7 +99,7 @@ def decode(axes):
 
 
 def cache(axes):
-    """The first epoch fills the cache, the others read it."""
+    """Draw how the first epoch fills the cache and the others read it."""
     box(axes, (5.5, 1.85), "cache: memory, or a file on the node", (5.8, 0.85), COLORS[2])
     row(axes, TOP + 0.25, MINE)
     say(axes, TOP + 0.25, "decoded")
@@ -112,7 +112,7 @@ def cache(axes):
 
 
 def shuffle(axes):
-    """A buffer of four, from which each draw is at random."""
+    """Draw a buffer of four, from which records are drawn at random."""
     say(axes, TOP + 0.2, "comes in")
     row(axes, TOP + 0.2, MINE)
     axes.add_patch(Rectangle((2.5, TOP - 0.26), 2.98, 0.92, facecolor="none", edgecolor=COLORS[1], linewidth=3))
@@ -125,7 +125,7 @@ def shuffle(axes):
 
 
 def augment(axes):
-    """Another window of each image in each epoch."""
+    """Draw the window of each image, which differs between epochs."""
     windows = {TOP - 0.1: (0.0, 0.55, 0.3, 0.1, 0.5, 0.2), LOW: (0.5, 0.1, 0.0, 0.45, 0.25, 0.5)}
     for epoch, (y, shifts) in enumerate(windows.items(), 1):
         say(axes, y, f"epoch {epoch}")
@@ -138,7 +138,7 @@ def augment(axes):
 
 
 def batch(axes):
-    """Four elements become one tensor."""
+    """Draw how four elements become one tensor."""
     say(axes, TOP, "elements")
     row(axes, TOP, SHUFFLED)
     say(axes, LOW, "batches")
@@ -152,7 +152,7 @@ def batch(axes):
 
 
 def prefetch(axes):
-    """The next batch is made while the network works on this one."""
+    """Draw how the next batch is made while the network works on this one."""
     for y, late, title in ((TOP + 0.25, True, "without"), (LOW + 0.25, False, "with\nprefetch")):
         say(axes, y, title, weight="bold")
         for line, (name, color) in enumerate((("CPU", INPUT), ("GPU", COMPUTE))):
@@ -186,11 +186,11 @@ def words():
     return [
         "Station 1 of 9, files: four files A, B, C, D in storage, each with four records.",
         "Station 2, shard: rank 0 gets the files A and C, rank 1 the files B and D.",
-        f"Station 3, interleave: the files A and C are read at once; the records come in turns: {line}.",
+        f"Station 3, interleave: the files A and C are read at once, and their records alternate: {line}.",
         "Station 4, decode: JPEG bytes become pixels, four records at a time on four cores.",
-        "Station 5, cache: epoch 1 fills memory, or a file on the node; later epochs read it, and nothing above runs.",
-        f"Station 6, shuffle: a buffer holds four records; one is drawn and replaced: {' '.join(SHUFFLED)}.",
+        "Station 5, cache: epoch 1 fills memory, or a file on the node; later epochs read it, with no earlier station.",
+        f"Station 6, shuffle: a buffer holds four records; one is drawn at random and replaced: {' '.join(SHUFFLED)}.",
         f"Station 7, augment: in epoch 2 the order differs ({' '.join(SHUFFLED_2)}), and so does each image's window.",
         "Station 8, batch: four elements become one tensor; eight elements make two batches.",
-        "Station 9, prefetch: without it, CPU and GPU work in turns; with it, the CPU makes the next batch meanwhile.",
+        "Station 9, prefetch: without it, CPU and GPU take turns; with it, the CPU makes the next batch meanwhile.",
     ]

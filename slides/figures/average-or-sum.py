@@ -1,4 +1,4 @@
-"""What averaging, summing, and summing with a scaled rate make of the gradients of four ranks."""
+"""The step from the gradients of four ranks if they are averaged, summed, or summed with a scaled rate."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
@@ -36,9 +36,9 @@ def draw():
 
 
 def words():
-    """Say what each row makes."""
+    """Return the step of each row as text."""
     parts = [
-        f"{how} gives {result}, times a rate of {rate} is a step of {step}, {says}"
+        f"{how} gives {result}, which times a rate of {rate} is a step of {step} ({says})"
         for how, result, rate, step, says, _ in ROWS
     ]
     return f"Gradients of {NUM_RANKS} ranks. {'; '.join(parts)}."

@@ -12,7 +12,7 @@ FORWARD, BACKWARD, SEND = 3.0, 1.5, 1.2
 
 
 def plan(overlap):
-    """Return starts of the sendings, and when all is over."""
+    """Return when each sending starts, and when the last one ends."""
     ready = [FORWARD + BACKWARD * (number + 1) for number in range(len(LAYERS))]
     starts, free = [], 0.0
     for time in ready:
@@ -23,7 +23,7 @@ def plan(overlap):
 
 
 def moments():
-    """Return the times of the frames: whenever something ends, in the order of time."""
+    """Return the times of the frames: all times at which something ends, in order."""
     ends = [FORWARD + BACKWARD * number for number in range(len(LAYERS) + 1)]
     for overlap in (True, False):
         starts, _ = plan(overlap)
@@ -32,12 +32,12 @@ def moments():
 
 
 def draw():
-    """Draw both ways up to each of the moments; the last frame has all."""
+    """Draw both ways up to each of the moments; the last frame shows everything."""
     return [draw_until(now) for now in moments()]
 
 
 def draw_until(now):
-    """Draw what has happened until then, computing above sending, and a line at that time."""
+    """Draw what has happened by this time, computing above sending, and a line at this time."""
     figure, (axes,) = canvas()
     for row, (name, overlap) in enumerate((("send at\nthe end", False), ("send when\nready", True))):
         y = -2.3 * row
@@ -63,16 +63,16 @@ def draw_until(now):
 
 
 def bar(axes, y, left, length, now, **options):
-    """Draw a bar as far as it has come."""
+    """Draw a bar up to the current time."""
     if left < now:
         axes.barh(y, min(length, now - left), left=left, height=0.7, edgecolor="white", **options)
 
 
 def words():
-    """Say when both are over, for each frame how far it has come."""
+    """Return, for each frame, its time and when both ways end, as text."""
     described = (
-        f"A forward pass of {FORWARD:g} and four backward layers of {BACKWARD:g} each; each layer's gradients take "
-        f"{SEND:g} to send. Sent at the end, the step takes {plan(overlap=False)[1]:.1f}; sent as soon as they are "
+        f"A forward pass takes {FORWARD:g} and each of four backward layers {BACKWARD:g}; each layer's gradients take "
+        f"{SEND:g} to send. If they are sent at the end, the step takes {plan(overlap=False)[1]:.1f}; if sent when "
         f"ready, {plan(overlap=True)[1]:.1f}: only the last sending is not hidden."
     )
-    return [f"Until {now:g}. {described}" for now in moments()]
+    return [f"Up to time {now:g}. {described}" for now in moments()]

@@ -1,4 +1,4 @@
-"""Memory of a training against the batch size: weights and their companions are a constant, activations grow."""
+"""Memory for training by batch size: weights, gradients and momentum are constant, activations grow."""
 
 import numpy as np
 
@@ -7,19 +7,19 @@ from coursekit.scaling.memory import measured
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/network-memory", "sites")
-CAPTION = "ResNet50, 224 px, FP32. Line: all outputs of all layers kept, an upper estimate. Marks: measured on an H200."
+CAPTION = "ResNet50, 224 px, FP32. Line: an upper estimate, with all layers' outputs kept. Marks: measured on an H200."
 GPUS_OF = ("piz-daint", "karolina")
 COPIES = 3  # of the parameters: weights, gradients, momentum
 
 
 def gpus_gb(sites):
-    """Return the memory of the first GPUs of two machines, by name."""
+    """Return the memory of the first GPU type of two machines, by name."""
     names = [next(iter(sites[site].partitions.values())).gpu.removeprefix("NVIDIA ") for site in GPUS_OF]
     return {name: int(name.split()[-2]) for name in names}
 
 
 def peaks_gb():
-    """Return the most memory that a step took on a GPU, by batch size."""
+    """Return the peak memory of a step on a GPU, by batch size."""
     rows = [row for row in measured() if (row.network, row.precision, row.limit_mbyte) == ("ResNet50", "float32", 0)]
     return {row.batch_size: row.peak / 1e9 for row in rows if row.fits}
 
@@ -45,13 +45,13 @@ def draw(data, sites):
 
 
 def words(data, sites):
-    """Give constant and slope."""
+    """Return the constant and the slope of the line as text."""
     network = data["networks"]["ResNet50"]
     name, size = next(iter(gpus_gb(sites).items()))
     return (
         f"A straight line over the batch size: {COPIES * network['parameters_mb'] / 1000:.2f} GB for weights, "
-        f"gradients and momentum, and {network['activations_mb']:.0f} MB for each image of the batch. It crosses "
-        f"the memory of a {name}, at a batch of about "
+        f"gradients and momentum, and {network['activations_mb']:.0f} MB for each image of the batch. It reaches "
+        f"the memory of a {name} at a batch of about "
         f"{(1000 * size - COPIES * network['parameters_mb']) / network['activations_mb']:.0f}. Measured: "
         f"{'; '.join(f'{gb:.1f} GB for a batch of {batch}' for batch, gb in peaks_gb().items())}."
     )

@@ -1,10 +1,10 @@
-"""Updates, epochs and seconds to one loss against the batch size: what a larger batch buys, and what not."""
+"""Updates, epochs and seconds to reach a loss, by batch size: what a larger batch saves, and what it does not."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/batch-size",)
-CAPTION = "A small network on synthetic images, the best of eight learning rates for each batch size, three starts."
+CAPTION = "A small network on synthetic images; best of eight learning rates for each batch size, three starts."
 PANELS = (("updates", "updates needed", COLORS[0], "o-"), ("epochs", "epochs needed", COLORS[1], "s--"))
 SECONDS = ("seconds", "seconds on {} cores", COLORS[2], "D:")
 
@@ -30,14 +30,14 @@ def draw(data):
 
 
 def in_range(tick, values):
-    """Return whether a tick lies near the values."""
+    """Return whether a tick is near the values."""
     return min(values) / 2 <= tick <= max(values) * 1.6
 
 
 def words(data):
-    """Give all numbers."""
+    """Return all numbers as text."""
     described = (
         f"{size['batch_size']}: {size['updates']:g} updates, {size['epochs']:.3g} epochs, {size['seconds']:.2g} s"
         for size in data["sizes"]
     )
-    return f"Three curves over the batch size, to a loss of {data['target']}. By batch size: {'; '.join(described)}."
+    return f"Three curves: the cost of reaching a loss of {data['target']}. By batch size: {'; '.join(described)}."

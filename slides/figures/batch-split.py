@@ -1,4 +1,4 @@
-"""Global batch, local batch and world size: either the global one grows with the ranks, or the local one shrinks."""
+"""Global batch, local batch and world size: with more ranks, the global batch grows or the local one shrinks."""
 
 from matplotlib.patches import Rectangle
 
@@ -48,7 +48,7 @@ def draw_rows(axes, left, title, rows):
 
 
 def words():
-    """Give all sizes."""
+    """Return all sizes as text."""
     kept = "; ".join(f"{size} ranks of {LOCAL}: {LOCAL * size}" for size in SIZES)
     shared = "; ".join(f"{size} ranks of {GLOBAL // size}: {GLOBAL}" for size in SIZES)
-    return f"Left, the local batch is kept and the global one grows: {kept}. Right, the global one is kept: {shared}."
+    return f"Left, the local batch stays and the global batch grows: {kept}. Right, the global batch stays: {shared}."

@@ -1,4 +1,4 @@
-"""Four ways to cut a training over four devices: data, tensors, layers, state."""
+"""Four ways to split training over four devices: by data, tensors, layers or state."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import diagram
 
 DATA = ()
-CAPTION = "A network of four layers, its samples, and four ranks by colour."
+CAPTION = "A network of four layers, and its samples; each colour is one of four ranks."
 HATCHES = ("", "//", "..", "xx")
 TITLES = ("data", "tensor", "pipeline", "FSDP, ZeRO")
 REMARKS = (
-    "samples are cut,\nlayers are whole",
-    "every layer is cut",
+    "samples are split,\nlayers are whole",
+    "every layer is split",
     "layers are dealt out",
-    "as data; weights are\nstored in parts",
+    "like data; weights are\nstored in parts",
 )
 CELL, WIDTH = 0.5, 2.9
 
@@ -40,7 +40,7 @@ def draw():
 
 
 def owner(title, layer, part):
-    """Return the rank that holds a part of a layer; None: all of them hold it."""
+    """Return the rank that holds a part of a layer; None if all ranks hold it."""
     return {"data": None, "tensor": part, "pipeline": layer, "FSDP, ZeRO": part}[title]
 
 
@@ -52,10 +52,10 @@ def _cell(axes, place, rank):
 
 
 def words():
-    """Say what is cut."""
+    """Return what is split, as text."""
     return (
         "Data parallel: every rank holds all layers and sees a quarter of the samples. Tensor parallel: every layer is "
-        "cut in four, all ranks see all samples. Pipeline parallel: each rank holds one layer, samples pass through. "
-        "FSDP or ZeRO: each rank stores a quarter of every layer and gathers it when it is needed; samples are cut as "
-        "in data parallel."
+        "split in four; all ranks see all samples. Pipeline parallel: each rank holds one layer; samples pass through. "
+        "FSDP or ZeRO: each rank stores a quarter of every layer and gathers the layer when needed; samples are split "
+        "as in data parallel."
     )

@@ -1,4 +1,4 @@
-"""How large ImageNet is as JPEG files, and as a cache of decoded images."""
+"""The size of ImageNet as JPEG files, and as a cache of decoded images."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ SIZES = ((COLORS[0], "", "all of it"), (COLORS[2], "//", f"the shard of one of {
 
 
 def draw():
-    """Draw whole and shard for each form."""
+    """Draw the size of the whole data set and of a shard for each form."""
     figure, (axes,) = canvas((11.6, 3.7))
     places = np.arange(len(ROWS))[::-1]
     for number, (color, hatch, label) in enumerate(SIZES):
@@ -43,4 +43,4 @@ def draw():
 def words():
     """Return the text alternative."""
     parts = ", ".join(f"{name} {size:.0f} GB" for name, size in ROWS.items())
-    return f"ImageNet as {parts}; on each of {NUM_NODES} nodes an eighth of it."
+    return f"ImageNet as {parts}; each of {NUM_NODES} nodes holds an eighth of it."

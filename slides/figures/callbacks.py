@@ -1,4 +1,4 @@
-"""When `fit` calls the callbacks of a training on two ranks, and which rank has which."""
+"""When `fit` calls the callbacks on two ranks, and which rank has which callback."""
 
 from matplotlib.patches import Rectangle
 
@@ -13,7 +13,7 @@ RANKS = (3.0, 1.45)
 
 
 def mark(axes, x, text, color, style="-"):
-    """Join both ranks at a moment, and say below them what happens."""
+    """Draw a line over both ranks at a moment, and below them what happens."""
     axes.plot([x] * 2, [RANKS[0] + 0.42, RANKS[1] - 0.42], color=color, linewidth=6, linestyle=style)
     axes.text(x, RANKS[1] - 0.55, text, ha="center", va="top", color=color)
 
@@ -40,7 +40,7 @@ def draw():
 def words():
     """Return the text alternative."""
     return (
-        "Two ranks make two epochs of four steps. After the first step, rank 0 broadcasts its weights to all. After "
+        "Two ranks run two epochs of four steps. After the first step, rank 0 broadcasts its weights to all. After "
         "each epoch, MetricAverage averages losses and metrics over all ranks; then, on rank 0 only, ModelCheckpoint "
         "saves the weights and TensorBoard writes its log."
     )

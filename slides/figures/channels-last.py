@@ -1,4 +1,4 @@
-"""What the numbers of a shape mean: a batch of images, and a batch of series of images, channels last."""
+"""What the numbers of a shape mean: a batch of images, and a batch of image series, with channels last."""
 
 from matplotlib.patches import Rectangle
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import diagram
 
 DATA = ()
-CAPTION = "Each sheet is one image, and each colour on its rim a channel."
+CAPTION = "Each sheet is an image; each colour on its rim is a channel."
 
 
 def sheet(axes, corner, width, height, colors):
@@ -18,7 +18,7 @@ def sheet(axes, corner, width, height, colors):
 
 
 def shape(axes, x, y, parts):
-    """Write a shape with what each of its numbers counts."""
+    """Write a shape, and below each number what it counts."""
     for number, (size, what, color) in enumerate(parts):
         at = x + 1.18 * number
         axes.text(at, y, size, ha="center", fontsize=26, weight="bold", color=color)

@@ -1,10 +1,10 @@
-"""How one works in a lab: write, check, read what is missing, look."""
+"""How you work in a lab: write, check, read what is missing, see your run."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
-CAPTION = "A check may be run as often as one likes."
+CAPTION = "You can run a check as often as you like."
 WRITE, CHECK, LOOK = (1.3, 3.5), (4.3, 3.5), (4.3, 1.0)
 SIZE = (1.9, 1.1)
 
@@ -24,7 +24,7 @@ def draw():
 
 
 def words():
-    """Tell the loop."""
+    """Return the loop as text."""
     return (
         "Write the piece; a check runs it on real ranks and says what is missing and where to read; "
         "once it has passed, you see your own run."

@@ -1,4 +1,4 @@
-"""Seconds of the first step, and milliseconds of a later one: eager, as a graph, compiled by XLA."""
+"""Seconds of the first step, and milliseconds of a later one: eager, as a graph, and compiled by XLA."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/compilation",)
-CAPTION = "A perceptron of many small layers with Adam; medians, ways in turns."
+CAPTION = "A perceptron with many small layers, and Adam; medians, measured in turns."
 LOOK = {"eager": (COLORS[0], ""), "graph": (COLORS[1], "//"), "XLA": (COLORS[2], "..")}
 
 
@@ -27,7 +27,7 @@ def draw(data):
 
 
 def words(data):
-    """Say all six times."""
+    """Return all six times as text."""
     first = ", ".join(f"{way} {value:.2g} s" for way, value in data["first_s"].items())
     later = ", ".join(f"{way} {value:.2g} ms" for way, value in data["step_ms"].items())
     return f"First step: {first}. Each later step: {later}."

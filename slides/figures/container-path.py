@@ -1,4 +1,4 @@
-"""The way of a container: built where you are root, packed into one file, run by every rank."""
+"""The path of a container: built where you are root, packed into one file, run by every rank."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
@@ -8,7 +8,7 @@ CAPTION = "From a Docker image to ranks on a supercomputer."
 
 
 def draw():
-    """Draw the four stations, and what stays outside of the container."""
+    """Draw the four stations, and what stays outside the container."""
     figure, axes = diagram()
     box(axes, (1.25, 3.4), "Dockerfile\non your laptop", (2.2, 1.2), color="0.3")
     box(axes, (4.35, 3.4), "image\nin a registry", (2.2, 1.2), color="0.3")
@@ -30,9 +30,9 @@ def draw():
 
 
 def words():
-    """Tell the way."""
+    """Return the path as text."""
     return (
         "A Dockerfile on your laptop is built and pushed as an image to a registry; on the login node it is pulled "
-        "into one file, .sif or .sqsh; srun starts ranks which all open this file. GPU driver, fabric and scratch "
+        "into one file, .sif or .sqsh; srun starts ranks, which all open this file. GPU driver, fabric and scratch "
         "come from the host."
     )

@@ -35,6 +35,6 @@ def draw():
 
 
 def words():
-    """List the labs by group."""
+    """Return the labs by group as text."""
     described = (f"{title}: {', '.join(f'lab {n}, {what}' for n, what in labs)}" for title, _, labs in PARTS)
     return f"{'; '.join(described)}.".replace("\n", " ")

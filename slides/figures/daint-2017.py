@@ -1,4 +1,4 @@
-"""Efficiency of Piz Daint's nodes with images made in memory and with ImageNet's files: where the rows part."""
+"""Efficiency of Piz Daint's nodes with images made in memory and with ImageNet's files, and where the curves part."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
@@ -10,14 +10,14 @@ STYLES = {"made": (COLORS[0], "o-", "made in memory"), "ImageNet": (COLORS[1], "
 
 
 def efficiencies(published, images):
-    """Return numbers of GPUs, and for each the share of that many times one GPU."""
+    """Return the numbers of GPUs, and the scaling efficiency on each."""
     rows = [row for row in published.rows if row["images"] == images]
     alone = rows[0]["images_per_s"]
     return [row["num_gpus"] for row in rows], [row["images_per_s"] / row["num_gpus"] / alone for row in rows]
 
 
 def draw(published):
-    """Draw both rows."""
+    """Draw both curves."""
     figure, (axes,) = canvas(HALF_INCH)
     for images, (color, style, label) in STYLES.items():
         gpus, shares = efficiencies(published, images)
@@ -33,9 +33,9 @@ def draw(published):
 
 
 def words(published):
-    """List the efficiencies."""
+    """Return the efficiencies as text."""
     listed = []
     for images, (_, _, label) in STYLES.items():
         pairs = zip(*efficiencies(published, images))
         listed.append(f"images {label}: " + ", ".join(f"{share:.0%} on {gpus}" for gpus, share in pairs))
-    return f"Scaling efficiency by nodes, {'; '.join(listed)}."
+    return f"Scaling efficiency by number of nodes: {'; '.join(listed)}."

@@ -1,4 +1,4 @@
-"""Data parallelism beside model parallelism: what each rank holds, and what passes between them."""
+"""Data parallelism and model parallelism: what each rank holds, and what the ranks send to each other."""
 
 from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import arrow, box, diagram
@@ -54,9 +54,9 @@ def draw_model_parallel(axes):
 
 
 def words():
-    """Say who holds what."""
+    """Return which rank holds what, as text."""
     return (
-        "Left, data parallelism: ranks 0 and 1 each hold all four layers and read a shard of the data of their own; "
+        "Left, data parallelism: ranks 0 and 1 each hold all four layers and read their own shard of the data; "
         "gradients pass between them once a step. Right, model parallelism: rank 0 holds layers 1 and 2 and reads the "
         "whole batch, rank 1 holds layers 3 and 4; activations pass forward from rank 0 to rank 1, and their "
         "gradients come back."

@@ -21,7 +21,7 @@ def draw():
 
 
 def draw_step(last):
-    """Draw everything up to a step; what it adds is filled, the rest is a frame."""
+    """Draw everything up to a step; new boxes are filled, older ones are only framed."""
     figure, axes = diagram()
     for number, (name, y) in enumerate(zip(LABELS, ROWS.values()), 1):
         bold = "bold" if number == last else "normal"
@@ -43,7 +43,7 @@ def draw_step(last):
                 arrow(axes, (x, above - 0.29), (x, y + 0.29), linewidth=2)
             if text:
                 box(axes, (x, y), text, SIZE, COLORS[rank], filled=number == last, fontsize=17)
-    if last > 3:  # from the fourth on there is an average
+    if last > 3:  # there is an average from the fourth on
         center, width = (COLUMNS[0] + COLUMNS[-1]) / 2, COLUMNS[-1] - COLUMNS[0] + SIZE[0]
         described = f"average ({' + '.join(map(str, GRADIENTS))}) / {NUM_RANKS} = {AVERAGE:g}, the same on all ranks"
         box(axes, (center, ROWS["average"]), described, (width, 0.5), COLLECTIVE, filled=last == 4, fontsize=17)
@@ -51,11 +51,11 @@ def draw_step(last):
 
 
 def words():
-    """Tell the five pictures."""
+    """Return the five pictures as text."""
     return [
-        f"Step 1: three ranks hold a copy of the model each, with the same weight {WEIGHT:g}.",
+        f"Step 1: three ranks each hold a copy of the model, with the same weight {WEIGHT:g}.",
         "Step 2: each rank takes its own shard of the batch: samples 0 to 7, 8 to 15, and 16 to 23.",
         f"Step 3: each rank computes the gradient of its shard; they differ: {', '.join(map(str, GRADIENTS))}.",
         f"Step 4: an allreduce gives all ranks the average of the gradients, {AVERAGE:g}.",
-        f"Step 5: each rank makes the same update, to {WEIGHT - RATE * AVERAGE:g}; the copies are equal again.",
+        f"Step 5: each rank applies the same update, to {WEIGHT - RATE * AVERAGE:g}; the copies are equal again.",
     ]

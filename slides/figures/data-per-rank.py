@@ -1,4 +1,4 @@
-"""How much the busiest rank sends in one allreduce, by the number of ranks, for four ways."""
+"""How much the busiest rank sends in one allreduce, by number of ranks, for four ways."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from workshop.slides.allreduce import WAYS, count
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ()
-CAPTION = "What the busiest rank sends, counted in the schedules."
+CAPTION = "Data that the busiest rank sends, by the schedules."
 NUMS_RANKS = (2, 4, 8, 16, 32, 64)
 HEIGHT = 7
 
 
 def draw():
-    """Draw a line for each way; the star leaves the picture at once."""
+    """Draw a line for each way; the star soon leaves the picture."""
     figure, (axes,) = canvas(HALF_INCH)
     for index, way in enumerate(WAYS):
         style = {"color": COLORS[index], "linestyle": LINE_STYLES[index], "marker": MARKERS[index]}
@@ -33,6 +33,6 @@ def _sent(way):
 
 
 def words():
-    """Tell what each way needs with 4 and with 64 ranks."""
+    """Return what each way sends with 4 and with 64 ranks, as text."""
     ends = [f"{way} {_sent(way)[1]:g} with 4 ranks, {_sent(way)[-1]:g} with 64" for way in WAYS]
     return f"Arrays that the busiest rank sends: {'; '.join(ends)}. The ring stays below 2."

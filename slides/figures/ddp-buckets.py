@@ -1,4 +1,4 @@
-"""DDP's buckets in one backward pass, as they left: gradients get ready from the last layer to the first."""
+"""DDP's buckets in one backward pass, as sent: gradients become ready from the last layer to the first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ("results/pytorch",)
-CAPTION = "One backward pass on two ranks, from left to right: events in their order, not in seconds."
+CAPTION = "One backward pass on two ranks, from left to right: events are in order, but not to scale."
 MIB = 2**20
 STEP, READY, LEAVES = 1.0, 3.0, 1.1  # distance of events, heights of the two rows
 
@@ -15,7 +15,7 @@ def draw(data):
     """Draw a box for each gradient when it is ready, and one below it when its bucket leaves."""
     figure, axes = diagram((11.6, 4.2))
     axes.text(0.1, READY + 0.9, "backward pass: the gradient of layer … is ready", va="center", weight="bold")
-    axes.text(0.1, LEAVES - 0.9, "a bucket leaves; its allreduce goes on beside", va="center", weight="bold")
+    axes.text(0.1, LEAVES - 0.9, "a bucket leaves; its allreduce runs meanwhile", va="center", weight="bold")
     x, begun = 0.0, None
     for kind, value in data["events"]:
         if kind == "ready":
@@ -31,7 +31,7 @@ def draw(data):
 
 
 def words(data):
-    """Say the events in their order."""
+    """Return the events in order, as text."""
     said = [
         f"layer {value} is ready" if kind == "ready" else f"a bucket of {value / MIB:.0f} MiB leaves"
         for kind, value in data["events"]

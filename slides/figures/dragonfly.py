@@ -1,4 +1,4 @@
-"""A dragonfly: groups within which everybody is one hop away, and few long links between groups."""
+"""A dragonfly: within a group every switch is one hop away, and a few long links join the groups."""
 
 import math
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import diagram
 
 DATA = ()
-CAPTION = "A dragonfly of four groups with six switches each; the job's nodes hang on the round, coloured ones."
+CAPTION = "A dragonfly of four groups with six switches each; the job's nodes are on the round, coloured ones."
 
 NUM_SWITCHES = 6
 CENTERS = ((1.7, 2.25), (4.4, 2.25), (7.2, 2.25), (9.9, 2.25))
@@ -17,7 +17,7 @@ TOGETHER = tuple((1, switch) for switch in range(NUM_SWITCHES))
 
 
 def draw():
-    """Draw a job over all groups, and one that asked for a single group."""
+    """Draw a job that is spread over all groups, and one that asked for a single group."""
     return [_picture(SPREAD, "anywhere: gradients cross the long links"), _picture(TOGETHER, "--switches=1: one group")]
 
 
@@ -57,11 +57,11 @@ def _link(axes, first, second, *, loud):
 
 
 def words():
-    """Describe both placements."""
+    """Return both placements as text."""
     return [
         (
-            "Four groups of six switches; within a group each switch is linked to each other, and one long link joins "
-            "each pair of groups. The job's nodes lie in all four groups, and its gradients cross all six long links."
+            "Four groups of six switches; within a group, every two switches are linked, and one long link joins "
+            "each pair of groups. The job's nodes are in all four groups, and its gradients cross all six long links."
         ),
-        "The same network; the job's nodes all hang on switches of group 1, and no long link carries its gradients.",
+        "The same network; all of the job's nodes are on switches of group 1, and no long link carries its gradients.",
     ]

@@ -1,10 +1,10 @@
-"""The validation batches of three real ranks, and those that would be dropped for being smaller."""
+"""The validation batches of three real ranks, and the smaller ones that would be dropped."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/validation-bias",)
-CAPTION = "A box is a batch; hatched: smaller than a full one, and dropped."
+CAPTION = "Each box is a batch; hatched ones are not full, and are dropped."
 SIZE_INCH = (11.6, 2.9)
 
 
@@ -31,8 +31,8 @@ def draw(data):
 
 
 def words(data):
-    """Say the sizes of all batches."""
+    """Return the sizes of all batches as text."""
     ranks = "; ".join(
         f"rank {rank}: {', '.join(map(str, one['batch_sizes']))}" for rank, one in enumerate(data["ranks"])
     )
-    return f"Sizes of validation batches. {ranks}. {data['dropped']['num_pictures']} images are in smaller ones."
+    return f"Sizes of validation batches. {ranks}. {data['dropped']['num_pictures']} images are in smaller batches."

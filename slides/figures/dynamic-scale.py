@@ -1,4 +1,4 @@
-"""A dynamic loss scale: it doubles when nothing overflows for long; else it halves, and a step is lost."""
+"""A dynamic loss scale: it doubles after many steps without overflow; at an overflow it halves, and a step is lost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ()
-CAPTION = "The rule of tf.keras on gradients that overflow above a limit, which moves once."
+CAPTION = "The rule of tf.keras, for gradients that overflow above a limit, which changes once."
 GROWTH_STEPS, NUM_STEPS, FIRST = 2000, 24000, 15
 LIMITS = ((0, 18), (14000, 15))  # from this step on, scales above 2 to this power overflow
 
@@ -45,9 +45,9 @@ def draw():
 
 
 def words():
-    """Say how the scale moves."""
+    """Return how the scale moves, as text."""
     scales, skipped = simulate()
     return (
-        f"The scale begins at 2 to the {FIRST}, doubles every {GROWTH_STEPS} good steps up to 2 to the {max(scales)}, "
-        f"where gradients overflow; then it halves. In {NUM_STEPS} steps {len(skipped)} are skipped."
+        f"The scale starts at 2 to the {FIRST}, doubles every {GROWTH_STEPS} good steps up to 2 to the {max(scales)}, "
+        f"where gradients overflow; then it halves. Of {NUM_STEPS} steps, {len(skipped)} are skipped."
     )

@@ -6,7 +6,7 @@ from workshop.slides.drawing import box, diagram
 DATA = ()
 CAPTION = "Time goes from left to right."
 NUM_BATCHES = (3, 2)
-DARK = "0.25"  # collectives: their usual orange is rank 1 here
+DARK = "0.25"  # for collectives, whose usual orange is rank 1's colour here
 
 
 def draw():
@@ -29,13 +29,13 @@ def draw():
                 axes.text(x, y, text, va="center", fontsize=19, fontweight="bold")
             else:
                 box(axes, (6.2, y), "allreduce", size=(1.5, 0.58), color=DARK, fontsize=16)
-                axes.text(7.2, y, "both go on", va="center", fontsize=19)
+                axes.text(7.2, y, "both continue", va="center", fontsize=19)
     return figure
 
 
 def words():
-    """Say what happens in both ways."""
+    """Return what happens in both ways, as text."""
     return (
-        f"Rank 0 has {NUM_BATCHES[0]} batches, rank 1 {NUM_BATCHES[1]}. With an allreduce after each, rank 0 waits "
-        "in its third for rank 1, which has finished. With one allreduce after all batches, both take part once."
+        f"Rank 0 has {NUM_BATCHES[0]} batches, rank 1 has {NUM_BATCHES[1]}. With an allreduce after each, rank 0 waits "
+        "in its third one for rank 1, which has finished. With one allreduce after all batches, both take part once."
     )

@@ -1,4 +1,4 @@
-"""Going on from a checkpoint that only rank 0 has, and the one case in which that hangs."""
+"""Continuing from a checkpoint that only rank 0 has, and the one case in which that hangs."""
 
 from matplotlib.patches import Rectangle
 
@@ -6,14 +6,14 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
-CAPTION = "Two ranks; the number is the global step, the count of steps made."
+CAPTION = "Two ranks; the number is the global step: the steps taken so far."
 NUM_STATES = 4
 PLACES = (2.25, 0.75)  # of the two ranks, in inches
-DARK = "0.25"  # collectives: their usual orange is rank 1 here
+DARK = "0.25"  # for collectives, whose usual orange is rank 1's colour here
 
 
 def draw():
-    """Draw one state a picture."""
+    """Draw one picture for each state."""
     return [_draw(state) for state in range(1, NUM_STATES + 1)]
 
 
@@ -63,7 +63,7 @@ def _go_on(axes, rank, y):
 
 def _ended(axes, rank, y):
     if rank == 0:
-        axes.text(4.6, y, "nothing is left:\ntrain() returns", va="center", fontsize=20)
+        axes.text(4.6, y, "no steps left:\ntrain() returns", va="center", fontsize=20)
         first = "so first: hvd.broadcast_object(steps done)"
         box(axes, (8.0, 3.75), first, size=(6.6, 0.9), color=DARK, fontsize=19)
     else:
@@ -72,14 +72,14 @@ def _ended(axes, rank, y):
 
 
 def words():
-    """Say what each picture shows."""
+    """Return what each picture shows, as text."""
     ended = (
-        "If step 500 is done already, rank 0 returns without a broadcast, and rank 1 waits for it. "
+        "If step 500 is already done, rank 0 returns without a broadcast, and rank 1 waits for it. "
         "So rank 0 first tells all ranks how many steps are done."
     )
     return [
-        "After a restart rank 0 loads the checkpoint of step 300 from its folder; rank 1 has none and random weights.",
+        "After a restart, rank 0 loads the checkpoint of step 300; rank 1 has none, and its weights are random.",
         "The hook broadcasts rank 0's weights, momenta and global step: both are at step 300.",
-        "Both go on with step 301, and with max_steps both stop at step 500.",
+        "Both continue with step 301, and with max_steps both stop at step 500.",
         ended,
     ]

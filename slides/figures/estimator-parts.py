@@ -1,10 +1,10 @@
-"""What goes into an Estimator, and what it does with it: a graph and a session for each call."""
+"""What goes into an Estimator, and what it makes of it: a graph and a session for each call."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
-CAPTION = "Four parts go in; each call makes a graph and a session of its own."
+CAPTION = "Four parts go in; each call makes a new graph and session."
 PARTS = (
     ("input_fn", "batches of\nfeatures, labels"),
     ("model_fn", "loss, step, metrics\nfor a mode"),
@@ -38,7 +38,7 @@ def draw():
 
 
 def words():
-    """List parts and calls."""
+    """Return the parts and the calls as text."""
     parts = "; ".join(f"{name}: {says.replace(chr(10), ' ')}" for name, says in PARTS)
     calls = "; ".join(f"{name}: {says.replace(chr(10), ' ')}" for name, says in CALLS)
-    return f"Into an Estimator go {parts}. Its calls each make a graph and a session of their own. {calls}."
+    return f"An Estimator takes {parts}. Each call makes a new graph and session. {calls}."

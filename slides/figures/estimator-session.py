@@ -1,10 +1,10 @@
-"""A model function is called once and leaves a graph; a session runs that graph many times, with hooks around."""
+"""A model function is called once and builds a graph; a session runs this graph many times, with hooks around."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import COLLECTIVE, arrow, box, diagram
 
 DATA = ()
-CAPTION = "One call of train(), in time. Blue: you write it; green: TensorFlow makes it; dark: all ranks meet."
+CAPTION = "One call of train() over time. Blue: you write it; green: TensorFlow makes it; dark: all ranks meet."
 NUM_STEPS = 3
 YOURS, ITS = COLORS[0], COLORS[2]  # as in estimator-parts
 
@@ -34,9 +34,9 @@ def draw():
 
 
 def words():
-    """Say what happens when."""
+    """Return what happens when, as text."""
     return (
-        "One call of train. First input function and model function are called once each and leave a graph. Then a "
+        "One call of train. First, the input function and the model function are called once and build a graph. Then a "
         "session starts, with its own GPU, and a hook broadcasts the variables. Then the session runs the graph step "
         "after step, with hooks before and after each; the Python of both functions does not run in a step."
     )

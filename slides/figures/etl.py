@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import COMPUTE, INPUT, arrow, box, diagram
 
 DATA = ()
-CAPTION = "The three parts work at the same time, each on another batch."
+CAPTION = "The three parts work at the same time, each on a different batch."
 
 
 def draw():
@@ -32,5 +32,5 @@ def words():
     return (
         "Extract, from storage: files, shard, interleave. Transform, on the CPU cores: map to decode, cache and "
         "shuffle, map to augment, batch and prefetch. Load, to the GPU: the training step. While the GPU trains on "
-        "batch 1, the cores prepare batch 2 and the storage gives batch 3."
+        "batch 1, the cores prepare batch 2 and the storage delivers batch 3."
     )

@@ -43,9 +43,9 @@ def _files(axes, x, y, count, color):
 
 
 def words():
-    """Say what both ways do."""
+    """Return what both ways do, as text."""
     shares = ", ".join(str(len(range(rank, NUM_FILES, NUM_RANKS))) for rank in range(NUM_RANKS))
     return (
-        f"Left: rank 0 evaluates all {NUM_FILES} files, and the others wait. Right: rank 0 tells the path of its "
-        f"checkpoint, the ranks evaluate {shares} files of their own, and right answers and images are added up."
+        f"Left: rank 0 evaluates all {NUM_FILES} files, and the others wait. Right: rank 0 sends the path of its "
+        f"checkpoint, the ranks evaluate {shares} files each, and right answers and images are summed."
     )

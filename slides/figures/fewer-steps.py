@@ -1,4 +1,4 @@
-"""An epoch on one rank and on four: as many samples, a quarter of the updates."""
+"""An epoch on one rank and on four: the same samples, a quarter of the updates."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
@@ -34,7 +34,7 @@ def draw():
 
 
 def words():
-    """Say what the two rows show."""
+    """Return what the two rows show, as text."""
     return (
         "One epoch of eight batches. One rank makes eight updates, one after another. "
         "Four ranks take four batches at once, one each, and make two updates, each from four times as many samples."

@@ -31,6 +31,6 @@ def draw():
 
 
 def words():
-    """List the places."""
+    """Return the places as text."""
     listed = "; ".join(f"{name} ({path.replace(chr(92), '')}): {fate}" for name, path, fate in ROWS)
     return f"From the fastest to the slowest: {listed}."

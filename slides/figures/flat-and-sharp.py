@@ -1,4 +1,4 @@
-"""The argument about sharp minima: if the test loss lies a little aside, a sharp minimum costs more."""
+"""The argument about sharp minima: if the test loss is slightly shifted, a sharp minimum costs more."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ SHIFT, TOP = 0.33, 2.0
 
 
 def loss(place):
-    """Return two dips in a plateau."""
+    """Return a loss with two dips in a plateau."""
     dips = [np.exp(-curvature * (place - center) ** 2 / TOP) for center, curvature in (FLAT, SHARP)]
     return TOP * (1 - np.sum(dips, axis=0)) + 0.25
 
@@ -38,10 +38,10 @@ def draw():
 
 
 def words():
-    """Say what the gaps are."""
+    """Return the gaps as text."""
     gaps = [float(loss(np.array(center - SHIFT)) - loss(np.array(center))) for center, _ in (FLAT, SHARP)]
     return (
         "A training loss with two minima of the same depth, one flat and one sharp, and a test loss that is the same "
-        f"curve a little to the right. At the flat minimum it is higher by {gaps[0]:.2f}, "
+        f"curve, shifted slightly to the right. At the flat minimum it is higher by {gaps[0]:.2f}, "
         f"at the sharp one by {gaps[1]:.2f}."
     )

@@ -38,7 +38,7 @@ def _cell(place, color, hatch):
 
 
 def words():
-    """Say the numbers of bits."""
+    """Return the numbers of bits as text."""
     rows = [f"{name}: {exponent} and {fraction}" for name, (exponent, fraction) in FORMATS.items()]
     return (
         f"Each has one bit for the sign, then bits for exponent and fraction. {'; '.join(rows)}. TF32 has the exponent "

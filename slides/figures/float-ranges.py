@@ -13,7 +13,7 @@ COLOR = {"FP16": COLORS[1], "bfloat16": COLORS[2], "FP32": COLORS[0]}
 
 
 def draw():
-    """Draw a bar for each format; subnormal numbers hatched."""
+    """Draw a bar for each format; subnormal numbers are hatched."""
     figure, (axes,) = canvas((11.6, 3.9))
     for row, (name, (smallest, normal, largest)) in enumerate(RANGES.items()):
         color = COLOR[name]
@@ -33,7 +33,7 @@ def draw():
 
 
 def words():
-    """Say the ends of each range."""
+    """Return the ends of each range as text."""
     rows = [
         f"{name}: subnormal numbers from 2 to the {smallest}, normal ones from 2 to the {normal}, up to nearly "
         f"2 to the {largest}"

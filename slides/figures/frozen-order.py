@@ -1,4 +1,4 @@
-"""The order of samples in two epochs, cached before shuffling and after."""
+"""The order of samples in two epochs, cached before shuffling and cached after."""
 
 from matplotlib.patches import Rectangle
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import diagram
 
 DATA = ("results/pipeline",)
-CAPTION = "Sixteen samples; those at the same place in both epochs are in a thick frame."
+CAPTION = "Sixteen samples; those at the same place in both epochs have a thick frame."
 SIDE = 0.52
 ROWS = (
     ("right", "cache, then shuffle", (3.7, 2.95), COLORS[2]),

@@ -1,4 +1,4 @@
-"""Ranks without a server: each holds the weights, they average their gradients among themselves and update alone."""
+"""Ranks without a server: each holds the weights; they average their gradients, and each updates its own weights."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
-CAPTION = "Four ranks, no server: gradients pass among all of them."
+CAPTION = "Four ranks, no server: all exchange gradients."
 CENTER, RADIUS = np.array([2.85, 2.52]), np.array([1.9, 1.55])
 
 
 def draw():
-    """Draw the ranks in a circle around what they do together."""
+    """Draw the ranks in a circle around their allreduce."""
     figure, axes = diagram(HALF_INCH)
     places = [CENTER + RADIUS * signs for signs in ((-1, 1), (1, 1), (1, -1), (-1, -1))]
     for rank, place in enumerate(places):
@@ -25,7 +25,7 @@ def draw():
 
 
 def words():
-    """Say who holds what."""
+    """Return which rank holds what, as text."""
     return (
         "Four ranks, each with the weights, around an allreduce that gives all of them the mean gradient. "
         "There is no server; every rank sends and receives, and updates its own weights."

@@ -1,4 +1,4 @@
-"""DDP's buckets: gradients are ready from the last layer to the first, and a full bucket is sent at once."""
+"""DDP's buckets: gradients become ready from the last layer to the first, and a full bucket is sent at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import COMMUNICATE, arrow, box, diagram
 
 DATA = ()
-CAPTION = "Sizes are chosen. Layer 6 is the last layer, and the first to be ready."
+CAPTION = "Sizes are made up. Layer 6 is the last layer, and the first to be ready."
 BUCKETS = ((("6", 0.8),), (("5", 1.2), ("4", 0.9)), (("3", 0.8), ("2", 0.7), ("1", 0.6)))
 HEIGHT, LEFT, SCALE = 0.75, 1.35, 1.0
 
@@ -29,8 +29,8 @@ def draw():
 
 
 def words():
-    """Say which layers share a bucket."""
+    """Return which layers share a bucket, as text."""
     rows = [
         f"bucket {number}: layers {', '.join(layer for layer, _ in layers)}" for number, layers in enumerate(BUCKETS, 1)
     ]
-    return f"From top to bottom as the backward pass goes: {'; '.join(rows)}. Each is sent when it is full."
+    return f"From top to bottom, as in the backward pass: {'; '.join(rows)}. Each is sent when it is full."

@@ -1,4 +1,4 @@
-"""How large the gradients of a real training are, against the range of FP16."""
+"""The magnitudes of gradients in a real training run, and the range of FP16."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/gradients",)
-CAPTION = "Gradients of activations of a small CNN throughout a training in FP32; left bar: all below."
+CAPTION = "Gradients of a small CNN's activations over a training run in FP32; left bar: all below."
 FIRST, LAST = -45, 0
 ZERO_BELOW, SUBNORMAL_BELOW = -25, -14
 
 
 def shares(data):
-    """Return the share of each exponent; smaller ones are added to the first."""
+    """Return the share of each exponent; smaller exponents are added to the first."""
     found = dict.fromkeys(range(FIRST, LAST), 0.0)
     for exponent, share in data["activations"]["by_exponent"].items():
         found[max(int(exponent), FIRST)] += share
@@ -55,7 +55,7 @@ def draw(data):
 
 
 def words(data):
-    """Say the shares and where the peak lies."""
+    """Return the shares and the place of the peak as text."""
     lost, subnormal, normal = regions(data)
     found = shares(data)
     return (

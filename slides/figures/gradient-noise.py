@@ -1,10 +1,10 @@
-"""Gradients at one place, each from another batch: a cloud around the gradient of all samples."""
+"""Gradients at one place, each from a different batch: a cloud around the gradient of all samples."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/sgd-trajectories",)
-CAPTION = "Start of lab 01, 40 gradients a panel. Error: typical distance from the orange one, as part of its length."
+CAPTION = "Start of lab 01, 40 gradients per panel. Error: typical distance from the orange one, over its length."
 
 
 def draw(data):
@@ -28,7 +28,7 @@ def draw(data):
 
 
 def words(data):
-    """Say how wide the clouds are."""
+    """Return how wide the clouds are, as text."""
     described = (f"with batches of {noise['batch_size']} it is {100 * noise['error']:.0f} %" for noise in data["noise"])
     return (
         "Three panels of arrows from one point, with the gradient of all samples as a thick arrow in each. "

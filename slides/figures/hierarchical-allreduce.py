@@ -1,20 +1,20 @@
-"""A hierarchical allreduce over two nodes: parts within each node, one part of each rank between them, and back."""
+"""A hierarchical allreduce over two nodes: parts are summed within each node, then between nodes, then gathered."""
 
 from matplotlib.patches import Rectangle
 
 from workshop.slides.drawing import COLLECTIVE, arrow, diagram, node_frame
 
 DATA = ()
-CAPTION = "Two nodes of three GPUs; a filled square is a third of the array, added up by one local rank."
+CAPTION = "Two nodes of three GPUs; a filled square is a third of the array, summed by one local rank."
 SIDE, NUM = 0.42, 3
-THIRDS = ("0.2", "0.45", "0.65")  # of the array: shades, as colours are ranks
+THIRDS = ("0.2", "0.45", "0.65")  # of the array: shades, because colours are ranks
 NETWORK = (0, (3, 1.5))  # dashes
 NODES = (("node 0", 3.55), ("node 1", 1.15))
-STAGES = (("1. reduce-scatter", 1.75), ("2. allreduce", 3.8), ("3. allgather", 5.85))  # and where they stand
+STAGES = (("1. reduce-scatter", 1.75), ("2. allreduce", 3.8), ("3. allgather", 5.85))  # and their places
 
 
 def draw():
-    """Draw for each node the thirds that a GPU holds after each stage; only the second one crosses the network."""
+    """Draw the thirds that each GPU holds after each stage; only the second stage crosses the network."""
     figure, axes = diagram((7.0, 4.9))
     for name, x in STAGES:
         axes.text(x, 4.62, name, ha="center", va="center", fontsize=17, weight="bold")
@@ -43,9 +43,9 @@ def _thirds(axes, x, y, held):
 
 
 def words():
-    """Tell the three stages."""
+    """Return the three stages as text."""
     return (
-        "Two nodes of three GPUs, an array in three parts. First each GPU adds up one part within its node; then GPUs "
-        "of equal local rank in both nodes add up that part over the network, three links at once; then all parts go "
-        "to all GPUs of a node."
+        "Two nodes of three GPUs, an array in three parts. First, each GPU sums one part within its node. Then GPUs "
+        "with the same local rank sum this part over the network, on three links at once. Then all GPUs of a node get "
+        "all parts."
     )

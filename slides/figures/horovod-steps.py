@@ -1,4 +1,4 @@
-"""The seven changes that make a script a Horovod script, each as a small picture of four ranks."""
+"""The seven changes that turn a script into a Horovod script, each as a small picture of four ranks."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ def _write():
 
 
 def words():
-    """Tell what each picture shows."""
+    """Return what each picture shows, as text."""
     return [
-        "After init each of four processes knows its rank, 0 to 3, and that they are four; they can talk.",
+        "After init, each of four processes knows its rank, 0 to 3, and that there are four; they can communicate.",
         "Two nodes with two GPUs each: ranks 0 and 1, and ranks 2 and 3, take the GPU of their local rank, 0 or 1.",
         "Twelve samples are dealt out like cards: rank 0 gets 0, 4, 8; rank 1 gets 1, 5, 9; and so on.",
-        "Four ranks with a batch each make one step of four batches, with four times the learning rate.",
-        "Each rank has a gradient of its own direction; after the allreduce all four have the same mean.",
-        "Before, each rank has weights of its own; rank 0 sends its weights to all, and after that all have the same.",
+        "Four ranks, with a batch each, take one step of four batches, with four times the learning rate.",
+        "Each rank's gradient has its own direction; after the allreduce, all four have the same mean.",
+        "Before, each rank has its own weights; rank 0 sends its weights to all, and afterwards all have the same.",
         "Only rank 0 writes checkpoints, logs and progress; the other three train and write nothing.",
     ]

@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS, MARKERS
 from workshop.slides.drawing import COMMUNICATE, FULL_INCH, WAIT, canvas
 
 DATA = ("results/timeline",)
-CAPTION = "A lane for each tensor. A mark: this rank has named it. The darker part of an allreduce: the move over Gloo."
+CAPTION = "A lane for each tensor. Mark: this rank has named it. Darker part of an allreduce: the transfer over Gloo."
 
 
 def draw(data):
@@ -36,7 +36,7 @@ def _bar(axes, lane, interval, style):
 
 
 def words(data):
-    """Tell when each tensor was negotiated and moved."""
+    """Return when each tensor was negotiated and moved, as text."""
     described = [
         f"layer {one['layer']} {one['kind']}: due at {one['negotiate'][1]:.0f} ms, done at {one['allreduce'][1]:.0f} ms"
         for one in data["tensors"]

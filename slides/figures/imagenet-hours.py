@@ -1,4 +1,4 @@
-"""Hours of a training of ResNet-50 on ImageNet against the number of GPUs, as published in 2017."""
+"""Hours to train ResNet-50 on ImageNet by number of GPUs, as published in 2017."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
@@ -8,12 +8,12 @@ CAPTION = "ResNet-50 on ImageNet, 90 epochs. Goyal et al. and Akiba et al., 2017
 
 
 def shown(hours):
-    """Return a time in words."""
+    """Return a time as text."""
     return f"{hours:g} h" if hours >= 1 else f"{60 * hours:.0f} min"
 
 
 def draw(published):
-    """Draw the times, and what they were if GPUs were all that counts, on logarithmic axes."""
+    """Draw the times, and the times with ideal scaling, on logarithmic axes."""
     figure, (axes,) = canvas(HALF_INCH)
     num_gpus, hours = zip(*((row["num_gpus"], row["hours"]) for row in published.rows))
     ideal = [hours[0] * num_gpus[0] / num for num in num_gpus]
@@ -30,6 +30,6 @@ def draw(published):
 
 
 def words(published):
-    """Give the times."""
+    """Return the times as text."""
     times = "; ".join(f"{row['num_gpus']} GPUs, {shown(row['hours'])}" for row in published.rows)
-    return f"Training times: {times}. That is nearly half the time for twice the GPUs."
+    return f"Training times: {times}. Twice the GPUs take nearly half the time."

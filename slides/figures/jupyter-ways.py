@@ -1,10 +1,10 @@
-"""Two ways to a notebook on a compute node: the hub submits the job, or you do and dig a tunnel."""
+"""Two ways to a notebook on a compute node: the hub submits the job, or you submit it and open a tunnel."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
-CAPTION = "Above, a JupyterHub; below, a tunnel to a job of your own. Both end on a compute node."
+CAPTION = "Above, a JupyterHub; below, a tunnel to your own job. Both end on a compute node."
 
 
 def draw():
@@ -26,7 +26,7 @@ def draw():
 
 
 def words():
-    """Tell both ways."""
+    """Return both ways as text."""
     return (
         "A browser reaches JupyterLab on a compute node in two ways: over https to a JupyterHub, which submits the "
         "job; or through ssh with a port forwarded by the login node to the node of a job that you submitted yourself."

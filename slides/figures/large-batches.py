@@ -1,4 +1,4 @@
-"""Batches with which others trained without loss of accuracy, and what they needed for it."""
+"""Batch sizes with which others trained without loss of accuracy, and the methods that they needed."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
@@ -26,6 +26,6 @@ def draw(published):
 
 
 def words(published):
-    """List works, means and batches."""
+    """Return the works, methods and batches as text."""
     parts = [f"{row['work']}, {row['network']}: {row['batch']} with {row['how']}" for row in published.rows]
     return f"{'; '.join(parts)}."

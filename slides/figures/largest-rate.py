@@ -1,4 +1,4 @@
-"""The loss after a hundred updates against the learning rate, and the limit that the Hessian names."""
+"""The loss after a hundred updates by learning rate, and the limit that follows from the Hessian."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
@@ -24,9 +24,9 @@ def draw(data):
 
 
 def words(data):
-    """Say where it breaks."""
+    """Return the limit, and the losses below and above it, as text."""
     stable = max(loss for rate, loss in data["rates"] if rate < data["limit"] - 0.03)
     return (
-        f"Up to a rate of {data['limit']:.2f} the loss ends at {stable:.2g} or below; beyond it grows steeply, "
+        f"Up to a rate of {data['limit']:.2f} the loss ends at {stable:.2g} or below; beyond that it grows steeply, "
         f"to {data['rates'][-1][1]:.1e} at a rate of {data['rates'][-1][0]:g}."
     )

@@ -1,4 +1,4 @@
-"""What a message costs: latency for every step, and time for every byte; three ways to fill the same time axis."""
+"""What a message costs: latency for every step, and time for every byte; three cases on one time axis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
-CAPTION = "In a step every rank sends at most one message and receives at most one, both at the same time."
+CAPTION = "In a step, every rank sends at most one message and receives at most one, at the same time."
 LEFT, HEIGHT = 2.9, 0.75
 ALPHA = 0.62
 ROWS = (
@@ -19,7 +19,7 @@ ROWS = (
 
 
 def draw():
-    """Draw three rows of latency (hatched) and bytes (full) along the time."""
+    """Draw three rows of latency (hatched) and bytes (full) along the time axis."""
     figure, axes = diagram(FULL_INCH)
     for y, label, messages in ROWS:
         axes.text(LEFT - 0.25, y, label, ha="right", va="center")
@@ -37,8 +37,8 @@ def draw():
 
 
 def words():
-    """Tell the three rows."""
+    """Return the three rows as text."""
     return (
-        "Three bars along the time. A small array is nearly all latency. A large one: one latency, then many bytes. "
+        "Three bars along a time axis. A small array is nearly all latency. A large one: one latency, then many bytes. "
         "The same large array in six steps pays the latency six times."
     )

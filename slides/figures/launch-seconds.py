@@ -1,4 +1,4 @@
-"""How long it takes from a call to the result of one tiny allreduce on two ranks, for three ways to start them."""
+"""The time from a call to the result of one tiny allreduce on two ranks, for three ways to start them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _ratios(data):
 
 
 def words(data):
-    """Tell first call and median of each way."""
+    """Return the first call and the median of each way as text."""
     described = [
         f"{way['name']} {ratio:.2g} times, the first time {way['first_s'] / _unit_s(data):.2g} times"
         for way, ratio in zip(data["ways"], _ratios(data))

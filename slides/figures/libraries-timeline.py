@@ -37,6 +37,6 @@ def draw(table):
 
 
 def words(table):
-    """Tell the events in order."""
+    """Return the events in order, as text."""
     described = [f"{row['project']}, {int(row['year'])}: {' '.join(str(row['event']).split())}" for row in table.rows]
     return ". ".join(described) + "."

@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("results/sgd-trajectories",)
-CAPTION = "The data of lab 01, made from a seed."
+CAPTION = "The data of lab 01, generated from a seed."
 
 
 def draw(data):
@@ -18,7 +18,7 @@ def draw(data):
 
 
 def words(data):
-    """Say what the cloud looks like."""
+    """Return what the cloud looks like, as text."""
     return (
         f"A cloud of {data['num_samples']} points, x from -0.5 to 0.5. It rises from about y = -1 to y = 1 "
         f"and is about one unit thick everywhere; the best line through it has slope {data['best'][0]:.2f}."

@@ -1,4 +1,4 @@
-"""Three lines through the data, and the same three as points of the landscape of the loss."""
+"""Three lines through the data, and the same three as points in the landscape of the loss."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def draw(data):
 
 
 def words(data):
-    """Name the lines and their losses."""
+    """Return the lines and their losses as text."""
     described = (
         f"{name}, slope {slope:g} and offset {offset:g}, loss {loss_at(data['moments'], slope, offset):.2f}"
         for name, (slope, offset) in LINES.items()

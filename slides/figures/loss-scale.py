@@ -1,4 +1,4 @@
-"""What FP16 loses of the same gradients when the loss is multiplied by a power of two."""
+"""What FP16 loses of the same gradients if the loss is multiplied by a power of two."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/gradients",)
-LABELS = {"zero": (0.6, 13), "subnormal": (3.6, 60), "overflow": (21.5, 66)}  # where curves are named
-CAPTION = "Shares of all gradients, of activations and of weights, that a cast to FP16 spoils."
+LABELS = {"zero": (0.6, 13), "subnormal": (3.6, 60), "overflow": (21.5, 66)}  # places of the curves' names
+CAPTION = "Shares of all gradients, of activations and of weights, that a cast to FP16 damages."
 
 
 def curves(data):
@@ -29,17 +29,17 @@ def draw(data):
         axes.plot(scales, share, color=color, linestyle=line, marker=marker)
         axes.text(*LABELS[name], name, color=color, weight="bold")
     axes.axvline(15, ymax=0.6, color="0.4", linestyle="--", linewidth=1.5)
-    axes.text(14.6, 32, "Keras\nbegins here", color="0.3", ha="right")
+    axes.text(14.6, 32, "Keras\nstarts here", color="0.3", ha="right")
     axes.set(xlabel="loss scale", ylabel="share (%)", ylim=(-2, 95))
     axes.set_xticks(range(0, 33, 8), [f"$2^{{{power}}}$" for power in range(0, 33, 8)])
     return figure
 
 
 def words(data):
-    """Say the shares at three scales."""
+    """Return the shares at three scales as text."""
     scales, found = curves(data)
     described = [
         f"with 2 to the {scales[at]}: {', '.join(f'{name} {share[at]:.2g} percent' for name, share in found.items())}"
         for at in (0, scales.index(16), len(scales) - 1)
     ]
-    return "Share of gradients that FP16 spoils, " + "; ".join(described) + "."
+    return "Share of gradients that FP16 damages, " + "; ".join(described) + "."

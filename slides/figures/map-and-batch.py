@@ -1,4 +1,4 @@
-"""A cheap map before batching, a call for each element, and after it, a call for each batch."""
+"""A cheap map before batching takes a call for each element; after batching, it takes a call for each batch."""
 
 from matplotlib.patches import Rectangle
 
@@ -37,4 +37,4 @@ def draw():
 
 def words():
     """Return the text alternative."""
-    return "Eight elements: mapped before batching the function is called eight times, after batching into fours twice."
+    return "Eight elements: before batching, the function is called eight times; after batching into fours, twice."

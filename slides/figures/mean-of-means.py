@@ -34,9 +34,9 @@ def means():
 
 
 def words():
-    """Say both means."""
+    """Return both means as text."""
     plain, true = means()
     return (
-        f"Rank 0 has {RIGHT[0]} of {COUNT[0]} right, rank 1 {RIGHT[1]} of {COUNT[1]}. The mean of their accuracies is "
-        f"{plain:.0f} percent, the accuracy over all images {true:.0f} percent."
+        f"Rank 0: {RIGHT[0]} of {COUNT[0]} right, rank 1: {RIGHT[1]} of {COUNT[1]}. The mean of their accuracies is "
+        f"{plain:.0f} percent; the accuracy over all images is {true:.0f} percent."
     )

@@ -1,4 +1,4 @@
-"""Bytes that each parameter needs beside the activations, by precision and optimiser."""
+"""Bytes that each parameter needs, without activations, by precision and optimiser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ()
-CAPTION = "Bytes for each parameter; gradients at the moment when they are all there."
+CAPTION = "Bytes for each parameter, at the moment when all gradients exist."
 PARTS = ("weights", "gradients", "optimiser", "FP16 copy")
 ROWS = {
     "FP32, SGD": (4, 4, 0, 0),
@@ -36,9 +36,9 @@ def draw():
 
 
 def words():
-    """Say the sums."""
+    """Return the sums as text."""
     rows = [
-        f"{name}: {', '.join(f'{part} {size}' for part, size in zip(PARTS, parts) if size)}, together {sum(parts)}"
+        f"{name}: {', '.join(f'{part} {size}' for part, size in zip(PARTS, parts) if size)}, in all {sum(parts)}"
         for name, parts in ROWS.items()
     ]
     return f"Bytes per parameter. {'; '.join(rows)}.".replace("\n", " ")

@@ -26,7 +26,7 @@ def draw(table):
 
 
 def words(table):
-    """Say the numbers."""
+    """Return the numbers as text."""
     rows = [
         f"{row['gpu']}: {row['full_images_per_s']} images/s in {row['full']}, {row['mixed_images_per_s']} in mixed "
         f"precision, {row['mixed_images_per_s'] / row['full_images_per_s']:.1f} times as many"

@@ -1,4 +1,4 @@
-"""A training step in mixed precision: what is FP32, what is FP16, where the scale comes in and goes out."""
+"""A training step in mixed precision: what is FP32, what is FP16, and where the loss is scaled and unscaled."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def draw():
 
 
 def words():
-    """Say the order."""
+    """Return the order as text."""
     return (
-        "Master weights in FP32 are cast to FP16 for the forward pass; the loss is FP32 and multiplied by the scale S; "
+        "Master weights in FP32 are cast to FP16 for the forward pass; the loss is FP32, multiplied by the scale S; "
         "the backward pass is FP16; gradients are cast to FP32, averaged over the ranks, divided by S and checked; "
-        "the optimiser updates the master weights in FP32. If one is not finite the step is skipped and S halved."
+        "the optimiser updates the master weights in FP32. If one is not finite, the step is skipped and S is halved."
     )

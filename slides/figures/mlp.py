@@ -1,10 +1,10 @@
-"""The small network of the demonstration: flatten, a hidden layer, an output layer, with its parameters."""
+"""The small network of the demonstration: flatten, a hidden layer and an output layer, with their parameters."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ("results/alexnet",)
-CAPTION = "From bottom to top: what comes in, and what each layer makes of it."
+CAPTION = "From bottom to top: the input, and what each layer makes of it."
 SHAPE = "28 x 28 x 1".replace("x", "\N{MULTIPLICATION SIGN}")
 
 
@@ -34,7 +34,7 @@ def words(results):
     """Return the text alternative."""
     flat, hidden, output = results["mlp"]
     return (
-        f"Images of 28 by 28 pixels are flattened to {flat['shape'][0]} numbers. A dense layer with ReLU makes "
-        f"{hidden['shape'][0]} of them, with {hidden['num_parameters']} parameters, and a dense layer with softmax "
-        f"{output['shape'][0]}, with {output['num_parameters']}."
+        f"Images of 28 by 28 pixels are flattened to {flat['shape'][0]} numbers. A dense layer with ReLU turns "
+        f"them into {hidden['shape'][0]}, with {hidden['num_parameters']} parameters, and a dense layer with softmax "
+        f"into {output['shape'][0]}, with {output['num_parameters']}."
     )

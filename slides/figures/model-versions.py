@@ -1,10 +1,10 @@
-"""Which version of the weights each rank computes with at one moment: equal, within a bound, or any."""
+"""Which version of the weights each rank computes with at one moment: the same, within a bound, or any."""
 
 from coursekit.pictures import COLORS, MARKERS
 from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
-CAPTION = "A moment in three trainings of four ranks: with which version of the weights does each rank compute?"
+CAPTION = "A moment in three runs on four ranks: with which version of the weights does each rank compute?"
 ROWS = (("synchronous", (8, 8, 8, 8)), ("stale-synchronous", (8, 9, 7, 9)), ("asynchronous", (11, 8, 3, 9)))
 BOUND = 2
 HEIGHTS = (3.1, 1.85, 0.75)
@@ -12,7 +12,7 @@ LEFT, UNIT = 3.1, 0.66
 
 
 def place(version):
-    """Return where a version is on the axis."""
+    """Return the place of a version on the axis."""
     return LEFT + UNIT * version
 
 
@@ -31,7 +31,7 @@ def draw():
         stacked = {}
         for rank, version in enumerate(versions):
             level = stacked[version] = stacked.get(version, -1) + 1
-            x, height = place(version), y + 0.24 + 0.3 * level  # above the axis, which would strike out the numbers
+            x, height = place(version), y + 0.24 + 0.3 * level  # above the axis, which would cross out the numbers
             axes.plot(x, height, MARKERS[rank], color=COLORS[rank], markersize=15, markeredgecolor="white", zorder=4)
             axes.text(x + 0.2, height + 0.02, str(rank), color=COLORS[rank], va="center", fontsize=16, weight="bold")
     axes.text(place(12.5), 0.3, "version of the weights →", ha="right", va="center")
@@ -39,8 +39,8 @@ def draw():
 
 
 def words():
-    """Name the versions of all ranks."""
+    """Return the versions of all ranks as text."""
     described = (
         f"{name}: ranks 0 to 3 compute with versions {', '.join(map(str, versions))}" for name, versions in ROWS
     )
-    return f"{'; '.join(described)}. In the second, no rank is more than {BOUND} steps ahead of another."
+    return f"{'; '.join(described)}. In the second case, no rank is more than {BOUND} steps ahead of another."

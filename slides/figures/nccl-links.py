@@ -1,4 +1,4 @@
-"""Two nodes with four GPUs each, and the links between them that NCCL finds: NVLink, PCIe, the network."""
+"""A node with four GPUs, and the links between them that NCCL finds: NVLink, PCIe, the network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, box, diagram, node_frame
 
 DATA = ()
-CAPTION = "A node as NCCL finds it; its twin on the other side of the network looks the same."
+CAPTION = "A node as NCCL finds it; the node at the other end of the network looks the same."
 GPUS_X = (0.96, 2.22, 3.48, 4.74)
 
 
@@ -28,8 +28,8 @@ def draw():
 
 
 def words():
-    """Tell what is joined to what."""
+    """Return what is joined to what, as text."""
     return (
-        "Four GPUs of a node are joined by NVLink and NVSwitch; each also hangs on PCIe, with the CPU and the network "
-        "card, from which the network, such as InfiniBand, leads to other nodes."
+        "NVLink and NVSwitch join the four GPUs of a node. PCIe also joins each GPU to the CPU and to the network "
+        "card, from which a network such as InfiniBand leads to other nodes."
     )

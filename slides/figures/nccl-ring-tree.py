@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import FULL_INCH, arrow, box, diagram, node_frame
 
 DATA = ()
-CAPTION = "Either shape crosses the network as rarely as it can."
+CAPTION = "Both shapes cross the network as rarely as possible."
 INSIDE, ACROSS = COLORS[2], COLORS[1]
 ROWS = (3.5, 2.6, 1.7, 0.8)
 SIZE = (1.15, 0.55)
@@ -56,7 +56,7 @@ def _tree(axes, one, two):
 
 
 def words():
-    """Tell the two shapes."""
+    """Return the two shapes as text."""
     return (
         "Two nodes of four GPUs. The ring goes up through node 0, over the network, down through node 1 and back over "
         "the network. The tree sums along a chain in each node, and only the first GPUs exchange over the network."

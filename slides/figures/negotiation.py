@@ -1,4 +1,4 @@
-"""Why ranks negotiate: gradients are ready in different orders; rank 0 counts, and says which go next."""
+"""Why ranks negotiate: gradients become ready in different orders; rank 0 counts them and decides which go next."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ def _letters(axes, x, y, order, width=0.6):
 
 
 def words():
-    """Tell the three orders and the common one."""
+    """Return the three orders and the common one as text."""
     own = "; ".join(f"rank {rank}: {', '.join(order)}" for rank, order in enumerate(READY))
-    return (
-        f"Gradients become ready in different orders: {own}. Rank 0 counts who has named each; all then run d, b, c, a."
-    )
+    return f"Gradients become ready in different orders: {own}. Rank 0 counts who has named each; all run d, b, c, a."

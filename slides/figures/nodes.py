@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import box, diagram, node_frame
 
 DATA = ("sites",)
-CAPTION = "One node, one task per GPU; a small square is a CPU that its task may use. Memory as the centre counts it."
+CAPTION = "One node, one task per GPU; small squares are the CPUs of a task. Memory as the centre counts it."
 
 ORDER = ("piz-daint", "barbora", "jean-zay", "karolina", "daint-alps")  # from one GPU to eight, and on to today
 TOP, BOTTOM, LEFT, RIGHT = 4.45, 0.95, 0.1, 11.5
@@ -56,7 +56,7 @@ def _rank(axes, partition, rank, x, width):
 
 
 def words(sites):
-    """Describe each node."""
+    """Return a sentence on each node."""
     return [_sentence(sites[name].title, _partition(sites[name])) for name in ORDER]
 
 
@@ -64,7 +64,7 @@ def _sentence(title, partition):
     num = partition.num_gpus_per_node
     cpu, fabric = partition.cpu or "not known", partition.fabric or "not known"
     return (
-        f"A node of {title}: {num} x {partition.gpu}, and as many ranks with {partition.num_cpus_per_gpu} CPUs each, "
+        f"A node of {title}: {num} x {partition.gpu}, one rank on each with {partition.num_cpus_per_gpu} CPUs, "
         f"{partition.num_cpus_per_node} CPUs in all; processors: {cpu}; memory {partition.memory_gb} GB; "
         f"fabric: {fabric}."
     )

@@ -1,4 +1,4 @@
-"""A node with two CPUs: each has memory, GPUs and network links of its own, and one thin bridge to the other."""
+"""A node with two CPUs: each has its own memory, GPUs and network links, and a slow bridge to the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ("sites",)
-CAPTION = "A V100 node of Jean Zay. Which GPU and link belong to which CPU is assumed even: ask nvidia-smi topo -m."
+CAPTION = "A V100 node of Jean Zay. GPUs and links are assumed to be divided evenly: ask nvidia-smi topo -m."
 SITE, PARTITION = "jean-zay", "v100"
 NUM_SOCKETS, NUM_LINKS = 2, 4
 MEMORY, CPU, GPU, LINK = "0.35", COLORS[0], COLORS[2], COLORS[5]
@@ -51,12 +51,12 @@ def _frame(axes, middle, title):
 
 
 def words(sites):
-    """Say the parts and the point."""
+    """Return the parts and the point as text."""
     partition = sites[SITE].partitions[PARTITION]
     cores = partition.num_cpus_per_node // NUM_SOCKETS
     per_socket = partition.num_gpus_per_node // NUM_SOCKETS
     return (
         f"Two NUMA nodes, each with a CPU of {cores} cores, its own memory, {per_socket} GPUs and "
         f"{NUM_LINKS // NUM_SOCKETS} network links. A slow bridge joins the CPUs. A rank whose cores, memory, GPU and "
-        "link lie in one NUMA node never crosses it; one whose GPU belongs to the other CPU crosses it for every batch."
+        "link are in one NUMA node never crosses it; one whose GPU belongs to the other CPU crosses it for every batch."
     )

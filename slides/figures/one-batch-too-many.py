@@ -1,4 +1,4 @@
-"""A deadlock: one rank has a batch more than the other, and waits in an allreduce to which nobody else comes."""
+"""A deadlock: one rank has one batch more than the other, and waits in an allreduce that no other rank joins."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def draw():
 
 
 def words():
-    """Tell who waits."""
+    """Return which rank waits, as text."""
     return (
-        f"Rank 0 has {BATCHES[0]} batches, rank 1 has {BATCHES[1]}. After two allreduces rank 1 is "
-        "through, and rank 0 waits alone in the third."
+        f"Rank 0 has {BATCHES[0]} batches, rank 1 has {BATCHES[1]}. After two allreduces, rank 1 has "
+        "finished, and rank 0 waits alone in the third."
     )

@@ -1,4 +1,4 @@
-"""One update of gradient descent in four steps: batch, forward pass, backward pass, update; with its numbers."""
+"""One update of gradient descent in four steps: batch, forward pass, backward pass, update; with their numbers."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ NAMES = ("batch", "forward pass:\nloss", "backward pass:\ngradient", "update")
 
 
 def numbers(data):
-    """Return batch, start, loss, gradient, and the new point."""
+    """Return the batch, the start, the loss, the gradient, and the new point."""
     x, y = np.array(data["x"][:NUM_IN_BATCH]), np.array(data["y"][:NUM_IN_BATCH])
     start = np.array(data["start"])
     errors = start[0] * x + start[1] - y
@@ -27,7 +27,7 @@ def draw(data):
 
 def draw_step(data, step):
     """Draw what is known after a step: the chain above, data and landscape below."""
-    from matplotlib.figure import Figure  # a layout of its own
+    from matplotlib.figure import Figure  # with its own layout
 
     x, y, start, loss, gradient, end = numbers(data)
     figure = Figure(figsize=FULL_INCH)
@@ -73,11 +73,11 @@ def say(axes, text, color):
 
 
 def words(data):
-    """Tell each step with its numbers."""
+    """Return each step with its numbers as text."""
     _, _, start, loss, gradient, end = numbers(data)
     return [
         f"Step 1 of 4, batch: {NUM_IN_BATCH} points are picked; the line has slope {start[0]:g}, offset {start[1]:g}.",
-        f"Step 2 of 4, forward pass: the mean square of the points' distances from the line is the loss, {loss:.2f}.",
+        f"Step 2 of 4, forward pass: the loss is the mean square of the points' distances from the line, {loss:.2f}.",
         (
             f"Step 3 of 4, backward pass: the gradient, {gradient[0]:.2f} along the slope and {gradient[1]:.2f} along "
             "the offset, is an arrow that points uphill from the line's place in the landscape."

@@ -1,4 +1,4 @@
-"""What an optimiser knows: the slope where it stands, and nothing of the rest of the landscape."""
+"""What an optimiser knows: the slope at its place, and nothing about the rest of the landscape."""
 
 import numpy as np
 from matplotlib.patches import Circle
@@ -7,13 +7,13 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, arrow, diagram
 
 DATA = ()
-CAPTION = "The landscape is there, but the optimiser sees a small disc of it."
+CAPTION = "The landscape is there, but the optimiser sees only a small disc of it."
 HERE, VIEW = np.array([1.55, 3.1]), 0.85
 CENTER, AXES = np.array([3.6, 1.7]), np.array([2.7, 1.25])  # of the ellipses of equal loss, in inches
 
 
 def draw():
-    """Draw ellipses, pale but for those inside the disc, and the way downhill."""
+    """Draw ellipses, pale except inside the disc, and the way downhill."""
     figure, axes = diagram(HALF_INCH)
     angles = np.linspace(0, 2 * np.pi, 400)
     seen = Circle(HERE, VIEW, facecolor="white", edgecolor="0.5", linewidth=2, zorder=2)
@@ -35,9 +35,9 @@ def draw():
 
 
 def words():
-    """Say what is seen and what is not."""
+    """Return what is seen and what is not, as text."""
     return (
-        "A landscape of ellipses, nearly all of it pale: it is not seen. In a disc around the place where the "
-        "optimiser stands the lines are clear, and an arrow there points downhill, at right angles to them. "
-        "The lowest point lies outside the disc."
+        "A landscape of ellipses, nearly all of it pale because it is not seen. In a disc around the optimiser's "
+        "place, the lines are clear, and an arrow points downhill, at right angles to them. "
+        "The lowest point is outside the disc."
     )

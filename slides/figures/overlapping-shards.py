@@ -1,4 +1,4 @@
-"""How often the ranks together read a sample in an epoch: sharded before shuffling, and after."""
+"""How often the ranks together read a sample in an epoch, if they shard before shuffling or after it."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
@@ -9,7 +9,7 @@ ORDERS = ("shard, shuffle", "shuffle, shard")
 
 
 def draw(results):
-    """Draw for both orders how many samples are read how often."""
+    """Draw how many samples are read how often, for both orders."""
     figure, panels = canvas(num_panels=2)
     shards = results["shards"]
     for axes, order, color, hatch in zip(panels, ORDERS, (COLORS[2], COLORS[1]), ("", "//")):

@@ -1,4 +1,4 @@
-"""A parameter server and its workers: fetch weights, compute, push gradients; all traffic meets at the server."""
+"""A parameter server and its workers: fetch weights, compute, push gradients; all traffic goes through the server."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
@@ -24,7 +24,7 @@ def draw():
 
 
 def words():
-    """Say who sends what."""
+    """Return who sends what, as text."""
     return (
         "A parameter server above three workers. A dashed arrow leads from the server to each worker: weights are "
         "fetched. A solid one leads back: gradients are pushed. All six arrows end or begin at the server."

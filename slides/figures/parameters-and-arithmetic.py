@@ -1,4 +1,4 @@
-"""What a network has to send against what it has to compute: why some scale and some do not."""
+"""How much a network has to send and to compute: why some networks scale and some do not."""
 
 from coursekit.pictures import COLORS, MARKERS
 from workshop.slides.drawing import canvas
@@ -34,7 +34,7 @@ def draw(counted):
 
 
 def words(counted):
-    """List the networks."""
+    """Return the networks as text."""
     listed = (
         f"{row['network']} {row['gradient_mb']:.0f} MB and {row['gflop']:.1f} GFLOP, "
         f"{1000 * row['gflop'] / row['gradient_mb']:.0f} operations per byte"

@@ -1,4 +1,4 @@
-"""Milliseconds per step of two ranks, each on a core of its own, not pinned, and both on one core."""
+"""Milliseconds per step of two ranks, each on its own core, not pinned, and both on one core."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/pinning",)
-CAPTION = "SmallCNN, two ranks, one thread each, in turns; dots: median of each turn, bar: median of all."
+CAPTION = "SmallCNN, two ranks, one thread each, in turns; dots: median of each turn; bar: median of all."
 LOOK = {"a core each": (COLORS[2], ""), "not pinned": (COLORS[0], "//"), "one core": (COLORS[1], "xx")}
 
 
@@ -28,5 +28,5 @@ def draw(data):
 
 
 def words(data):
-    """Say the medians."""
+    """Return the medians as text."""
     return "Median per step: " + ", ".join(f"{name} {value:.3g} ms" for name, value in data["step_ms"].items()) + "."

@@ -1,4 +1,4 @@
-"""Images per second that a training gets from pipelines of the same images, built in different ways."""
+"""Images per second that training gets from pipelines of the same images, built in different ways."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import canvas
 
 DATA = ("results/pipeline",)
-CAPTION = "JPEGs of 500 pixels; a step waits as an accelerator would. Median of turns."
+CAPTION = "JPEGs of 500 pixels; a step waits, as for an accelerator. Median of turns."
 NAMES = {
     "nothing": "nothing parallel, no prefetch",
     "nothing, mended": "… rewritten by TensorFlow",
@@ -40,4 +40,4 @@ def words(results):
     """Return the text alternative."""
     speeds = {row["way"]: row["later"] for row in results["speeds"]}
     parts = ", ".join(f"{name} {speeds[way]:.0f}" for way, name in NAMES.items())
-    return f"Images per second: {parts}. The network alone would take {results['limit']}."
+    return f"Images per second: {parts}. The network itself could take {results['limit']}."

@@ -1,4 +1,4 @@
-"""The losses of one training in FP32, in FP16 alone, and in mixed precision."""
+"""The losses of the same training in FP32, in FP16 alone, and in mixed precision."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draw(data):
 
 
 def words(data):
-    """Say the last loss of each way."""
+    """Return the last loss of each way as text."""
     described = []
     for name, way in data["ways"].items():
         last = way["losses"][-1]

@@ -8,11 +8,11 @@ from workshop.slides.drawing import COMMUNICATE, COMPUTE, FULL_INCH, INPUT, canv
 DATA = ("results/profile",)
 CAPTION = "Rank 0 of two, on CPUs. Light green: other threads make the next batch."
 LANES = ("next batch", "input", "forward", "backward", "allreduce")
-WIDE_ENOUGH = 0.07  # share of a step from which a bar has its name in it
+WIDE_ENOUGH = 0.07  # share of a step from which a bar shows its name
 
 
 def draw(data):
-    """Draw a lane for each part, and write into long bars what they compute."""
+    """Draw a lane for each part, and label long bars with what they compute."""
     figure, (axes,) = canvas(FULL_INCH)
     for begin, end in data["pipeline"]:
         axes.barh(0, end - begin, 0.7, left=begin, color=COLORS[2], alpha=0.45)
@@ -39,7 +39,7 @@ def _name(one):
 
 
 def words(data):
-    """List what takes long, in its order."""
+    """Return the long operations in order, as text."""
     long = [one for one in data["operations"] if _ms(one) > WIDE_ENOUGH * data["step_ms"]]
     listed = [f"{'backward' if one['backward'] else 'forward'} {_name(one)}, {_ms(one):.0f} ms" for one in long]
     waited_ms = sum(end - begin for begin, end in data["allreduce"])

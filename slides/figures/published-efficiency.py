@@ -1,4 +1,4 @@
-"""What others have reached: scaling efficiency by network and number of GPUs."""
+"""Published scaling efficiency by network and number of GPUs."""
 
 import re
 
@@ -18,7 +18,7 @@ def _bars(horovod, goyal, climate):
 
 
 def _in_two_lines(name):
-    """Return "Inception" above "V3": six names side by side."""
+    """Return a name in two lines, such as "Inception" above "V3", so that six names fit side by side."""
     return re.sub(r"(Inception|ResNet|VGG|DeepLab|Tira)(?=.)", r"\1\n", name).replace("Tira\n", "Tira-\n")
 
 
@@ -53,7 +53,7 @@ def draw(horovod, goyal, climate):
 
 
 def words(horovod, goyal, climate):
-    """List the figures."""
+    """Return the figures as text."""
     listed = (
         f"{row['network']} on {row['num_gpus']} GPUs {row['efficiency']:.0%}" for row in _bars(horovod, goyal, climate)
     )

@@ -27,7 +27,7 @@ def draw():
         ink = "black" if color == RUNNING else "white"
         axes.text(begin + hours / 2, node + num_nodes / 2, name, ha="center", va="center", color=ink)
     axes.add_patch(Rectangle((0.02, 5.06), 5.96, 0.88, facecolor="none", edgecolor="0.5", lw=2, ls=":"))
-    axes.text(3.0, 5.5, "free, but one node is too little for either", ha="center", va="center")
+    axes.text(3.0, 5.5, "free, but one node is too few for either", ha="center", va="center")
     axes.set(xlim=(0, 6.05), ylim=(0, 6), xlabel="hours from now", ylabel="node")
     axes.set_yticks([number + 0.5 for number in range(6)], [str(number) for number in range(6)])
     axes.grid(visible=False)
@@ -35,8 +35,8 @@ def draw():
 
 
 def words():
-    """Tell the plan."""
+    """Return the plan as text."""
     return (
         "Nodes 0 to 2 are taken for 2 hours, nodes 3 and 4 for 3.5 hours, node 5 is free. A large job needs five nodes "
-        "and is planned to start in 3.5 hours. A short one of 3 nodes and 1.4 hours fits before it on nodes 0 to 2."
+        "and is planned to start in 3.5 hours. A short job of 3 nodes and 1.4 hours fits in before it on nodes 0 to 2."
     )

@@ -1,4 +1,4 @@
-"""Which GPU a rank computes on: every task sees all of its node, and picks that of its local rank."""
+"""Which GPU a rank computes on: every task sees all GPUs of its node, and picks the one of its local rank."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram, node_frame
@@ -28,9 +28,9 @@ def draw():
 
 
 def words():
-    """Say who takes what."""
+    """Return which rank takes which GPU, as text."""
     return (
         "Ranks 0 to 3 are on node 0 and 4 to 7 on node 1; their local ranks are 0 to 3 on both. Each sees the four "
-        "GPUs of its node and takes the one that has the number of its local rank: rank 6, local rank 2, takes GPU 2 "
+        "GPUs of its node and takes the one whose number is its local rank: rank 6, local rank 2, takes GPU 2 "
         "of node 1."
     )

@@ -8,7 +8,7 @@ DATA = ()
 CAPTION = "Four nodes, three tasks on each. A column is a node, a row a local rank."
 NUM_NODES, PER_NODE = 4, 3
 WIDTH = 2.45
-RANK = "0.35"  # twelve ranks have no colours of their own
+RANK = "0.35"  # there are not twelve colours for twelve ranks
 
 
 def draw():
@@ -29,7 +29,7 @@ def draw():
 
 
 def words():
-    """Tell where each rank is."""
+    """Return where each rank is, as text."""
     nodes = [
         f"node {node} has ranks {', '.join(str(PER_NODE * node + local) for local in range(PER_NODE))}"
         for node in range(NUM_NODES)

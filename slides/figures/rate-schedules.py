@@ -1,4 +1,4 @@
-"""The learning rate over a training: warm-up, then three ways to lower it."""
+"""The learning rate during training: warm-up, then three ways to lower it."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS, LINE_STYLES
 from workshop.slides.drawing import canvas
 
 DATA = ()
-CAPTION = "Rates as multiples of that of one rank; 8 ranks, 5 epochs of warm-up, 90 epochs in all."
+CAPTION = "Rates as multiples of the rate of one rank; 8 ranks, 5 epochs of warm-up, 90 epochs in all."
 NUM_RANKS, NUM_WARMUP, NUM_EPOCHS = 8, 5, 90
 STEPS = (30, 60, 80)
 NAMES = (
@@ -15,11 +15,11 @@ NAMES = (
     "exponential: 5 % less each epoch",
     "cosine",
 )
-LABELS = ((20, 7.2), (31.5, 5.2), (31.5, 2.8), (46, 6.1))  # where each schedule is named: epoch, rate
+LABELS = ((20, 7.2), (31.5, 5.2), (31.5, 2.8), (46, 6.1))  # places of the schedules' names: epoch, rate
 
 
 def rate(name, epoch):
-    """Return the rate in an epoch, in multiples of that of one rank."""
+    """Return the rate in an epoch, as a multiple of the rate of one rank."""
     if epoch < NUM_WARMUP:
         return 1 + (NUM_RANKS - 1) * epoch / NUM_WARMUP
     share = {
@@ -53,10 +53,10 @@ def _draw(shown):
 
 
 def words():
-    """Say the rate at some epochs."""
+    """Return the rate at some epochs as text."""
     marks = (0, 2.5, 5, 30, 60, 89)
     return [
-        f"{name}. Learning rate by epoch, in multiples of that of one rank: "
+        f"{name}. Learning rate by epoch, in multiples of the rate of one rank: "
         + ", ".join(f"{epoch:g}: {rate(name, epoch):.2g}" for epoch in marks)
         + "."
         for name in NAMES

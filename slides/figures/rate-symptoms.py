@@ -1,4 +1,4 @@
-"""What a wrong rate looks like: four losses on many ranks, each beside that of one rank."""
+"""What a wrong rate looks like: four losses on many ranks, each next to the loss of one rank."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ CASES = (
 
 
 def losses():
-    """Return epochs, the loss of one rank, and that of many for each case."""
+    """Return the epochs, the loss of one rank, and for each case the loss of many ranks."""
     epochs = np.linspace(0, 1, 120)
     rng = np.random.default_rng(4)
     one = 0.15 + 0.85 * np.exp(-5 * epochs)
@@ -39,6 +39,6 @@ def draw():
 
 
 def words():
-    """Say signs and what to look at."""
+    """Return the signs and what to look at, as text."""
     parts = [f"{sign.replace(chr(10), ' ')}: {cure.replace(chr(10), ' ')}" for sign, cure in CASES]
-    return f"Four losses of many ranks against that of one. {'; '.join(parts)}."
+    return f"Four losses of many ranks, each next to the loss of one rank. {'; '.join(parts)}."

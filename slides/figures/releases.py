@@ -1,22 +1,22 @@
-"""When the releases came that this course stands on, and those around them."""
+"""Dates of the releases that this course uses, and of those around them."""
 
 from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import arrow, diagram
 
 DATA = ("published/releases",)
-CAPTION = "Filled: what this course uses. From the releases of TensorFlow and Horovod."
+CAPTION = "Filled: used in this course. From the releases of TensorFlow and Horovod."
 FIRST, LAST = 2018.4, 2026.95
 OURS = ("2.21", "0.28.1")
 PLACES = {"TensorFlow": 2.3, "Horovod": 0.85}  # above the lower edge
 
 
 def x_of(year):
-    """Return where a year lies."""
+    """Return the place of a year."""
     return 1.9 + (year - FIRST) / (LAST - FIRST) * 9.3
 
 
 def draw(releases):
-    """Draw two lines of time."""
+    """Draw two timelines."""
     figure, axes = diagram((11.6, 3.0))
     for product, y in PLACES.items():
         axes.text(0.1, y, product, va="center", weight="bold")
@@ -37,4 +37,4 @@ def draw(releases):
 def words(releases):
     """Return the text alternative."""
     parts = [f"{row['product']} {row['text']}, {int(row['year'])}" for row in releases.rows]
-    return f"Two lines of time: {'; '.join(parts)}. The course uses TensorFlow 2.21 and Horovod 0.28.1."
+    return f"Two timelines: {'; '.join(parts)}. The course uses TensorFlow 2.21 and Horovod 0.28.1."

@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
 
 DATA = ()
-CAPTION = "A residual block: what comes in is added to what two convolutions make of it."
+CAPTION = "A residual block adds its input to what two convolutions make of it."
 
 
 def draw():
@@ -33,6 +33,6 @@ def draw():
 def words():
     """Return the text alternative."""
     return (
-        "From bottom to top: x forks. One way goes through two convolutions, the other, the shortcut, past them. "
+        "From bottom to top: x forks. One path goes through two convolutions; the other, the shortcut, goes past them. "
         "Both join in an addition, and a ReLU follows."
     )

@@ -1,4 +1,4 @@
-"""The answer to the exercise: the gradients of ResNet50 with a star and with rings, by the model."""
+"""The answer to the exercise: an allreduce of ResNet50's gradients with a star and with rings, by the model."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def _milliseconds(schedule):
 
 
 def words():
-    """Tell the three times."""
+    """Return the three times as text."""
     described = [f"{name.replace(chr(10), ' ')} {_milliseconds(schedule):.0f} ms" for name, schedule in CASES]
     return f"One allreduce of 102 MB by the model: {'; '.join(described)}."

@@ -35,6 +35,6 @@ def draw():
 
 
 def words():
-    """Tell who sends what to whom first."""
+    """Return which rank first sends what to which rank, as text."""
     sent = ", ".join(f"rank {rank} sends chunk {rank} to rank {(rank + 1) % 4}" for rank in range(4))
-    return f"Four ranks in a ring, each with an array of four chunks. At the same time {sent}."
+    return f"Four ranks in a ring, each with an array of four chunks. At the same time, {sent}."

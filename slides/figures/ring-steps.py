@@ -1,4 +1,4 @@
-"""The ring of four ranks, step by step: whose data each chunk of each rank holds, and what travels."""
+"""The ring of four ranks, step by step: whose data each chunk of each rank holds, and which chunks are sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workshop.slides.allreduce import DARK, cell, ring, states
 from workshop.slides.drawing import FULL_INCH, arrow, diagram
 
 DATA = ()
-CAPTION = "Each number in a chunk says whose data is in its sum; framed chunks have just arrived."
+CAPTION = "The numbers in a chunk say whose data is in its sum; framed chunks have just arrived."
 NUM_RANKS = 4
 CELL = (0.4, 0.5)
 WIDTH = CELL[0] * NUM_RANKS
@@ -20,7 +20,7 @@ HISTORY = states(SCHEDULE)
 
 
 def draw():
-    """Draw the start and every step; the arrows of a step lead to what it has made."""
+    """Draw the start and every step; the arrows of a step lead to the chunks that it has changed."""
     return [_draw(step) for step in range(len(HISTORY))]
 
 
@@ -61,11 +61,11 @@ def _draw_message(axes, one):
 
 
 def words():
-    """Tell, for the start and every step, which messages travelled and what is where."""
-    texts = ["Four ranks, four chunks each; at the start every chunk holds its own rank's data only."]
+    """Return, for the start and every step, which messages were sent and how many chunks are complete, as text."""
+    texts = ["Four ranks, four chunks each; at the start, every chunk holds only its own rank's data."]
     for number, messages in enumerate(SCHEDULE.steps, 1):
         sent = ", ".join(f"rank {one.source} sends chunk {one.chunk} to rank {one.target}" for one in messages)
         done = sum(len(chunk) == NUM_RANKS for chunks in HISTORY[number] for chunk in chunks)
         how = "added" if messages[0].adds else "copied"
-        texts.append(f"Step {number}: {sent}; it is {how} there. {done} of 16 chunks hold the sum of all ranks.")
+        texts.append(f"Step {number}: {sent}; they are {how} there. {done} of 16 chunks hold the sum of all ranks.")
     return texts

@@ -1,4 +1,4 @@
-"""One script, four processes: the launcher starts it on every rank, and the rank decides who does what."""
+"""One script, four processes: the launcher starts it on every rank, and the rank decides what each process does."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def draw():
 
 
 def words():
-    """Tell what is the same and what differs."""
+    """Return what is the same and what differs, as text."""
     return (
-        "The script train.py is started four times, as ranks 0 to 3. Each has its own number and its shard; the size "
+        "The script train.py is started four times, as ranks 0 to 3. Each has its own rank and shard; the size "
         "is 4 on all; only rank 0 writes files."
     )

@@ -1,4 +1,4 @@
-"""A batch eight times as large at four rates, against the small one; first with a small rate, then a large one."""
+"""A batch eight times as large at four rates, and the small batch; first with a small rate, then with a large one."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ STYLE = {"small": "-", "linear": "-", "warm-up": LINE_STYLES[3], "root": LINE_ST
 
 
 def draw(data):
-    """Draw accuracy against epoch, and the last accuracies, for each rate of the small batch."""
+    """Draw the accuracy by epoch, and the last accuracies, for each rate of the small batch."""
     return [_draw(data, run) for run in data["runs"]]
 
 
@@ -45,7 +45,7 @@ def _draw(data, run):
 
 
 def words(data):
-    """Say the last accuracies of every way."""
+    """Return the last accuracies of every way as text."""
     texts = []
     for run in data["runs"]:
         parts = [

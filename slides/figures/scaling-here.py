@@ -8,7 +8,7 @@ CAPTION = "One core per rank, Gloo, the three kinds of steps in turns; medians."
 
 
 def _level(network, allreduce):
-    """Return the share of a measured step that is predicted: computing together, then one message each way."""
+    """Return the predicted share of a measured step: computing on both ranks, then one message each way."""
     seconds = 2 * allreduce["alpha_us"] * 1e-6 + network["gradient_mb"] / 1e3 / allreduce["bandwidth_gb_per_s"]
     return (network["step_s"]["together"] + seconds) / network["step_s"]["averaging"]
 
@@ -54,7 +54,7 @@ def _finish(axes, names, label, top):
 
 
 def words(scaling, allreduce):
-    """Give the numbers."""
+    """Return the numbers as text."""
     return " ".join(
         f"{network['network']}, {network['million_parameters']} million parameters: "
         f"{network['images_per_s']['alone']:.0f} images/s on one rank, "

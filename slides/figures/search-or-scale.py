@@ -1,4 +1,4 @@
-"""Eight GPUs for eight settings, or for one: the first sends nothing, the second a gradient per step."""
+"""Four GPUs for four settings, or for one: the first way sends nothing, the second a gradient per step."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, arrow, box, diagram
@@ -22,7 +22,7 @@ def draw():
 
 
 def words():
-    """Say what differs."""
+    """Return what differs, as text."""
     return (
         "Above, four jobs on a GPU each try the learning rates 0.01, 0.03, 0.1 and 0.3 and send nothing; "
         "below, one job on the four GPUs exchanges gradients between its ranks."

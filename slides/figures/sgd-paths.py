@@ -1,17 +1,17 @@
-"""Paths over the landscape, and losses by update for three batch sizes; one more in each step."""
+"""Paths over the landscape, and losses by update, for three batch sizes; each step adds one."""
 
 from coursekit.pictures import COLORS, LINE_STYLES
 from workshop.slides.drawing import canvas, draw_landscape
 
 DATA = ("results/sgd-trajectories",)
-CAPTION = "Lab 01's line, one learning rate for all; of long paths the first 200 updates."
+CAPTION = "Lab 01's line, one learning rate for all; only the first 200 updates of long paths."
 NAMES = {1000: "all samples", 1: "one sample", 100: "100 samples"}
 NUM_EPOCHS = {1000: 100, 1: 10, 100: 100}
-LABELS = ((13, 0.36), (55, 1.02), (90, 0.058))  # where the losses of each run are named: updates, loss
+LABELS = ((13, 0.36), (55, 1.02), (90, 0.058))  # places of the runs' names: updates, loss
 
 
 def draw(data):
-    """Draw a figure for each run: it in front, those before it behind."""
+    """Draw a figure for each run, with earlier runs behind it."""
     return [draw_step(data, step) for step in range(1, len(data["runs"]) + 1)]
 
 
@@ -19,7 +19,7 @@ def draw_step(data, step):
     """Draw the first runs."""
     figure, (left, right) = canvas(num_panels=2)
     draw_landscape(left, data["moments"], (-0.3, 3.3), (-1.05, 1.15))
-    # The wild path of single samples would hide the others: it lies below them.
+    # The wild path of single samples would hide the others, so it lies below them.
     for number, run in enumerate(data["runs"][:step]):
         color, style = COLORS[number], LINE_STYLES[number] if number != 1 else "-"
         wild = run["batch_size"] == 1
@@ -50,11 +50,11 @@ def draw_step(data, step):
 
 
 def words(data):
-    """Tell the run that a step adds."""
+    """Return the run that each step adds, as text."""
     return [
         f"Batches of {NAMES[run['batch_size']]}: {run['num_updates']} updates lead to slope {run['end'][0]:.2f} and "
         f"offset {run['end'][1]:.2f}. In the second half the slope still varies by {run['spread'][0]:.3f}, the offset "
         f"by {run['spread'][1]:.3f}. The loss goes from {data['first_loss']:.2f} to {run['losses'][-1][1]:.3f}; "
-        f"{data['floor']:.3f} is the smallest there is."
+        f"{data['floor']:.3f} is the smallest possible."
         for run in data["runs"]
     ]

@@ -1,4 +1,4 @@
-"""What a rank really holds of a network with PyTorch's DDP, ZeRO-1 and FSDP2: bytes counted, beside the formula."""
+"""What a rank really holds of a network with PyTorch's DDP, ZeRO-1 and FSDP2: bytes counted, and the formula."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from workshop.slides.drawing import canvas
 DATA = ("results/pytorch",)
 CAPTION = "Counted after a step with Adam in FP32, per parameter; the black mark is the formula."
 HATCHES = ("", "//", "..")
-PARTS = {"weights": 4, "gradients": 4, "optimiser": 8}  # bytes of a parameter, all of it
+PARTS = {"weights": 4, "gradients": 4, "optimiser": 8}  # bytes of a whole parameter
 WHOLE = {"DDP": ("weights", "gradients", "optimiser"), "ZeRO-1": ("weights", "gradients"), "FSDP": ()}
 
 
 def formula(way, num_ranks):
-    """Return the bytes per parameter: 4 + 4 + 8 / N for ZeRO-1."""
+    """Return the bytes per parameter, such as 4 + 4 + 8 / N for ZeRO-1."""
     return sum(size if part in WHOLE[way] else size / num_ranks for part, size in PARTS.items())
 
 
 def draw(data):
-    """Draw for each number of ranks a bar of three parts for each way."""
+    """Draw a bar of three parts for each way, in a panel for each number of ranks."""
     figure, panels = canvas(num_panels=len(data["held_by_ranks"]))
     for axes, (num_ranks, ways) in zip(panels, data["held_by_ranks"].items()):
         for row, (way, held) in enumerate(ways.items()):
@@ -39,7 +39,7 @@ def draw(data):
 
 
 def words(data):
-    """Say what was counted."""
+    """Return the counted bytes as text."""
     described = [
         f"{way} on {num_ranks} ranks {sum(held.values()) / data['num_parameters']:.3g}"
         for num_ranks, ways in data["held_by_ranks"].items()

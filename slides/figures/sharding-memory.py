@@ -1,4 +1,4 @@
-"""What a rank holds of a model when weights, gradients and optimiser state are sharded: by parameter, and in GB."""
+"""What a rank holds of a model whose weights, gradients and optimiser state are sharded: per parameter, and in GB."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BILLIONS, GPU_GB = 7, 80
 
 
 def held(num_whole, num_ranks):
-    """Return the bytes that a rank holds of each part of a parameter, the last parts sharded first.
+    """Return the bytes that a rank holds of each part of a parameter; the last parts are sharded first.
 
     With 8 ranks and one whole part: weights 2, gradients 2 / 8, optimiser 12 / 8 bytes.
     """
@@ -25,7 +25,7 @@ def held(num_whole, num_ranks):
 
 
 def draw():
-    """Draw a bar for each way on eight ranks, and the GB of a large model by ranks."""
+    """Draw a bar for each way on eight ranks, and the GB of a large model by number of ranks."""
     figure, (left, right) = canvas(num_panels=2)
     for row, num_whole in enumerate(WAYS.values()):
         start = 0
@@ -52,9 +52,9 @@ def draw():
 
 
 def words():
-    """Give the bytes of each way on eight ranks, and the GB of the large model on as many."""
+    """Return the bytes and the GB of the large model on eight ranks for each way, as text."""
     described = [
         f"{name} {sum(held(whole, NUM_RANKS)):.3g} bytes, {BILLIONS * sum(held(whole, NUM_RANKS)):.3g} GB"
         for name, whole in WAYS.items()
     ]
-    return f"On each of {NUM_RANKS} ranks, by parameter and for {BILLIONS} billion parameters: {'; '.join(described)}."
+    return f"On each of {NUM_RANKS} ranks, per parameter and for {BILLIONS} billion parameters: {'; '.join(described)}."

@@ -32,8 +32,8 @@ def draw():
 
 
 def words():
-    """Tell both ways to shard."""
+    """Return both ways to shard as text."""
     return (
-        "Of 24 samples sorted by four classes, shards in blocks give each rank one class only; dealt out, every rank "
-        "has one or two samples of every class."
+        "If 24 samples are sorted by four classes, blocks give each rank only one class; if they are dealt out, every "
+        "rank has one or two samples of every class."
     )

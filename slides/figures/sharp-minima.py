@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS, LINE_STYLES
 from workshop.slides.drawing import canvas
 
 DATA = ("results/sharp-minima",)
-CAPTION = "A small network, all trained down to one loss from one start; only batch and learning rate differ."
+CAPTION = "A small network, trained to one loss from one start; only batch and learning rate differ."
 
 
 def draw(data):
@@ -33,7 +33,7 @@ def draw(data):
 
 
 def words(data):
-    """Give the curvatures."""
+    """Return the losses and the curvatures as text."""
     described = (
         f"batch {one['batch_size']} at rate {one['rate']:g}: {one['runs'][0]['sharpness']:.2g}"
         for one in data["ways"].values()
@@ -41,6 +41,6 @@ def words(data):
     return (
         "Left, losses along the line through the minima of the small and the large batch: the training loss stays "
         f"between {min(data['losses']):.2g} and {max(data['losses']):.2g}, the test loss between "
-        f"{min(data['test_losses']):.2g} and {max(data['test_losses']):.2g}. Right, valleys across the steepest "
-        f"direction; curvature by training: {'; '.join(described)}."
+        f"{min(data['test_losses']):.2g} and {max(data['test_losses']):.2g}. Right, valleys along the steepest "
+        f"direction; curvature by run: {'; '.join(described)}."
     )

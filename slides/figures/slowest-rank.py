@@ -1,4 +1,4 @@
-"""The slowest rank decides: the expected slowest of many."""
+"""The slowest rank decides: the expected time of the slowest of many."""
 
 import math
 
@@ -27,7 +27,7 @@ def draw():
     for number, (spread, line) in enumerate(((0.05, "-"), (0.1, "--"))):
         values = [slowest(ranks, spread) for ranks in RANKS]
         axes.plot(RANKS, values, line, color=COLORS[number], label=f"spread {spread:.0%}")
-    axes.set(xscale="log", xlabel="ranks", ylabel="the last, in mean steps", ylim=(0.98, 1.33))
+    axes.set(xscale="log", xlabel="ranks", ylabel="slowest, in mean steps", ylim=(0.98, 1.33))
     axes.set_xticks([1, 4, 16, 64, 256], ["1", "4", "16", "64", "256"])
     axes.minorticks_off()
     axes.legend(loc="upper left")
@@ -35,8 +35,8 @@ def draw():
 
 
 def words():
-    """Give the numbers."""
+    """Return the numbers as text."""
     return (
-        f"With a spread of 5 % the slowest of 256 ranks takes {slowest(256, 0.05):.2f} mean steps on average, with "
-        f"10 % {slowest(256, 0.1):.2f}."
+        f"With a spread of 5 %, the slowest of 256 ranks takes {slowest(256, 0.05):.2f} mean steps on average; with "
+        f"10 %, it takes {slowest(256, 0.1):.2f}."
     )

@@ -1,4 +1,4 @@
-"""Four small steps against one large one, on a loss whose gradients change little on the way, and much."""
+"""Four small steps and one large one, on a loss whose gradients change little on the way, and then much."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ PLACES = (((-0.1, 0.1), "right"), ((0.1, -0.05), "left"), ((0.1, -0.12), "left")
 
 
 def paths(rate):
-    """Return the path of small steps, and the ends of a large one with the same rate and a scaled one."""
+    """Return the path of small steps, and the ends of a large step with the same rate and with a scaled one."""
     small = [START]
     for noise in NOISE:
         small.append(small[-1] - rate * (CURVATURE * small[-1] + noise))
@@ -57,7 +57,7 @@ def _draw(rate, num_shown):
 
 
 def words():
-    """Say where each way ends."""
+    """Return where each way ends, as text."""
     texts = []
     for rate, num_shown in ((RATE, 1), (RATE, 2), (RATE, 3), (BOLD_RATE, 3)):
         small, same, scaled = paths(rate)

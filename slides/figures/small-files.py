@@ -4,7 +4,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
-CAPTION = "Names, rights and places of files are kept by metadata servers; contents come from many storage servers."
+CAPTION = "Metadata servers keep names, rights and places of files; contents come from many storage servers."
 
 
 def draw():
@@ -20,7 +20,7 @@ def draw():
     box(axes, (6.5, 3.4), "metadata server", (2.5, 0.8), COLORS[1], fontsize=16)
     for server in range(4):
         box(axes, (6.0 + 1.5 * server, 0.95), f"storage {server + 1}", (1.4, 0.8), COLORS[2], fontsize=16)
-    axes.text(7.9, 3.65, "every open: one question", va="center", color=COLORS[1], weight="bold")
+    axes.text(7.9, 3.65, "every open: one request", va="center", color=COLORS[1], weight="bold")
     axes.text(7.9, 3.15, "1 281 167 images, or 1024 files", va="center", fontsize=16)
     axes.text(8.2, 1.65, "contents: many servers at once", ha="center", va="center", color=COLORS[2], weight="bold")
     return figure
@@ -30,6 +30,6 @@ def words():
     """Return the text alternative."""
     return (
         "Two of your nodes, another project and somebody's ls all ask the metadata server when they open files: one "
-        "question each time, for 1 281 167 single images or for 1024 files. The contents come from many storage "
+        "request each time, for 1 281 167 single images or for 1024 files. The contents come from many storage "
         "servers at once."
     )

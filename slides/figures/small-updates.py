@@ -1,4 +1,4 @@
-"""The same small step added to one a thousand times, in FP32 and in FP16."""
+"""The same small step, added to one a thousand times, in FP32 and in FP16."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/mixed-precision",)
-CAPTION = "Really added in NumPy."
+CAPTION = "Actually added in NumPy."
 
 
 def draw(data):
@@ -23,9 +23,9 @@ def draw(data):
 
 
 def words(data):
-    """Say where both end."""
+    """Return where both end, as text."""
     ends = {name: sums[-1] for name, sums in data["sums"].items()}
     return (
-        f"Beginning at 1, {data['step_size']} is added a thousand times. In FP32 the sum ends at "
+        f"Starting at 1, {data['step_size']} is added a thousand times. In FP32 the sum ends at "
         f"{ends['float32']:.3g}, in FP16 at {ends['float16']:.3g}."
     )

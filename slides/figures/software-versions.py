@@ -1,14 +1,14 @@
-"""The same network on the same GPU, with the software of three years."""
+"""The same network on the same GPU, with the software of three different years."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
 
 DATA = ("published/daint-2017", "published/cscs-p100")
-CAPTION = "InceptionV3, 64 images in each step. First: e-bug, 2017. The others: what CSCS's regression tests expect."
+CAPTION = "InceptionV3, 64 images per step. First: e-bug, 2017. Others: expected by CSCS's regression tests."
 
 
 def _speeds(measured, expected):
-    """Return images per second of one GPU by software: the first measured alone, the second as one of 32."""
+    """Return images per second of one GPU by software: the first measured alone, the others as one of up to 32."""
     older, newer = expected.rows[-1], expected.rows[0]
     return {
         "TF 1, 2017": measured.rows[0]["images_per_s"],
@@ -31,6 +31,6 @@ def draw(measured, expected):
 
 
 def words(measured, expected):
-    """List the speeds."""
+    """Return the speeds as text."""
     described = (f"{software}: {speed:.0f}" for software, speed in _speeds(measured, expected).items())
     return f"Images per second of one P100 by software. {'; '.join(described)}.".replace("\n", " ")

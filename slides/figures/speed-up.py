@@ -1,4 +1,4 @@
-"""Speed-up and efficiency, as two ways to look at one gap."""
+"""Speed-up and efficiency, two ways to look at the same gap."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
@@ -11,7 +11,7 @@ SHARE = 0.012  # of a step on one rank that each doubling adds
 
 
 def speed_up(num_ranks):
-    """Return how many times faster than one rank so many are."""
+    """Return how many times faster than one rank this many ranks are."""
     return num_ranks / (1 + SHARE * (num_ranks - 1))
 
 
@@ -36,9 +36,9 @@ def draw():
 
 
 def words():
-    """Say what both curves show at their end."""
+    """Return the end of both curves as text."""
     last = speed_up(RANKS[-1])
     return (
-        f"With 32 ranks the made-up speed-up is {last:.1f} where the ideal is 32; "
-        f"the same says the efficiency of {last / 32:.0%} on the right."
+        f"With 32 ranks, the made-up speed-up is {last:.1f}, and the ideal is 32; "
+        f"the efficiency of {last / 32:.0%} on the right says the same."
     )

@@ -1,4 +1,4 @@
-"""The cost in a picture: every error is the side of a square, and the loss is the mean of the squares' areas."""
+"""The loss as a picture: every error is the side of a square, and the loss is the mean of the squares' areas."""
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -36,8 +36,8 @@ def draw():
 
 
 def words():
-    """Say what the squares are."""
+    """Return what the squares are, as text."""
     return (
-        f"{len(X)} points and a rising line. From every point a dashed upright line leads to the line: the error. "
-        "It is one side of a shaded square; far points have large squares."
+        f"{len(X)} points and a rising line. A dashed vertical line joins every point to the line: the error. "
+        "It is one side of a shaded square; points far from the line have large squares."
     )

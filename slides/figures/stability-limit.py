@@ -1,4 +1,4 @@
-"""Lab 02's line on two ranks: paths below, at and above the largest stable rate, and the loss that is left."""
+"""Lab 02's line on two ranks: paths below, at and above the largest stable rate, and the remaining loss."""
 
 import numpy as np
 
@@ -13,10 +13,10 @@ HEIGHTS = (-0.5, -0.25, 0.6, 0.95)  # of the labels
 
 
 def behaviour(factor):
-    """Say what a step does to a distance that it multiplies by this factor.
+    """Return in words what a step does to a distance that it multiplies by this factor.
 
     0.2: nearer to the minimum, on the same side; -0.6: across it, and nearer;
-    -1: across it, as far; -1.04: across it, and farther.
+    -1: across it, equally far; -1.04: across it, and farther.
     """
     if abs(factor + 1) < 0.01:  # as near as 100 steps can tell
         return "jumps on"
@@ -61,10 +61,10 @@ def draw(data):
 
 
 def words(data):
-    """Say the limit, and the loss at the end by rate."""
+    """Return the limit, and the loss at the end by rate, as text."""
     parts = [f"{one['rate']:g}: {one['excess']:.2g}" for one in data["rates"]]
     return (
         f"Two ranks, lab 02's line. The largest stable rate is {data['limit']:.4g}. By scaled rate, how far the loss "
         f"is above its minimum after {data['num_steps']} steps, {data['first_excess']:.2g} at the start: "
-        f"{'; '.join(parts)}. At 1 the path jumps to and fro over the valley for ever; above, the jumps grow."
+        f"{'; '.join(parts)}. At 1 the path jumps back and forth over the valley for ever; above, the jumps grow."
     )

@@ -6,9 +6,9 @@ from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/staleness",)
-CAPTION = "Lab 01's line, all samples; each gradient was computed some steps before it is used."
+CAPTION = "Lab 01's line, all samples; each gradient was computed some steps before it was used."
 HIGHEST = 30
-LABELS = ((120, 0.1), (120, 0.24), (104, 50), (42, 50))  # where runs are named: step, loss
+LABELS = ((120, 0.1), (120, 0.24), (104, 50), (42, 50))  # places of the runs' names: step, loss
 
 
 def draw(data):
@@ -41,7 +41,7 @@ def draw(data):
 
 
 def words(data):
-    """Give losses and limits."""
+    """Return the losses and the limits as text."""
     ends = (f"{run['delay']}: {run['losses'][-1]:.3g}" for run in data["runs"])
     limits = (f"{one['delay']}: {one['found']:.2g}" for one in data["limits"])
     return (

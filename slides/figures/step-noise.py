@@ -1,4 +1,4 @@
-"""Where steps end, on average and how spread: k small ones, and one of a large batch with three rates."""
+"""Where steps end, on average and with what spread: k small steps, and one large-batch step with three rates."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import arrow, canvas
 
 DATA = ()
-CAPTION = "Arrow: the mean; dots: 200 draws of gradients with one mean g and one spread, averaged over batches; k = 4."
+CAPTION = "Arrow: the mean; dots: 200 draws of gradients with mean g and one spread, averaged over batches; k = 4."
 FACTOR, RATE, GRADIENT, SPREAD, NUM_DRAWS = 4, 1.0, 1.0, 0.42, 200
 ROWS = (
     ("k small steps\nrate η", FACTOR * RATE, FACTOR**0.5 * RATE),
@@ -44,7 +44,7 @@ def draw():
 
 
 def words():
-    """Say mean and spread of each way."""
+    """Return the mean and the spread of each way as text."""
     parts = [
         f"{label.replace(chr(10), ', ')}: mean {way:g}, spread {spread:g} times that of one small step"
         for label, way, spread in ROWS

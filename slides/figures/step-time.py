@@ -1,4 +1,4 @@
-"""Where the time of a step goes, and what overlapping and faster arithmetic make of it."""
+"""Where the time of a step goes, and what overlapping and faster arithmetic save."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ DATA = ()
 CAPTION = "Three steps of one rank; lengths are chosen, not measured."
 NUM_STEPS = 3
 READ, WORK, TALK = 2.0, 3.0, 1.5
-FASTER = 1.4  # of the work in mixed precision, compiled
+FASTER = 1.4  # length of the work in mixed precision, compiled
 HATCHES = {INPUT: "..", COMPUTE: "", COMMUNICATE: "//"}
 
 
 def plan():
-    """Return by title the phases of each way: start, length, colour; and when the last step ends."""
+    """Return the phases of each way by title, each with start, length and colour."""
     one_after_another, fed, overlapped = [], [], []
     now = 0.0
     for _ in range(NUM_STEPS):
@@ -55,10 +55,10 @@ def draw():
 
 
 def words():
-    """Say how long each way takes."""
+    """Return how long each way takes, as text."""
     ends = [phases[-1][0] + phases[-1][1] for phases in plan().values()]
     return (
-        f"Three steps of input {READ:g}, compute {WORK:g} and communicate {TALK:g}. One after another they take "
+        f"Three steps of input {READ:g}, compute {WORK:g} and communicate {TALK:g}. One after another, they take "
         f"{ends[0]:.1f} units; with input prepared ahead {ends[1]:.1f}; with compute cut to {FASTER:g} as well, "
-        f"{ends[2]:.1f}, of which more than half is then communication."
+        f"{ends[2]:.1f}, more than half of which is communication."
     )

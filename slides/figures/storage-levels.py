@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import diagram
 
 DATA = ()
-CAPTION = "The lower, the larger, and the more people share it."
+CAPTION = "Lower levels are larger, and more people share them."
 LEVELS = (
     ("memory", "cache()", "one process, for its life", COLORS[1]),
     ("RAM disk: /dev/shm", "cache(file)", "one node, for the job", COLORS[4]),
@@ -18,7 +18,7 @@ TOP, HEIGHT, WIDEST = 4.1, 0.82, 5.3
 
 
 def draw():
-    """Draw a pyramid, and beside each level what belongs there and how long it lives."""
+    """Draw a pyramid, and beside each level what belongs there and how long it lasts."""
     figure, axes = diagram()
     narrow = 2.5
     for number, (name, what, life, color) in enumerate(LEVELS):

@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS
 from workshop.slides.drawing import canvas
 
 DATA = ("results/strategies",)
-CAPTION = "A small CNN on two processes of one machine; runs in turns, a dot each; bar and number: median."
+CAPTION = "A small CNN on two processes of one machine; runs in turns, one dot each; bar and number: median."
 LOOK = {"Horovod": (COLORS[0], ""), "strategy": (COLORS[1], "//")}
 NAMES = {"Horovod": "Horovod,\nGloo", "strategy": "MultiWorkerMirrored,\ngRPC ring"}
 
@@ -28,5 +28,5 @@ def draw(data):
 
 
 def words(data):
-    """Say the medians."""
+    """Return the medians as text."""
     return "Median per step: " + ", ".join(f"{way} {value:.2g} ms" for way, value in data["step_ms"].items()) + "."

@@ -19,7 +19,7 @@ WIDTH = 2.3
 
 
 def draw():
-    """Draw a small scheme of each strategy."""
+    """Draw a small diagram of each strategy."""
     figure, axes = diagram((11.6, 4.6))
     for number, (name, remark) in enumerate(BLOCKS):
         middle = 0.05 + WIDTH * (number + 0.5)
@@ -76,10 +76,10 @@ def _server(axes, middle):
 
 
 def words():
-    """Say who holds what."""
+    """Return which device holds what, as text."""
     return (
-        "MirroredStrategy: each GPU of one machine holds all variables, gradients are allreduced. "
+        "MirroredStrategy: each GPU of one machine holds all variables; gradients are allreduced. "
         "MultiWorkerMirroredStrategy: the same over several machines. TPUStrategy: the same on the cores of a TPU. "
-        "CentralStorageStrategy: one device holds the variables, GPUs of one machine compute. ParameterServerStrategy: "
-        "servers hold parts of the variables, workers fetch them and push gradients, without waiting for each other."
+        "CentralStorageStrategy: one device holds the variables; GPUs of one machine compute. ParameterServerStrategy: "
+        "servers hold parts of the variables; workers fetch them and push gradients, without waiting for each other."
     )

@@ -1,4 +1,4 @@
-"""Strong scaling divides the same work; weak scaling gives every rank as much as one had."""
+"""Strong scaling divides the same work; weak scaling gives every rank as much work as one had."""
 
 from matplotlib.patches import Rectangle
 
@@ -38,8 +38,8 @@ def _kind(axes, left, name, what, num_squares):
 
 
 def words():
-    """Say what stays and what grows."""
+    """Return what stays and what grows, as text."""
     return (
         "Strong scaling: a global batch of 8 squares is divided: 8 for one rank, 4 each for two, 2 each for four. "
-        "Weak scaling: each rank always has 4 squares, so that the global batch grows from 4 to 8 and 16."
+        "Weak scaling: each rank always has 4 squares, so the global batch grows from 4 to 8 and 16."
     )

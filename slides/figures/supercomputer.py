@@ -1,4 +1,4 @@
-"""What a supercomputer is to a student: five things, and which of them one talks to."""
+"""A supercomputer as a student sees it: five things, and the ones that the student talks to."""
 
 from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import arrow, box, diagram
@@ -11,7 +11,7 @@ LEFT, RIGHT = 5.0, 11.4
 
 
 def draw():
-    """Draw laptop, login node, scheduler, nodes on a fabric, and storage, with who talks to whom."""
+    """Draw laptop, login node, scheduler, nodes on a fabric, and storage, and who talks to whom."""
     figure, axes = diagram()
     box(axes, (0.95, 3.2), "your\nlaptop", (1.5, 1.1), color="0.35")
     box(axes, (3.2, 3.2), "login node", (1.7, 1.1), color=COLORS[0])
@@ -51,8 +51,8 @@ def _nodes(axes):
 
 
 def words():
-    """Say what is connected with what."""
+    """Return what is connected with what, as text."""
     return (
-        "From your laptop, ssh leads to the login node; there sbatch hands a job to the scheduler, Slurm, which starts "
-        "it on compute nodes: of 18 drawn, 3 are yours. A fabric joins the nodes, and all see the same storage."
+        "From your laptop, ssh leads to the login node; there, sbatch passes a job to Slurm, the scheduler, which "
+        "starts it on compute nodes; of 18 drawn, 3 are yours. A fabric joins the nodes, and all see the same storage."
     )

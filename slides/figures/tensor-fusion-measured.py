@@ -27,6 +27,6 @@ def draw(data):
 
 
 def words(data):
-    """Tell the medians."""
+    """Return the medians as text."""
     on, off = data["median_ms"]["on"], data["median_ms"]["off"]
     return f"One exchange of {data['num_tensors']} tensors takes {on:.3g} ms with fusion, {off:.3g} ms without."

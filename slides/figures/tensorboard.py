@@ -1,4 +1,4 @@
-"""TensorBoard on a training of our own: its tabs scalars, graphs and histograms."""
+"""TensorBoard on one of our training runs: its tabs scalars, graphs and histograms."""
 
 DATA = ("results/tensorboard",)
 CAPTION = "The small network on drawn digits, trained on two ranks, as TensorBoard 2.15 shows it."
@@ -22,6 +22,6 @@ def words(results):
     graphs = "The tab graphs: the network as Keras sees it, input, flatten, hidden, output, one above the other."
     histograms = (
         "The tab histograms: the weights of the hidden and of the output layer, one curve for each epoch, the last in "
-        "front; both become wider with the epochs."
+        "front; both widen with the epochs."
     )
     return [scalars, graphs, histograms]

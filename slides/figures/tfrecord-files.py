@@ -1,4 +1,4 @@
-"""ImageNet as TFRecord files: files, the records in one, the parts of a record, and whose files they are."""
+"""ImageNet as TFRecord files: the files, the records in a file, the parts of a record, and the ranks that read them."""
 
 from matplotlib.patches import Rectangle
 
@@ -47,7 +47,7 @@ def draw():
 def words():
     """Return the text alternative."""
     return (
-        "ImageNet's training images are in 1024 files, which the ranks take in turns, here four ranks. A file holds "
-        "a row of records, 1251 on average. A record is its length, a checksum of that, the data (JPEG, label, size), "
-        "and a checksum of the data."
+        "ImageNet's training images are in 1024 files, which the ranks, here four, take in turns. A file holds "
+        "a row of records, 1251 on average. A record is its length, a checksum of the length, the data (JPEG, label, "
+        "size), and a checksum of the data."
     )

@@ -1,4 +1,4 @@
-"""The time to train ResNet-50 on ImageNet: published, with a line of equal GPU hours."""
+"""Published times to train ResNet-50 on ImageNet, with a line of equal GPU hours."""
 
 from coursekit.pictures import COLORS
 from workshop.slides.drawing import HALF_INCH, canvas
@@ -33,7 +33,7 @@ def draw(hour, minutes):
 
 
 def words(hour, minutes):
-    """Give both."""
+    """Return both times as text."""
     rows = (hour.rows[0], minutes.rows[0])
     listed = " and ".join(f"{row['minutes']} minutes on {row['num_gpus']} GPUs" for row in rows)
     return f"ResNet-50 on ImageNet took {listed}: the same GPU hours."

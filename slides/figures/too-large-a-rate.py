@@ -38,7 +38,7 @@ def draw():
 
 
 def words():
-    """Tell where the three paths end."""
+    """Return where the three paths end, as text."""
     described = (
         f"{name}, {what}: the distance goes from 1 to {abs(path_of(rate)[-1]):.2g}." for rate, name, what in CASES
     )

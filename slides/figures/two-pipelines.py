@@ -1,10 +1,10 @@
-"""The way of a batch in training and in validation, with what is left out."""
+"""The path of a batch in training and in validation, with what is left out."""
 
 from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import arrow, box, diagram
 
 DATA = ()
-CAPTION = "The way of a batch on one rank. White boxes: changed for validation; dashed: left out."
+CAPTION = "The path of a batch on one rank. White boxes: changed for validation; dashed: left out."
 STAGES = (
     ("shard", "shard"),
     ("shuffle,\nrepeat", None),
@@ -49,6 +49,6 @@ def _empty(x, y):
 
 
 def words():
-    """List both rows."""
+    """Return both rows as text."""
     rows = [", then ".join((stage[row] or "nothing").replace("\n", " ") for stage in STAGES) for row in (0, 1)]
-    return f"Training: {rows[0]}. Validation: {rows[1]}; what comes out are sums of loss, right answers and images."
+    return f"Training: {rows[0]}. Validation: {rows[1]}; the results are sums of loss, right answers and images."

@@ -1,4 +1,4 @@
-"""How many steps a training needs, by batch: halved with every doubling at first, not at all in the end."""
+"""How many steps training needs, by batch: at first, doubling the batch halves them; in the end, it saves none."""
 
 import numpy as np
 
@@ -34,8 +34,8 @@ def draw():
 
 
 def words():
-    """Say the shape."""
+    """Return the shape as text."""
     return (
-        "Steps needed against batch, both logarithmic. Small batches: twice the batch, half the steps; then the "
+        "Steps needed by batch, both logarithmic. Small batches: twice the batch, half the steps; then the "
         "gain shrinks; with very large batches the number of steps no longer falls."
     )

@@ -1,4 +1,4 @@
-"""Three real ranks with unequal shards: their accuracies, and what four ways make of them."""
+"""Three real ranks with unequal shards: their accuracies, and what four ways of averaging make of them."""
 
 from coursekit.pictures import COLORS, MARKERS
 from workshop.slides.drawing import FULL_INCH, canvas
@@ -14,7 +14,7 @@ WAYS = {
 
 
 def draw(data):
-    """Draw a bar for each rank, as wide as its shard, and beside them a mark for each way."""
+    """Draw a bar for each rank, as wide as its shard, and next to them a mark for each way."""
     figure, (left, right) = canvas(FULL_INCH, 2)
     first = 0
     for rank, one in enumerate(data["ranks"]):
@@ -44,7 +44,7 @@ def draw(data):
 
 
 def words(data):
-    """Say all accuracies."""
+    """Return all accuracies as text."""
     ranks = ", ".join(
         f"rank {rank} has {one['num_right']} of {one['num_pictures']} right, {100 * one['accuracy']:.1f} percent"
         for rank, one in enumerate(data["ranks"])

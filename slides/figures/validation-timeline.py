@@ -45,8 +45,8 @@ def draw():
 
 
 def words():
-    """Say what both panels show."""
+    """Return what both panels show, as text."""
     return (
         "After an epoch. Left: rank 0 validates on all images, and three ranks wait for as long. Right: four ranks "
-        "validate on a quarter each and add up their results in one allreduce: a quarter of the time."
+        "validate on a quarter each and sum their results in one allreduce, in a quarter of the time."
     )

@@ -30,7 +30,7 @@ def draw():
 
 
 def words():
-    """Say where each factor leads."""
+    """Return where each factor leads, as text."""
     parts = [
         f"factor {factor:g}: " + ", ".join(f"{start * factor**step:.2f}" for step in range(NUM_STEPS + 1))
         for start, factor in zip(STARTS, FACTORS)

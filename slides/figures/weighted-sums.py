@@ -47,7 +47,7 @@ def _draw(shown):
 
 
 def _draw_batches(axes, batches, y, color):
-    """Draw a square for each image, filled where the answer is right, and a frame for each batch; return the end."""
+    """Draw a square for each image, filled if the answer is right, and a frame for each batch; return the end."""
     x = 1.25
     for right, count in batches:
         frame = Rectangle((x - 0.06, y - 0.3), count * SQUARE + 0.09, 0.6, facecolor="none", edgecolor="0.6")
@@ -62,12 +62,12 @@ def _draw_batches(axes, batches, y, color):
 
 
 def words():
-    """Say what each step adds."""
+    """Return what each step adds, as text."""
     batches = "; ".join(
         f"rank {rank}: " + ", ".join(f"{right} of {count}" for right, count in one) for rank, one in enumerate(BATCHES)
     )
     sums = "; ".join(f"rank {rank}: {right} right of {count}" for rank, (right, count) in enumerate(SUMS))
-    whole = f"Added up over the ranks: {TOTAL[0]} right of {TOTAL[1]}."
+    whole = f"Summed over the ranks: {TOTAL[0]} right of {TOTAL[1]}."
     return [
         f"Right answers of each batch. {batches}.",
         f"Sums on each rank. {sums}.",

@@ -1,4 +1,4 @@
-"""The simulator next to published figures: weak scaling left, of which the smaller size is known; strong right."""
+"""The simulator next to published figures: weak scaling on the left, given the smaller size; strong on the right."""
 
 from coursekit.pictures import COLORS, LINE_STYLES, MARKERS
 from coursekit.scaling.posterior import Case
@@ -7,7 +7,7 @@ from workshop.published.tables import posterior_of_table, tables
 from workshop.slides.drawing import canvas
 
 DATA = ("published/horovod-512-gpus",)
-CAPTION = "Lines: the simulator, which knows the marks of 128 GPUs. Marks: Horovod's documentation."
+CAPTION = "Lines: the simulator, given the marks at 128 GPUs. Marks: Horovod's documentation."
 
 NETWORKS = ("InceptionV3", "VGG16")
 TABLE = "pascal-horovod"
@@ -16,7 +16,7 @@ GLOBAL_BATCH = 1024
 
 
 def simulated(name, batch_size=None):
-    """Return the efficiency on each number of GPUs with its band; with a batch of all, each takes its share."""
+    """Return the efficiency and its band on each number of GPUs; if a global batch is given, each takes its share."""
     table = next(one for one in tables() if one.key == TABLE)
     posterior = posterior_of_table(table)
     series = next(one for one in table.series if one.network == name)
@@ -57,7 +57,7 @@ def draw(published):
 
 
 def words(published):
-    """Give both at 512 GPUs."""
+    """Return both at 512 GPUs as text."""
     measured = {row["network"]: row["efficiency"] for row in published.rows if row["num_gpus"] == 512}
     at = GPUS.index(512)
     return "At 512 GPUs: " + "; ".join(

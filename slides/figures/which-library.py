@@ -1,4 +1,4 @@
-"""A short way from what you have to what to take."""
+"""A short way from what you have to what to use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def draw():
 
 
 def words():
-    """Say the ways."""
+    """Return the ways as text."""
     return (
         "Is there TensorFlow code that works? Stay with Horovod, with Keras 2 and pinned versions. If not, does the "
         "network fit on one GPU? No: FSDP, ZeRO or sharding in JAX. Yes: do you want to use Keras? Then tf.distribute, "

@@ -6,13 +6,13 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import FULL_INCH, arrow, box, diagram
 
 DATA = ()
-CAPTION = "Chosen when Horovod is built, and by the launcher: who negotiates, and who moves the data."
+CAPTION = "The build of Horovod and the launcher decide who negotiates and who moves the data."
 FRAMEWORKS = ("TensorFlow", "Keras", "PyTorch", "MXNet")
 SMALL = (2.1, 0.6)
 
 
 def draw():
-    """Draw three storeys."""
+    """Draw three layers."""
     figure, axes = diagram(FULL_INCH)
     for index, name in enumerate(FRAMEWORKS):
         x = 1.7 + 2.73 * index
@@ -37,9 +37,9 @@ def draw():
 
 
 def words():
-    """Tell the storeys."""
+    """Return the layers as text."""
     return (
-        "Frameworks TensorFlow, Keras, PyTorch and MXNet hand their gradients to Horovod, whose thread in every rank "
+        "TensorFlow, Keras, PyTorch and MXNet pass their gradients to Horovod; in every rank, one of its threads "
         "collects what is ready. MPI or Gloo negotiates; MPI or Gloo on CPUs, NCCL on NVIDIA's GPUs (RCCL on AMD's) or "
         "oneCCL on Intel's hardware moves the data."
     )

@@ -6,12 +6,12 @@ DATA = ()
 CAPTION = "A model: three ranks, the last one slow. The number in a bar is the step that the rank works on."
 TIMES = (1.0, 1.2, 2.1)  # of a step on each rank
 EXCHANGE, END, BOUND = 0.22, 12.0, 2
-# What is said above the first bar of each kind that begins so late that the words do not meet.
+# Words above the first bar of each kind that begins so late that the words do not overlap.
 NAMES = {"compute": ("computes", COMPUTE, 0), "wait": ("waits", "0.3", 3), "exchange": ("exchanges", COMMUNICATE, 6)}
 
 
 def synchronous():
-    """Return bars of each rank, (kind, step, begin, end): all wait for the slowest."""
+    """Return the bars of each rank, as (kind, step, begin, end); all wait for the slowest."""
     bars = [[] for _ in TIMES]
     now, step = 0.0, 1
     while now < END:
@@ -25,10 +25,10 @@ def synchronous():
 
 
 def free(bound):
-    """Return bars as above: no rank is ever more than `bound` finished steps ahead of the slowest."""
+    """Return bars as above; no rank is ever more than `bound` finished steps ahead of the slowest."""
     bars = [[] for _ in TIMES]
     now, done = [0.0] * len(TIMES), [0] * len(TIMES)
-    finished = []  # when the slowest rank had finished its steps
+    finished = []  # when the slowest rank has finished each step
     slowest = TIMES.index(max(TIMES))
     while len(finished) < END:
         finished.append((len(finished) + 1) * (TIMES[slowest] + EXCHANGE))
@@ -49,7 +49,7 @@ SCHEDULES = (synchronous(), free(10**9), free(BOUND))
 
 
 def draw():
-    """Draw the three schedules, each on its own."""
+    """Draw each of the three schedules."""
     return [draw_bars(bars) for bars in SCHEDULES]
 
 
@@ -83,11 +83,11 @@ def steps_done(bars):
 
 
 def words():
-    """Say how many steps each rank gets done."""
+    """Return how many steps each rank finishes, as text."""
     names = ("Synchronous", "Asynchronous", f"Stale-synchronous, at most {BOUND} steps ahead")
     ends = (
         "the quick ranks wait in every step",
-        "nobody waits, and the ranks drift apart",
+        "no rank waits, and the ranks drift apart",
         "the quick ranks run ahead and then wait at the bound",
     )
     return [

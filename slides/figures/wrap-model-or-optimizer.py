@@ -1,4 +1,4 @@
-"""Where the averaging hangs: in Horovod at the optimiser, in DDP at the model's backward pass."""
+"""Where gradients are averaged: Horovod hooks into the optimiser, DDP into the model's backward pass."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _wrap(axes, center, y, width):
 
 
 def words():
-    """Say what is wrapped."""
+    """Return what is wrapped, as text."""
     return (
         "Both run forward, backward, optimiser, and average gradients while the backward pass runs. "
         "Horovod wraps the optimiser; DDP wraps the model, and any optimiser may follow."
