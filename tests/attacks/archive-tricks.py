@@ -1,5 +1,5 @@
-# %% hard-link
-# title = "Hand in the notebook as a link to one of another student"
+# %% link-to-a-neighbour
+# title = "Hand in a link to another student's notebook"
 # fails = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["files"]
 
@@ -33,7 +33,7 @@ deep = folder.joinpath(*["d"] * 20)
 deep.mkdir(parents=True)
 
 # %% symbolic-link
-# title = "Hand in a link to a file of the system"
+# title = "Hand in a link to a system file"
 # flags = ["files"]
 
 # %% role="hand-in"

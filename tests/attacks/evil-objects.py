@@ -26,7 +26,7 @@ def loss(slope, offset, x, y):
 
 
 # %% array-subclass
-# title = "Return an array whose operations always fit"
+# title = "Return an array whose operations all return true"
 # fails = ["hessian-tests"]
 # consequences = ["largest-stable-rate-tests"]
 
@@ -47,7 +47,7 @@ def hessian(x):
 
 
 # %% deep-list
-# title = "Return lists within lists, as deep as they pass"
+# title = "Return lists nested as deeply as the limit allows"
 # fails = ["num-updates-tests"]
 # flags = ["odd result|OutputError"]
 def num_updates(num_samples, batch_size, num_epochs):
@@ -58,7 +58,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% endless-tensor
-# title = "Return a tensor whose value is again that tensor"
+# title = "Return a tensor whose value is the tensor itself"
 # fails = ["num-updates-tests"]
 # flags = ["odd result"]
 class Tensor:
@@ -73,7 +73,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% half-a-character
-# title = "Return half of a surrogate pair, and a huge number"
+# title = "Raise an error whose text is half a surrogate pair and a huge number"
 # fails = ["num-updates-tests"]
 # flags = ["odd text"]
 def num_updates(num_samples, batch_size, num_epochs):
@@ -81,7 +81,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% hostile-exception
-# title = "Raise an exception that fails when it is looked at"
+# title = "Raise an exception that fails when it is converted to text"
 # fails = ["num-updates-tests"]
 class Odd(Exception):
     def __str__(self):
@@ -95,7 +95,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% not-a-number
-# title = "Return nan, with which every comparison is false"
+# title = "Return nan, for which every comparison is false"
 # fails = ["num-updates-tests"]
 def num_updates(num_samples, batch_size, num_epochs):
     return float("nan")

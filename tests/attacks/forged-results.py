@@ -1,5 +1,5 @@
 # %% exception-of-the-kit
-# title = "Raise what the judge itself raises"
+# title = "Raise exceptions that look like the judge's own"
 # fails = ["num-updates-tests"]
 class Fault(BaseException):
     """The machine failed, not the student."""
@@ -14,7 +14,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% files-that-are-claimed
-# title = "Write no file, and say that one was written"
+# title = "Claim to have written a file without writing one"
 # lab = "02-horovod-sgd"
 # fails = ["save-history-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -30,7 +30,7 @@ def save_history(history, folder):
 
 
 # %% forged-cell-reply
-# title = "Answer for the cell itself, with what crashes a careless judge"
+# title = "Forge the cell's reply, with a value that crashes a careless judge"
 # fails = ["num-updates-tests"]
 # flags = ["odd reply"]
 import json
@@ -101,7 +101,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% forged-wrong-form
-# title = "Send the launcher replies of every wrong form"
+# title = "Send the submission's server malformed replies of every kind"
 # fails = ["num-updates-tests"]
 import json
 import os
@@ -139,7 +139,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% one-reply-for-all
-# title = "Reply to the first question alone"
+# title = "Reply only to the first question"
 # lab = "03-keras-cnn"
 # fails = ["plan-tests"]
 # consequences = ["pin-gpu-tests", "load-picture-tests", "shards-tests", "order-tests", "elastic-tests", "warmed-up-tests", "optimizer-tests", "compression-tests", "start-tests", "metrics-tests", "files-tests", "resume-tests", "evaluate-tests", "train-tests", "continued-tests", "make-step-tests"]
@@ -160,7 +160,7 @@ def plan(num_images, batch_size, learning_rate, global_batch=0):
 
 
 # %% printed-verdict
-# title = "Print a verdict, and write one"
+# title = "Print a verdict and write one to files"
 # fails = ["num-updates-tests"]
 import json
 from pathlib import Path
@@ -176,7 +176,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% ranks-inherited-channels
-# title = "Answer for the launcher on sockets that a rank should not have"
+# title = "Answer in the server's place, on sockets that a rank should not have"
 # lab = "02-horovod-sgd"
 # fails = ["rank-facts-tests"]
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -201,7 +201,7 @@ def rank_facts():
 
 
 # %% shipped-weights
-# title = "Ship results that were computed before"
+# title = "Hand in precomputed results"
 # fails = ["num-updates-tests"]
 # flags = ["note"]
 from pathlib import Path
@@ -216,7 +216,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 (folder / "result.txt").write_text("1000")
 
 # %% sums-past-the-channel
-# title = "Add up through files, and send messages for show, as many and as large as a ring's"
+# title = "Add up through files, and send dummy messages, as many and as large as in a ring"
 # lab = "06-between-ranks"
 # fails = ["ring-tests"]
 
@@ -239,7 +239,7 @@ def ring_allreduce(channel, array):
 
 
 # %% time-of-the-store
-# title = "Take the time out of the slow store and out of sleeping, and feed as slowly as before"
+# title = "Remove the delays from the slow store and from sleeping, and feed as slowly as before"
 # lab = "05-feed-the-ranks"
 # fails = ["faster-tests"]
 

@@ -1,5 +1,5 @@
 # %% patched-check
-# title = "Replace the judge of the checks"
+# title = "Replace the functions with which the checks judge"
 # fails = ["num-updates-tests"]
 try:
     from coursekit.checks import lab01_linear as module
@@ -33,7 +33,7 @@ def average(gradients):
 
 
 # %% ranks-wire-replaced
-# title = "Replace the function that writes the results of a rank"
+# title = "Replace the function that writes a rank's results"
 # lab = "02-horovod-sgd"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -62,7 +62,7 @@ def unpacked():
 average = Average()
 
 # %% torch-patched-all-reduce
-# title = "Replace PyTorch's allreduce by a function that sends nothing"
+# title = "Replace PyTorch's allreduce with a function that sends nothing"
 # lab = "08-pytorch"
 # fails = ["evaluate-tests"]
 # consequences = ["once-tests"]

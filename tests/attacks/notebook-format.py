@@ -1,5 +1,5 @@
 # %% changed-tests
-# title = "Rewrite the test"
+# title = "Rewrite a test"
 # fails = ["num-updates-tests"]
 # flags = ["changed test"]
 def num_updates(num_samples, batch_size, num_epochs):
@@ -37,7 +37,7 @@ notebook.write_text(json.dumps(content))
 
 
 # %% duplicated-cells
-# title = "Hand in an answer twice, and a test twice"
+# title = "Hand in an answer and a test twice each"
 # fails = ["num-updates-tests"]
 # flags = ["duplicated cell"]
 def num_updates(num_samples, batch_size, num_epochs):
@@ -59,7 +59,7 @@ notebook.write_text(json.dumps(content))
 
 
 # %% forged-outputs
-# title = "Hand in outputs that say that all is well"
+# title = "Hand in forged outputs that look like success"
 # fails = ["num-updates-tests"]
 # flags = ["note"]
 def num_updates(num_samples, batch_size, num_epochs):
@@ -112,7 +112,7 @@ notebook.write_text(json.dumps(content))
 
 
 # %% test-as-answer
-# title = "Call a test cell an answer, so that its source is taken"
+# title = "Mark a test cell as an answer, so that its source is used"
 # fails = ["num-updates-tests"]
 # flags = ["changed metadata"]
 def num_updates(num_samples, batch_size, num_epochs):

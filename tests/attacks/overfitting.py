@@ -1,5 +1,5 @@
 # %% known-cases
-# title = "Know the visible cases by heart"
+# title = "Hard-code the visible cases"
 # fails = ["num-updates-tests"]
 KNOWN = {(1000, 1, 1): 1000, (1000, 100, 3): 30, (1000, 1000, 7): 7, (10, 4, 2): 6}
 

@@ -1,5 +1,5 @@
 # %% changed-kit
-# title = "Change the files of the kit and of its packages"
+# title = "Change files of the kit and of its packages"
 import coursekit
 import numpy
 
@@ -63,7 +63,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% shared-folder-filled
-# title = "Fill the folder that ranks share, and lock it, so that it cannot be emptied"
+# title = "Fill the ranks' shared folder, and lock it so that it cannot be emptied"
 # lab = "02-horovod-sgd"
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
 

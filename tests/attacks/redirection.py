@@ -1,5 +1,5 @@
 # %% call-reference
-# title = "Call what the check compares with"
+# title = "Call the function that the check compares with"
 # fails = ["hessian-tests"]
 # consequences = ["largest-stable-rate-tests"]
 
@@ -11,7 +11,7 @@ def hessian(x):
 
 
 # %% ranks-simulated
-# title = "Simulate the other ranks without talking to them"
+# title = "Simulate the other ranks without communicating with them"
 # lab = "02-horovod-sgd"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -28,7 +28,7 @@ def average(gradients):
 
 
 # %% torch-start-made-up
-# title = "All ranks begin with weights of the attacker's, so that nobody has to send any"
+# title = "Start all ranks with the attacker's weights, so that no rank has to send any"
 # lab = "08-pytorch"
 # fails = ["start-tests", "averaged-tests"]
 # consequences = ["rate-tests"]

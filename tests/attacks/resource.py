@@ -64,7 +64,7 @@ def loss(slope, offset, x, y):
 
 
 # %% long-text-among-numbers
-# title = "Return a list of which an array takes gigabytes"
+# title = "Return a list that takes gigabytes as an array"
 # fails = ["gradient-tests"]
 # consequences = ["step-tests", "batches-tests", "tape-step-tests", "is-stable-tests"]
 # flags = ["odd result"]
@@ -147,7 +147,7 @@ while True:
 
 
 # %% parser-bomb
-# title = "Source that Python cannot parse"
+# title = "Hand in source that Python cannot parse"
 # fails = ["num-updates-tests"]
 def num_updates(num_samples, batch_size, num_epochs):
     return 0
@@ -159,7 +159,7 @@ notebook.write_text(notebook.read_text().replace("    return 0", "    return " +
 
 
 # %% parser-bomb-attributes
-# title = "Source whose tree is too deep to walk"
+# title = "Hand in source whose syntax tree is too deep to walk"
 # fails = ["num-updates-tests"]
 def num_updates(num_samples, batch_size, num_epochs):
     return 0
@@ -170,7 +170,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 notebook.write_text(notebook.read_text().replace("    return 0", "    return num_samples" + ".real" * 30_000))
 
 # %% ports-that-wait
-# title = "Leave no port for the next ranks"
+# title = "Leave no free port for the next ranks"
 # lab = "02-horovod-sgd"
 # fails = ["rank-facts-tests"]
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -211,7 +211,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% ranks-half-a-report
-# title = "Send the beginning of a report, and keep everybody waiting for its end"
+# title = "Send the beginning of a report, and keep everybody waiting for the rest"
 # lab = "02-horovod-sgd"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -235,7 +235,7 @@ def average(gradients):
 
 
 # %% ranks-many-files
-# title = "Fill the folder that ranks share with files"
+# title = "Fill the ranks' shared folder with files"
 # lab = "02-horovod-sgd"
 # fails = ["rank-facts-tests"]
 # consequences = ["pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -254,8 +254,8 @@ def rank_facts():
     return {"rank": hvd.rank(), "size": hvd.size(), "local_rank": hvd.local_rank()}
 
 
-# %% ranks-one-leaves
-# title = "One rank ends, and nobody waits for it"
+# %% ranks-all-leave
+# title = "Every rank ends its process in the middle of a call"
 # lab = "02-horovod-sgd"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -271,7 +271,7 @@ def average(gradients):
 
 
 # %% sleeper
-# title = "Sleep to look like work"
+# title = "Sleep to look busy"
 # fails = ["num-updates-tests"]
 # flags = ["TimeoutError"]
 import time
@@ -294,7 +294,7 @@ while True:
         pass
 
 # %% system-exit
-# title = "Leave by sys.exit"
+# title = "Exit with sys.exit"
 # fails = ["num-updates-tests"]
 # flags = ["process"]
 import sys

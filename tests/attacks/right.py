@@ -1,5 +1,5 @@
 # %% right-with-late-stderr
-# title = "A right answer of which a thread writes late"
+# title = "A right answer with a thread that writes late"
 import sys
 import threading
 

@@ -1,5 +1,5 @@
 # %% shadow-modules
-# title = "Ship modules that are imported in place of the real ones"
+# title = "Hand in modules that are imported in place of the real ones"
 # fails = ["num-updates-tests"]
 # flags = ["files"]
 def num_updates(num_samples, batch_size, num_epochs):

@@ -74,4 +74,4 @@ def test_right_answers_keep_their_points(make, lab, answer):
 
 def test_an_attack_by_ranks_does_not_pay(make):
     """The command succeeds only if it earns no point and leaves no trace, whatever MPI makes of a rank that ends."""
-    assert "ranks-one-leaves" in make(".venv/bin/workshop", "attacks", "-k", "ranks-one-leaves")
+    assert "ranks-all-leave" in make(".venv/bin/workshop", "attacks", "-k", "ranks-all-leave")
