@@ -1,12 +1,12 @@
-"""JupyterHub for a class that hands in through nbgrader: one file, two settings.
+"""JupyterHub for a class that hands in through nbgrader: one file for two cases.
 
 demo  `make hub`: one machine, demo accounts with one password, nothing beyond loopback.
 site  COURSEKIT_SITE=karolina COURSEKIT_COURSE=/srv/course COURSEKIT_INSTRUCTORS=ada,alan \
           jupyterhub -f hub/jupyterhub_config.py
-      for a centre: servers are jobs on the site's nodes. Nodes reach the hub at $COURSEKIT_HUB_ADDRESS. Logins
-      and TLS are the centre's to set, below or in a file that loads this one (load_subconfig).
+      for a centre: servers are jobs on the site's nodes. Nodes reach the hub at $COURSEKIT_HUB_ADDRESS. The centre
+      configures logins and TLS, below or in a file that loads this one (load_subconfig).
 
-The course folder is one that `coursekit course init` made; who owns it runs the formgrader.
+`coursekit course init` creates the course folder; the formgrader runs under the account that owns it.
 """
 
 import os
@@ -36,11 +36,11 @@ c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{PORT + 2}"
 # The proxy is an npm package: `npm ci` in this folder installs it, and so does `make hub`.
 c.ConfigurableHTTPProxy.command = [node(), str(HUB / "node_modules" / ".bin" / "configurable-http-proxy")]
 
-# Who: the roster and the instructors. Nobody is an administrator: nobody can open another's server.
+# Users: the roster and the instructors. Nobody is an administrator, so nobody can open another user's server.
 c.Authenticator.allowed_users = STUDENTS | INSTRUCTORS
 c.JupyterHub.load_groups = {"students": {"users": sorted(STUDENTS)}, "instructors": {"users": sorted(INSTRUCTORS)}}
 
-# Servers: JupyterLab with nbgrader's pages; which of them, hub/jupyter/ says for each group.
+# Servers: JupyterLab with nbgrader's pages; hub/jupyter/ says which pages each group gets.
 c.Spawner.cmd = [str(BIN / "jupyterhub-singleuser")]
 c.Spawner.default_url = "/lab"
 c.Spawner.environment = {
@@ -48,8 +48,8 @@ c.Spawner.environment = {
     "JUPYTER_CONFIG_PATH": lambda spawner: os.pathsep.join(
         [
             str(HUB / "jupyter" / ("instructor" if spawner.user.name in INSTRUCTORS else "student")),
-            str(COURSE / "student"),  # where the exchange is
-            str(HUB.parent / "src" / "coursekit" / "jupyter" / "settings"),  # what every JupyterLab of the kit has
+            str(COURSE / "student"),  # says where the exchange is
+            str(HUB.parent / "src" / "coursekit" / "jupyter" / "settings"),  # settings for every JupyterLab of the kit
         ]
     ),
 }
@@ -61,7 +61,7 @@ c.JupyterHub.services = [
         "url": f"http://127.0.0.1:{PORT + 3}",
         "command": [str(BIN / "jupyterhub-singleuser"), f"--ServerApp.root_dir={COURSE}"],
         "user": GRADER,
-        "cwd": str(COURSE),  # nbgrader reads its configuration where it is started
+        "cwd": str(COURSE),  # nbgrader reads its configuration in the folder where it is started
         "environment": {
             "HOME": str(Path(f"~{GRADER}").expanduser()),
             "PATH": c.Spawner.environment["PATH"],
@@ -75,7 +75,7 @@ c.JupyterHub.services = [
 FORMGRADER = f"access:services!service={COURSE_ID}"
 c.JupyterHub.load_roles = [
     {"name": "grading", "scopes": [FORMGRADER, "list:services"], "groups": ["instructors"]},
-    # A server may ask for its owner what its owner may: the course list of an instructor finds formgrader.
+    # A server may ask for whatever its owner may: so an instructor's course list finds formgrader.
     {"name": "server", "scopes": ["users:activity!user", "access:servers!server", FORMGRADER, "list:services"]},
 ]
 

@@ -1,11 +1,11 @@
 """Course kit for teaching data-parallel deep learning on supercomputers.
 
-Here is decided how everything that imports this package gets TensorFlow: with Keras 2 as `tf.keras`, which Horovod
-needs, beside the hwloc of MPI, and as quiet as `TF_CPP_MIN_LOG_LEVEL` says. TensorFlow and PyTorch are imported
-without a look for garbage, and NumPy computes with one thread.
+Importing this package decides how TensorFlow is loaded afterwards: with Keras 2 as `tf.keras`, which Horovod needs;
+after the hwloc that MPI uses; and as quietly as `TF_CPP_MIN_LOG_LEVEL` asks. The garbage collector is off while
+TensorFlow and PyTorch are imported, and NumPy computes with one thread.
 
-From TensorFlow 2.16 on, Keras 2 is the package tf_keras, if a variable says so when TensorFlow is imported.
-Up to 2.15 it is the package keras, and the variable would ask for one that is not there.
+From TensorFlow 2.16 on, Keras 2 is the package tf_keras, but only if a variable is set when TensorFlow is imported.
+Up to 2.15, Keras 2 is the package keras, and the variable would select a package that is not installed.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from coursekit.errors import CourseKitError
 
 __version__ = "0.1.0"
 
-STAMP = "coursekit-stamp.json"  # in an environment that `make env` has made, whose packages are all its own
+STAMP = "coursekit-stamp.json"  # in an environment made by `make env`, which contains all of its packages itself
 
 LEGACY_KERAS = "TF_USE_LEGACY_KERAS"
 
-HWLOC = "libhwloc.so.15"  # of every hwloc 2
-# A launcher of MPI tells a process its rank in one of these. Others need no hwloc; in a sandbox it complains of /sys.
+HWLOC = "libhwloc.so.15"  # the same in every hwloc 2
+# MPI launchers put the rank in one of these. Other processes need no hwloc, which complains about /sys in a sandbox.
 MPI_RANK = frozenset({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"})
 
-# What libraries of TensorFlow 2.21 log while they are loaded, before they read TF_CPP_MIN_LOG_LEVEL.
+# Lines that libraries of TensorFlow 2.21 log while loading, before they read TF_CPP_MIN_LOG_LEVEL.
 _LOGGED = re.compile(rb"(?:WARNING: All log messages before absl::InitializeLog.*|I\d{4} .*)\n")
 
 
 def _choose_keras() -> None:
-    """Make `tf.keras` Keras 2; refuse where TensorFlow has been imported already, with Keras 3."""
+    """Make `tf.keras` Keras 2; raise an error if TensorFlow has already been imported with Keras 3."""
     keras = find_spec("keras")  # importing it would take seconds
     folders = (keras and keras.submodule_search_locations) or ()
     if any(Path(folder, "api", "_v2").is_dir() for folder in folders):  # it is Keras 2
@@ -53,13 +53,13 @@ def _choose_keras() -> None:
 
 
 class _Finder:
-    """Finds TensorFlow, Horovod and PyTorch for `sys.meta_path` where they are, and changes how they are loaded."""
+    """Finder for `sys.meta_path` that finds TensorFlow, Horovod and PyTorch as usual, but changes their loading."""
 
     @classmethod
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where one of their modules is, with a loader of our own; None for all others."""
+        """Return the spec of one of these modules, with our own loader; None for all other modules."""
         loaded = _with_keras_2
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
@@ -80,7 +80,7 @@ def _load_hwloc() -> None:
 
     TensorFlow 2.20 and later contain an old hwloc without PCI devices, and export its functions. Libraries that are
     loaded afterwards would call those: Open MPI (https://github.com/horovod/horovod/issues/1123) and network plugins of
-    NCCL (https://github.com/openxla/xla/issues/39355). The dynamic linker takes what was loaded first.
+    NCCL (https://github.com/openxla/xla/issues/39355). The dynamic linker uses the library that was loaded first.
     """
     with contextlib.suppress(OSError):
         ctypes.CDLL(HWLOC, mode=ctypes.RTLD_GLOBAL)
@@ -88,9 +88,9 @@ def _load_hwloc() -> None:
 
 @contextlib.contextmanager
 def _importing() -> Iterator[None]:
-    """Import quietly, and never look for garbage among the 400,000 objects that an import makes: all stay.
+    """Import quietly, and keep the garbage collector away from the 400,000 objects that an import creates: all stay.
 
-    Without this Python looks while it imports, later now and then, and once more when the process ends.
+    Otherwise, Python searches them for garbage during the import, now and then afterwards, and when the process ends.
     """
     looks, is_quiet = gc.isenabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0"
     gc.disable()
@@ -105,10 +105,10 @@ def _importing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
-    """Hold back what comes on standard error, and show it at the end, but not these lines."""
+    """Hold back standard error, and write it out at the end without these lines."""
     try:
         memory = os.memfd_create("stderr")  # there may be no folder for a file
-    except OSError:  # a sandbox may forbid it; nobody reads there what is logged
+    except OSError:  # a sandbox may forbid it, but nobody reads the log there
         yield
         return
     with os.fdopen(memory, "r+b") as said:
@@ -124,10 +124,10 @@ def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
 
 
 def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType], None]:
-    """Return a function that does the same, and lets the module use TensorFlow's Keras and not the package keras.
+    """Return a loader that does the same, then makes the module use TensorFlow's Keras, not the package keras.
 
-    Horovod as released takes its backend from the package, which is Keras 3. `tools/horovod.cmake` changes that, and
-    spares the import of Keras 3; a site's or conda's Horovod may not have the change.
+    The released Horovod takes its backend from that package, which is Keras 3. `tools/horovod.cmake` changes this and
+    so avoids importing Keras 3; a Horovod from a site or from conda may lack the change.
     """
 
     def changed(module: ModuleType) -> None:
@@ -138,8 +138,8 @@ def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType
 
 
 _choose_keras()
-# Threads of NumPy's OpenBLAS spin for work: with one for each core, `import numpy` and each product take more of the
-# processors, which ranks share, and on a node of many cores many students' kernels meet the limit of threads.
+# The threads of NumPy's OpenBLAS spin while idle. With one per core, `import numpy` and each product use more of the
+# processors that the ranks share, and on a node with many cores, many students' kernels hit the thread limit.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-KERAS = "tf_keras" if LEGACY_KERAS in os.environ else "keras"  # the package that `tf.keras` is
+KERAS = "tf_keras" if LEGACY_KERAS in os.environ else "keras"  # the package that provides `tf.keras`
 sys.meta_path.insert(0, _Finder)

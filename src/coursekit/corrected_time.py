@@ -1,16 +1,16 @@
 """CPU-contention-corrected time: a clock that stops while processes wait for a processor on a busy machine.
 
-Deadlines count it, so that no verdict depends on speed.
-Linux counts for every thread how long it ran, and how long it was ready and waited in the queue for a processor
+Deadlines use it, so that no verdict depends on speed.
+For each thread, Linux counts how long it ran, and how long it was ready but queued for a processor
 (`/proc/<pid>/task/<tid>/schedstat`, in nanoseconds; the kernel's documentation calls it "sched-stats").
-A thread that sleeps, or waits for a message, is in no queue: for it corrected time passes like wall-clock time.
+A thread that sleeps or waits for a message is not queued: for it, corrected time passes like wall-clock time.
 
-Some threads only poll: Horovod's own one wakes each millisecond, runs for 20 microseconds, and sleeps again.
-Beside three busy loops it is in the queue for 80 % of the time, with nothing to do: if all that counted, a
-deadline of 8 s for a rank that waits for ever would come after 40 s. So the queueing of a polling thread counts in
-part: what it does for others is followed by timeslices of other threads, and 10 polls count for each of these.
-Of 100 polls that queued for 0.4 s in all, 0 s count if no other thread had a timeslice, 0.08 s if they had 2,
-and all of it if they had 10, as when ranks exchange gradients.
+Some threads only poll: Horovod's background thread wakes every millisecond, runs for 20 microseconds, and sleeps again.
+Next to three busy loops, it is queued for 80 % of the time although it has nothing to do. If all of that counted, a
+deadline of 8 s for a rank that waits forever would come after 40 s. So a polling thread's queueing counts only in
+part: if a poll serves other threads, they get timeslices next, and 10 polls count for each such timeslice.
+Suppose that 100 polls queued for 0.4 s in total. If the other threads had no timeslice, 0 s count; if they had 2,
+0.08 s count; and if they had 10, as when ranks exchange gradients, all of it counts.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from typing import NamedTuple
 from coursekit.errors import CourseKitError
 from coursekit.processes import below
 
-TICK_S = 0.5  # how often a waiting process should look at the clock
-# A polling thread takes a processor often, and gives it back sooner than the kernel would take it away.
+TICK_S = 0.5  # how often a waiting process should check the clock
+# A polling thread gets a processor often, and gives it back before the kernel would take it away.
 MIN_NUM_POLLS, POLL_S = 10, 0.5e-3
-POLLS_PER_TIMESLICE = 10  # an exchange takes Horovod's thread and Gloo's a few polls on each of the ranks
-# The last resort, in wall-clock time: after so many times the deadline, and at least so many seconds, all is ended.
-# Who shares a core with nine others comes to the deadline before it, and who waits for more cannot tell it from a hang.
+POLLS_PER_TIMESLICE = 10  # an exchange costs Horovod's and Gloo's threads a few polls on each rank
+# The last resort, in wall-clock time: everything ends after this multiple of the deadline, at least this many seconds.
+# A process that shares a core with nine others reaches its deadline first; a slower one looks like a hang.
 SLOWEST = 10
 LEAST_WALL_S = 300.0
 NANO = 1e-9
-PAGE_BYTES = 4096  # what the kernel hands out at once
+PAGE_BYTES = 4096  # how much the kernel returns at once
 LISTS_CHILDREN = Path("/proc/thread-self/children").exists()  # CONFIG_PROC_CHILDREN
 
 
@@ -51,10 +51,10 @@ NOTHING = Thread(0.0, 0.0, 0)
 
 
 def threads_of(pid: int) -> dict[int, Thread]:
-    """Return the threads of a process by their numbers; none where it has ended, or the kernel does not count."""
+    """Return the threads of a process by their numbers; none if it has ended or the kernel does not count."""
     found = {}
-    with suppress(OSError, ValueError):  # it, or one of its threads, ends while we read
-        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, no paths
+    with suppress(OSError, ValueError):  # the process or one of its threads may end while we read
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, not paths
             with suppress(OSError):
                 ran, queued, num_turns = read_file(f"/proc/{pid}/task/{name}/schedstat").split()
                 found[int(name)] = Thread(int(ran) * NANO, int(queued) * NANO, int(num_turns))
@@ -62,24 +62,24 @@ def threads_of(pid: int) -> dict[int, Thread]:
 
 
 def tree(pid: int) -> list[int]:
-    """Return a process and all below it."""
+    """Return the ids of a process and all its descendants."""
     if not LISTS_CHILDREN:
         return [pid, *(process.pid for process in below(pid))]
     found = [pid]
-    for parent in found:  # it grows meanwhile
+    for parent in found:  # the list grows meanwhile
         with suppress(OSError):  # it has just ended
-            for thread in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208  # numbers, no paths
+            for thread in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208  # numbers, not paths
                 with suppress(OSError):
                     found += map(int, read_file(f"/proc/{parent}/task/{thread}/children").split())
     return found
 
 
 def read_file(path: str) -> bytes:
-    """Return what a small file in /proc says, in a third of the time of Python's own files: it is asked often."""
+    """Return the content of a small file in /proc, three times as fast as Python's own files; it is called often."""
     file = os.open(path, os.O_RDONLY)
     try:
         content = os.read(file, PAGE_BYTES)
-        while len(content) > PAGE_BYTES // 2 and (more := os.read(file, PAGE_BYTES)):  # long ones come in parts
+        while len(content) > PAGE_BYTES // 2 and (more := os.read(file, PAGE_BYTES)):  # long files come in parts
             content += more
         return content
     finally:
@@ -87,20 +87,20 @@ def read_file(path: str) -> bytes:
 
 
 class CorrectedClock:
-    """Corrected seconds of some processes since the clock was made; `pids` returns these processes.
+    """Counts the corrected seconds of some processes since the clock was created; `pids` returns these processes.
 
-    A second in which a thread was in the queue counts as much less as it was there. It never counts less than the
-    processes used their processors together: a process that keeps one busy all the time is not held up.
+    The time that a thread was queued is subtracted, but the clock never counts less than the processor time that all
+    processes used together: a process that keeps a processor busy all the time is not held up.
     """
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
         self.corrected_s = 0.0  # until the last sample
         self._pids = pids
-        self.threads = self._sample()  # by process, what was counted then
+        self.threads = self._sample()  # the counts of that sample, by process
         self._sampled_s = time.monotonic()
 
     def tick(self) -> float:
-        """Sample the processes again, and return the seconds so far."""
+        """Sample the processes again, and return the corrected seconds so far."""
         before, now_s = by_thread(self.threads), time.monotonic()
         self.threads = self._sample()
         past_s, self._sampled_s = now_s - self._sampled_s, now_s
@@ -120,9 +120,9 @@ def since_then(threads: dict[int, Thread], before: Mapping[int, Thread]) -> dict
 
 
 def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread]:
-    """Return the threads of a process that only poll; the main one, which has the process's number, never counts.
+    """Return the threads of a process that only poll; the main thread, which has the process's number, is never one.
 
-    Example: one with 100 timeslices of 20 us each polls; one with 100 of 4 ms computes, and one with 3 sleeps.
+    Example: a thread with 100 timeslices of 20 us each polls, one with 100 of 4 ms computes, and one with 3 sleeps.
     """
     return {
         number: thread
@@ -132,32 +132,32 @@ def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread
 
 
 def held_up_s(pid: int, threads: Mapping[int, Thread]) -> float:
-    """Return how long a process may have been held up: the longest queueing of its threads, of polling ones in part."""
+    """Return how long a process may have been held up: its threads' longest queueing, reduced for polling ones."""
     polling = polling_threads(pid, threads)
     others = [thread for number, thread in threads.items() if number not in polling]
-    num_polls = POLLS_PER_TIMESLICE * sum(thread.num_timeslices for thread in others)  # so many count
+    num_polls = POLLS_PER_TIMESLICE * sum(thread.num_timeslices for thread in others)  # this many count
     shares = [min(1.0, num_polls / thread.num_timeslices) * thread.queued_s for thread in polling.values()]
     return max([0.0, *shares, *(thread.queued_s for thread in others)])
 
 
 def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
-    """Return the threads of all processes by their own numbers."""
+    """Return the threads of all processes by thread number."""
     return {number: thread for own in threads.values() for number, thread in own.items()}
 
 
 def longest_wall_s(timeout_s: float) -> float:
-    """Return how long to wait, in wall-clock time, for a deadline in corrected time; then the machine is too slow."""
+    """Return the longest wall-clock time to wait for a deadline in corrected time; then the machine is too slow."""
     return max(LEAST_WALL_S, SLOWEST * timeout_s)
 
 
 class TooSlowError(CourseKitError):
-    """The last resort in wall-clock time has passed, the deadline has not: what was waited for needs another run."""
+    """The last resort in wall-clock time came before the deadline: the work needs another run."""
 
 
 class Deadline:
-    """A deadline that no busy machine brings nearer: `timeout_s` from now of the time that `corrected_s` returns.
+    """A deadline that a busy machine does not bring nearer: `timeout_s` from now on the clock that `corrected_s` reads.
 
-    That is corrected time, as from `CorrectedClock.tick`: slower than wall-clock time, never faster.
+    That clock counts corrected time, like `CorrectedClock.tick`: it may run slower than wall-clock time, never faster.
     """
 
     def __init__(self, timeout_s: float, corrected_s: Callable[[], float]) -> None:
@@ -168,12 +168,12 @@ class Deadline:
         self._sample_s = self._started_s + min(timeout_s, TICK_S)
 
     def left_s(self) -> float:
-        """Return how long to wait before the next sample, in wall-clock seconds; 0 when the deadline has passed.
+        """Return how many wall-clock seconds to wait before the next sample; 0 once the deadline has passed.
 
-        A `TooSlowError` says that the machine gave the processes next to no time.
+        It raises a `TooSlowError` if the machine gave the processes hardly any time.
         """
         now_s = time.monotonic()
-        if now_s < self._sample_s:  # callers ask often, and a sample is expensive
+        if now_s < self._sample_s:  # callers ask often, but a sample is expensive
             return self._sample_s - now_s
         left_s = self._end_s - self._corrected_s()
         if left_s <= 0:
@@ -181,7 +181,7 @@ class Deadline:
         longest_s = longest_wall_s(self._timeout_s)
         if now_s - self._started_s > longest_s:
             raise TooSlowError(
-                f"the machine was too slow or too busy: in {longest_s:.0f} s its processes could run for "
+                f"the machine was too slow or too busy: in {longest_s:.0f} s, its processes could run for "
                 f"less than {self._timeout_s:g} s",
                 "machine.too-slow",
             )
@@ -190,5 +190,5 @@ class Deadline:
 
 
 def start_up(timeout_s: float, pid: int | None = None) -> Deadline:
-    """Return a deadline in the corrected time of a process, by default this one, and of all below it."""
+    """Return a deadline in the corrected time of a process, by default this one, and of all its descendants."""
     return Deadline(timeout_s, CorrectedClock(lambda: tree(pid or os.getpid())).tick)

@@ -1,8 +1,8 @@
-"""`tf.estimator` on TensorFlow 2.16 and later, which come without it; where TensorFlow has one, nothing is changed.
+"""`tf.estimator` for TensorFlow 2.16 and later, which come without it; earlier versions are not changed.
 
-The Estimator was always a package of its own, tensorflow-estimator, and its last release still works but for a few
-imports of what TensorFlow has given up. Import this module before Horovod, whose hook for Estimators is only made where
-TensorFlow has an Estimator.
+The Estimator was always a separate package, tensorflow-estimator. Its last release still works, except for a few
+imports of names that TensorFlow has dropped. Import this module before Horovod, which defines its Estimator hook
+only if TensorFlow has an Estimator.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ PACKAGE = "tensorflow_estimator"
 
 
 def _bring_back() -> None:
-    """Set `tf.estimator`; refuse where the package is not installed, or Horovod has been imported before."""
+    """Set `tf.estimator`; raise an error if the package is not installed or Horovod has already been imported."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.submodule_search_locations is None:
         raise CourseKitError(
-            f"TensorFlow {tf.__version__} has no Estimator, and its package is not installed: "
+            f"TensorFlow {tf.__version__} has no Estimator, and the separate package is not installed: "
             "pip install tensorflow-estimator==2.15.0",
             "estimator.missing",
         )
@@ -33,9 +33,9 @@ def _bring_back() -> None:
         raise CourseKitError(
             "import coursekit.estimator before horovod.tensorflow, which needs tf.estimator", "estimator.imported-late"
         )
-    # In place of the package's own __init__: that one imports the interface of TensorFlow 1, with its part for TPUs.
+    # This replaces the package's own __init__, which imports the interface of TensorFlow 1, including its TPU part.
     _stand_in(PACKAGE, __path__=list(spec.submodule_search_locations))
-    # A decorator: TensorFlow no longer keeps a list of the Estimator's names.
+    # A decorator that does nothing: TensorFlow no longer keeps a list of the Estimator's names.
     _stand_in(f"{PACKAGE}.python.estimator.estimator_export", estimator_export=lambda *_, **__: lambda symbol: symbol)
     _stand_in(
         "tensorflow.python.distribute.estimator_training",
@@ -46,7 +46,7 @@ def _bring_back() -> None:
 
 
 def _stand_in(name: str, **attributes: Any) -> None:
-    """Let a module of this name be imported that has these attributes alone."""
+    """Register a module of this name that has only these attributes, so that it can be imported."""
     module = sys.modules[name] = ModuleType(name)
     module.__dict__.update(attributes)
     parent, _, own_name = name.rpartition(".")
@@ -55,14 +55,14 @@ def _stand_in(name: str, **attributes: Any) -> None:
 
 
 def _init_run_config(config: Any, tf_config: dict[str, Any]) -> None:
-    """Finish a `RunConfig` that has a strategy: on one machine it needs nothing."""
+    """Finish a `RunConfig` that has a strategy; on one machine, it needs nothing else."""
     if tf_config.get("cluster"):
         raise CourseKitError(
             f"with TensorFlow {tf.__version__} an Estimator cannot use a strategy on several machines: "
-            "leave TF_CONFIG out, or train with Keras and tf.distribute.MultiWorkerMirroredStrategy",
+            "unset TF_CONFIG, or train with Keras and tf.distribute.MultiWorkerMirroredStrategy",
             "estimator.several-machines",
         )
-    config._init_distributed_setting_from_environment_var(tf_config)  # noqa: SLF001  # what TensorFlow called here
+    config._init_distributed_setting_from_environment_var(tf_config)  # noqa: SLF001  # TensorFlow called this here
 
 
 if not hasattr(tf, "estimator"):

@@ -1,4 +1,4 @@
-"""Files of our own: written in one step, so that nobody ever reads half of one, and locks on them."""
+"""Writes the kit's own files in one step, so that nobody reads a half-written file; and locks files."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ OnWrite = Callable[[str, "Path"], None]
 """Called with "written", "unchanged" or "removed" for each file."""
 
 
-LONGEST_WRITE_S = 24 * 3600.0  # far longer than a write takes, and than two nodes' clocks differ
+LONGEST_WRITE_S = 24 * 3600.0  # far longer than any write, and than any difference between two nodes' clocks
 
 
 def no_report(_verdict: str, _path: Path) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
-    """Write a whole file or nothing, in a folder that is made if it is missing.
+    """Write a whole file or nothing; its folder is created if it is missing.
 
-    Its permissions are by default for its owner alone; with None those that the process gives to every new file.
+    By default, only the owner may read or write the file; with None, it gets the permissions of any new file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # By chance: on two nodes of a shared file system, or in two containers, processes can have the same id.
+    # Random, because processes on two nodes of a shared file system, or in two containers, can have the same id.
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with unfinished.open("xb") as file:
@@ -39,32 +39,32 @@ def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
             unfinished.chmod(mode)
         unfinished.replace(path)
     except OSError as error:
-        error.filename = str(path)  # a full disk names no file, and others the unfinished one
+        error.filename = str(path)  # with a full disk, it names no file; otherwise, the unfinished one
         raise
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what killed processes have left below a folder: old ones only, as another node may write just now."""
+    """Remove unfinished files of killed processes below a folder, but only old ones: another node may be writing."""
     for path in folder.rglob(".*.tmp"):
-        with suppress(FileNotFoundError):  # it is finished now, or another one was quicker
+        with suppress(FileNotFoundError):  # it has just been finished, or another process removed it
             if path.is_file() and path.stat().st_mtime < time.time() - LONGEST_WRITE_S:
                 path.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text that others may read, whole or not at all."""
+    """Write a text file that others may read, whole or not at all."""
     write_file(path, text.encode(), mode=None)
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write plain data as JSON that others may read, whole or not at all."""
+    """Write plain data as a JSON file that others may read, whole or not at all."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
 def write_if_changed(path: Path, data: bytes, report: OnWrite = no_report) -> None:
-    """Write a file that others may read; leave it alone when it holds `data` already."""
+    """Write a file that others may read; leave it alone if it already holds `data`."""
     if path.is_file() and path.read_bytes() == data:
         report("unchanged", path)
         return
@@ -74,12 +74,12 @@ def write_if_changed(path: Path, data: bytes, report: OnWrite = no_report) -> No
 
 @contextmanager
 def locked(path: Path, refusal: str = "") -> Iterator[None]:
-    """Hold a lock file, which is made and stays; the lock ends with the process, however it ends.
+    """Hold a lock on a file, which is created and stays; the lock ends with the process, however that ends.
 
-    Without `refusal` it waits for who holds it, and goes on without a lock where files cannot be locked.
+    Without `refusal`, wait until no other process holds the lock, and continue without one if files cannot be locked.
 
     Raises:
-        CourseKitError: the refusal, as another process holds it.
+        CourseKitError: the refusal, because another process holds the lock.
     """
     with path.open("w", encoding="utf-8") as lock:
         try:

@@ -1,7 +1,7 @@
-"""The framework of a lab's ranks: what their server imports before it forks them.
+"""The framework of a lab's ranks, which their server imports before it forks them.
 
-It is a property of the lab (`framework` in `lab.toml`). A notebook chooses it by `ranks.warm_up("torch")`, a grader for
-each submission; the environment tells it to servers, ranks, and the tasks of a job step.
+It is a property of the lab (`framework` in `lab.toml`). A notebook chooses it with `ranks.warm_up("torch")`, a grader
+for each submission; an environment variable passes it to servers, ranks, and the tasks of a job step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ VARIABLE = "COURSEKIT_FRAMEWORK"
 HOROVOD, TORCH = "horovod", "torch"
 MODULES = {
     HOROVOD: ("numpy", "tensorflow", "horovod.tensorflow", "horovod.tensorflow.keras"),
-    # PyTorch imports its parts for distributed training when they are first used, which takes each rank a second.
+    # PyTorch imports its parts for distributed training on first use, which would cost each rank a second.
     TORCH: (
         *("numpy", "torch", "torch.distributed.optim", "torch.distributed.fsdp", "torch.nn.parallel"),
         *("torch.utils.data.distributed", "torch.distributed.algorithms.join"),
@@ -27,7 +27,7 @@ def chosen() -> str:
 
 
 def choose(framework: str) -> None:
-    """Let ranks that this process starts from now on be of a framework."""
+    """Set the framework of the ranks that this process starts from now on."""
     if framework not in MODULES:
         raise ValueError(f"framework must be one of {', '.join(MODULES)}, not {framework!r}")
     os.environ[VARIABLE] = framework

@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 
 FORMAT = "%(asctime)s %(process)d %(levelname)s %(message)s"
-VARIABLE = "COURSEKIT_LOG"  # tells workers where the log is; nothing in a sandbox gets it
+VARIABLE = "COURSEKIT_LOG"  # passes the path of the log to workers; never set in a sandbox
 
 
 @contextmanager
 def log_to(path: Path) -> Iterator[None]:
-    """Write what the kit logs within the block into a file, in this process and in the workers that it starts."""
-    with suppress(OSError):  # a full disk is told by what needs it
+    """Write what the kit logs within the block to a file, from this process and the workers that it starts."""
+    with suppress(OSError):  # code that needs the disk reports that it is full
         path.parent.mkdir(exist_ok=True)
     logger, handler = logging.getLogger("coursekit"), logging.FileHandler(path, encoding="utf-8", delay=True)
     handler.handleError = lambda _: None  # type: ignore[assignment,method-assign]  # as above
@@ -35,7 +35,7 @@ def log_to(path: Path) -> Iterator[None]:
 
 
 def log_to_stderr() -> None:
-    """Write what the kit logs on stderr, too, until this process ends."""
+    """Also write what the kit logs to stderr, until this process ends."""
     logging.basicConfig(format=FORMAT)
     logging.getLogger("coursekit").setLevel(logging.INFO)
 

@@ -1,4 +1,4 @@
-"""Pages of HTML, filled from a template: all text is escaped, and stands without control characters."""
+"""HTML pages filled from templates: all text is escaped, and control characters are replaced."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from coursekit.text import printable
 
 
 def page_template(name: str, *folders: Path, **filters: Callable[..., Any]) -> Template:
-    """Return a template of HTML from the first of the folders that has it; what is not defined is an error.
+    """Return an HTML template from the first of the folders that has it; an undefined variable is an error.
 
-    It may include the style that reports share, `page_style.css.j2`.
+    The template may include `page_style.css.j2`, the style that all reports share.
     """
     environment = Environment(
         loader=FileSystemLoader([*folders, Path(__file__).parent]),

@@ -1,4 +1,4 @@
-"""Where things are: the course checkout, this package, what hides its packages, room for sockets, Node.js."""
+"""Where things are: the course checkout, this package, packages that hide others, folders for sockets, Node.js."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from coursekit.text import first_few
 
 ROOT_VARIABLE = "COURSEKIT_ROOT"
 PACKAGE = Path(__file__).resolve().parent
-SOCKET_BYTES = 107  # of a path, on Linux
+SOCKET_BYTES = 107  # the most that a path may have on Linux
 
 
 def find_root(start: Path | None = None) -> Path:
     """Return the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
 
-    It is the one that `$COURSEKIT_ROOT` names, else the nearest one above `start`, by default the working directory.
+    `$COURSEKIT_ROOT` names it; otherwise, it is the nearest one from `start` upwards, by default the working directory.
 
     Raises:
         CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not one.
@@ -37,8 +37,8 @@ def find_root(start: Path | None = None) -> Path:
         root = Path(named).resolve()
         if not _is_root(root):
             raise CourseKitError(
-                f"${ROOT_VARIABLE} is {named}, which holds no solutions/ and pyproject.toml, and is not a students' "
-                "copy: set it to the checkout.",
+                f"${ROOT_VARIABLE} is {named}, which is neither a checkout, with solutions/ and pyproject.toml, nor a "
+                "students' copy: set it to the checkout.",
                 "checkout.wrong-root",
             )
         return root
@@ -54,39 +54,39 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    """Say whether the labs' facts are here: in `solutions/`, or in the `labs/` of a students' copy."""
+    """Return whether this folder describes the labs: in `solutions/`, or in the `labs/` of a students' copy."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
 
 
 def socket_folder(num_bytes: int) -> str:
-    """Return a folder for temporary ones with sockets: that of TMPDIR, or one where its path is too long for them.
+    """Return a folder for temporary folders with sockets: TMPDIR's, or another one if that path is too long for them.
 
     Args:
-        num_bytes: how long a socket's path may be in it; the whole path has at most 107 bytes.
+        num_bytes: how long a socket's path within the folder may be; the whole path has at most 107 bytes.
 
     Raises:
-        CourseKitError: there is none.
+        CourseKitError: there is no such folder.
     """
     of_user = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
     folders = dict.fromkeys((tempfile.gettempdir(), "/tmp", of_user, "/var/tmp", "/dev/shm"))  # noqa: S108
     for folder in folders:
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as trial:  # not all that can be written can have one
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as trial:  # some writable folders cannot hold sockets
             path = Path(f"{folder}/{secrets.token_hex(8)}".ljust(len(folder) + num_bytes, "-"))
             trial.bind(str(path))
             path.unlink()
             return folder
     raise CourseKitError(
-        f"none of {', '.join(folders)} can have sockets: set TMPDIR to a folder that you may write, "
+        f"none of {', '.join(folders)} can hold sockets: set TMPDIR to a folder that you may write to, "
         f"with a path of at most {SOCKET_BYTES - num_bytes} bytes.",
         "sockets.no-folder",
     )
 
 
 def shadowed() -> str:
-    """Return in words which of this environment's packages are hidden behind others, and what to do; '' for none.
+    """Return which of this environment's packages are hidden by others and what to do, in words; '' if none are.
 
-    What PYTHONPATH names comes ahead of an environment; what the home folder has, of one that is not a venv.
+    PYTHONPATH comes before any environment's packages; the home folder comes before those of a non-venv environment.
     """
     own, named = Path(sysconfig.get_path("purelib")), os.environ.get("PYTHONPATH", "")
     of_variable = [str(Path(folder).absolute()) for folder in named.split(os.pathsep)] if named else []
@@ -105,7 +105,7 @@ def shadowed() -> str:
 
 
 def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
-    """Yield the modules of a folder that are found in another one, if that comes first; those of namespaces, too."""
+    """Yield the environment's modules that a folder hides if it comes first, including those in namespace packages."""
     if Path(folder).resolve() == own.resolve():
         return
     for name in sorted({path.name.partition(".")[0] for path in own.glob("*")}):
@@ -118,15 +118,15 @@ def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
 
 
 def closed_to_others(python: str = sys.executable, environment: str = sys.prefix) -> str:
-    """Return in words why accounts that could read this environment cannot start its Python, or ''."""
+    """Return why other accounts that can read this environment cannot start its Python, in words, or ''."""
     program = Path(python).resolve()
-    around = Path(environment).resolve().parents  # who cannot enter these does not get as far
+    around = Path(environment).resolve().parents  # accounts that cannot enter these cannot read the environment either
     closed = [folder for folder in program.parents if folder not in around and not folder.stat().st_mode & S_IXOTH]
     return f"no other account can use it: {program} lies in {closed[-1]}, which only its owner enters" if closed else ""
 
 
 def node() -> str:
-    """Return the path of Node.js itself: the `node` of .venv/bin is a script around it, which a signal would not pass.
+    """Return the path of Node.js itself: the `node` in .venv/bin is a wrapper script, which does not pass on signals.
 
     Raises:
         CourseKitError: Node.js was not found.

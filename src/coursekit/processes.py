@@ -1,7 +1,7 @@
-"""Processes: signals to stop and to main threads, and the end of all that another one has started.
+"""Processes: stop signals, signals to main threads, and how to end everything that a process has started.
 
-A kernel starts ranks, which may start processes of their own, in sessions of their own, whose parents may be gone.
-A mark in the environment, inherited by all of them, finds those that no longer hang below the kernel.
+A kernel starts ranks, which may start more processes, in separate sessions and with parents that may be gone.
+A mark in the environment, which all of them inherit, finds those that are no longer below the kernel.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import psutil
 MARK = "COURSEKIT_RUN_FOLDER"
 TERMINATE_GRACE_S = 3.0
 KILL_GRACE_S = 5.0
-HUGE_PAGE_BYTES = 2 << 20  # of x86-64, and of ARM with pages of 4 KiB
+HUGE_PAGE_BYTES = 2 << 20  # on x86-64, and on ARM with pages of 4 KiB
 _MADV_COLLAPSE = 25  # Linux 6.1
-SIGNAL_STATUS = 128  # a shell's exit status for what a signal has ended is this and the signal's number
+SIGNAL_STATUS = 128  # a shell's exit status for a command that a signal ended is this plus the signal's number
 INTERRUPTED_STATUS = SIGNAL_STATUS + signal.SIGINT  # after Ctrl-C
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ending a kernel and its ranks takes a few seconds; an impatient second Ctrl-C must not cut that short.
@@ -32,12 +32,12 @@ TIDYING_S = 20.0
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-# The system call `tgkill`, by processor: the C library offers it since glibc 2.30 only.
+# The number of the system call `tgkill`, by architecture: the C library offers it only since glibc 2.30.
 _TGKILL = {"x86_64": 234, "aarch64": 131}.get(platform.machine())
 
 
 class StopSignals:
-    """Raise KeyboardInterrupt in the main thread for each signal that asks to stop; the first is in `received`."""
+    """Raises KeyboardInterrupt in the main thread when a signal asks to stop; `received` is the first such signal."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -45,14 +45,14 @@ class StopSignals:
 
     @property
     def status(self) -> int:
-        """The exit status of a command that stopped for this signal; without one, that after Ctrl-C."""
+        """The exit status of a command that this signal stopped; without a signal, the status after Ctrl-C."""
         return SIGNAL_STATUS + (self.received or signal.SIGINT)
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Raise during a `with` block, and leave signals as they were before."""
-        # SIGHUP that nohup switched off stays off. SIGINT does not: a shell's script switches it off in what it starts
-        # with `&`, and then nothing but a signal that cannot tidy up would end this.
+        """Raise during a `with` block, then restore the earlier handling of signals."""
+        # If nohup switched SIGHUP off, it stays off. SIGINT does not: a shell script switches it off in what it starts
+        # with `&`, and then only a signal that allows no tidying up would end this process.
         awake = [n for n in STOPPING if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         before = [(number, signal.signal(number, self._on_signal)) for number in awake]
         try:
@@ -101,7 +101,7 @@ def below(pid: int) -> list[psutil.Process]:
 
 
 def kill_below(pid: int) -> None:
-    """Kill the descendants of a process, also those that they start meanwhile; give up after `KILL_GRACE_S`."""
+    """Kill the descendants of a process, including those that they start meanwhile; give up after `KILL_GRACE_S`."""
     deadline_s = time.monotonic() + KILL_GRACE_S
     while alive := [process for process in below(pid) if is_alive(process)]:
         for process in alive:
@@ -118,32 +118,32 @@ def marked_processes(folder: Path) -> set[psutil.Process]:
 
 
 def end_marked(folder: Path) -> None:
-    """End what any kernel that worked in this folder or below it left behind, also what is started while we look."""
+    """End all processes left by kernels that worked in this folder or below it, including those started meanwhile."""
     while remaining := marked_processes(folder):
         end_all(remaining)
 
 
 def use_huge_pages() -> None:
-    """Move this process's memory into huge pages where the kernel can, so that forks are cheaper (madvise(2)).
+    """Move this process's memory into huge pages if the kernel can, so that forks become cheaper (madvise(2)).
 
-    A fork copies an entry for each page, and its end drops them again. Of a process with TensorFlow, 190 MB in pages of
-    4 KiB are 48,000 entries; with 126 of them in 63 huge pages, a fork and its end took 6 ms instead of 13.
-    A page that a child writes to is still copied alone. Older kernels refuse, and all stays as it is.
+    A fork copies one entry per page, and the end of the child drops them again. A process with TensorFlow has 190 MB in
+    pages of 4 KiB, or 48,000 entries; with 126 MB of them in 63 huge pages, a fork and its end took 6 ms instead of 13.
+    If a child writes to a page, still only that page is copied. Older kernels refuse, and nothing changes.
     """
     library = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
         first, end, inode = re.match(r"(\w+)-(\w+) \S+ \S+ \S+ (\d+)", line).groups()  # type: ignore[union-attr]
         start = -(-int(first, 16) // HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES
         length = int(end, 16) // HUGE_PAGE_BYTES * HUGE_PAGE_BYTES - start
-        if inode == "0" and length > 0:  # no file
+        if inode == "0" and length > 0:  # not a file
             library.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_COLLAPSE)
 
 
 def pss_bytes(pid: int) -> int:
-    """Return the memory of a process, a page that n processes share counted as 1/n of it (PSS); 0 if it is gone.
+    """Return the memory of a process, counting a page that n processes share as 1/n page (PSS); 0 if it is gone.
 
     Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
-    once for each of them.
+    once per rank.
 
     Raises:
         PermissionError: this account may not read it.
@@ -156,7 +156,7 @@ def pss_bytes(pid: int) -> int:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Return whether a process still does something; one that only waits to be buried does not."""
+    """Return whether a process is alive; a zombie, which only waits to be reaped, is not."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
@@ -166,14 +166,14 @@ def is_alive(process: psutil.Process) -> bool:
 def _worked_in(process: psutil.Process, folder: str) -> bool:
     try:
         mark = process.environ().get(MARK, "")
-    except (psutil.Error, OSError):  # other people's hide it, and are not ours
+    except (psutil.Error, OSError):  # other users' processes hide it, and are not ours
         return False
     ours = mark == folder or mark.startswith(folder + os.sep)
     return ours and process.pid != os.getpid() and is_alive(process)
 
 
 def plain_environment() -> dict[str, str]:
-    """Return the environment of daemons: nothing of a surrounding job, database or Slurm leaks into them."""
+    """Return an environment for daemons, into which no surrounding job, database or Slurm leaks."""
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": os.environ.get("HOME", "/root"),
@@ -182,10 +182,10 @@ def plain_environment() -> dict[str, str]:
 
 
 def signal_main_thread(pid: int, number: int) -> None:
-    """Send a signal to the main thread of a process; a `ProcessLookupError` says that it has ended.
+    """Send a signal to the main thread of a process; raise a `ProcessLookupError` if it has ended.
 
-    With `os.kill` the kernel takes another thread while the main one has a signal to handle. Python handles all signals
-    in the main thread, which is not woken then: of two signals sent together the second may go unheard for long.
+    With `os.kill`, the kernel picks another thread while the main one has a signal to handle. Python handles signals
+    in the main thread, which is not woken then: if two signals arrive together, the second may go unnoticed for long.
     """
     if _TGKILL is None:
         os.kill(pid, number)
@@ -195,10 +195,10 @@ def signal_main_thread(pid: int, number: int) -> None:
 
 
 def has_ended(child: int) -> bool:
-    """Whether a child of this process has ended; one that has is waited for."""
+    """Return whether a child of this process has ended; if it has, reap it."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] == child
-    except ChildProcessError:  # somebody else has waited for it
+    except ChildProcessError:  # something else has reaped it
         return True
 
 
@@ -208,12 +208,12 @@ def end_with_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever descendants leave behind, so that it can be found and ended."""
+    """Become the parent of orphaned descendants, so that they can be found and ended."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def kill_descendants() -> None:
-    """Kill and reap everything below this process, which has adopted its orphans."""
+    """Kill and reap all descendants of this process, which has adopted its orphans."""
     while children := psutil.Process().children(recursive=True):
         for child in children:
             with suppress(psutil.NoSuchProcess):

@@ -1,7 +1,7 @@
-"""Quizzes of the labs: one choice each, without points, to be tried as often as one likes.
+"""Quizzes in the labs: one choice each, without points, and with as many attempts as the student likes.
 
-What is right, and why each choice is or is not, stands below the choice in a form that nobody reads by accident: in
-base64, as the pieces of `coursekit.solution_snippet`. Nothing of it is counted anywhere.
+The right answer, and a reason for each choice, follow the choice in a form that nobody reads by accident: in
+base64, like the pieces of `coursekit.solution_snippet`. Answers are not counted anywhere.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 LETTERS = "ABCD"
-NUM_COLUMNS = 88  # of a line: JupyterLab breaks longer ones inside words
+NUM_COLUMNS = 88  # of a line: JupyterLab breaks longer lines inside words
 
 
 def listed(letters: Iterable[str]) -> str:
-    """Return letters as a text names them, such as "A, B or C"."""
+    """Return letters as a list for a sentence, such as "A, B or C"."""
     *others, last = letters
     return f"{', '.join(others)} or {last}"
 
 
 def fold(right: str, explanations: Sequence[str]) -> str:
-    """Return what `explain` unfolds: of each choice its explanation, one line, then the letter of the right one."""
+    """Return the text that `explain` unfolds: one line of explanation per choice, then the letter of the right one."""
     return base64.b64encode("\n".join([*explanations, right]).encode()).decode()
 
 
 def explain(choice: object, folded: str) -> None:
-    """Print whether a choice is right, and why or why not; whatever stands in its place gets a sentence, no error.
+    """Print whether a choice is right, and why or why not; anything that is not a choice gets a message, not an error.
 
     Args:
         choice: a letter, as the student wrote it.
-        folded: what `fold` made.
+        folded: what `fold` returned.
     """
     print(textwrap.fill(_message(choice, folded), NUM_COLUMNS))
 
@@ -41,7 +41,7 @@ def _message(choice: object, folded: str) -> str:
         explanations = dict(zip(LETTERS, lines))
         wanted = listed(explanations)
     except ValueError:  # not base64, not text, or too few lines
-        return "This quiz is not whole: take its cell from the lab's notebook again. [quiz.damaged]"
+        return "This quiz is incomplete: copy its cell from the lab's notebook again. [quiz.damaged]"
     letter = str(choice or "").strip().upper()
     if not letter:
         return f"Nothing is chosen yet: write {wanted} between the quotes, and run this cell again. [quiz.no-choice]"

@@ -1,7 +1,7 @@
-"""A piece of the solution for a student who is stuck: later sections can use it, but it gives no points.
+"""A piece of the solution for a student who is stuck: later sections can use it, but it earns no points.
 
-The text of an exercise offers its piece folded away, and in a form that nobody reads by accident: in base64.
-A student who decodes it by hand has copied an answer, as from anywhere else; the call of `take` shows in the hand-in.
+The text of an exercise offers its piece folded, and in a form that nobody reads by accident: in base64.
+A student who decodes it by hand has copied an answer, as from any other source; a call of `take` shows in the hand-in.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 
-JOINT = re.compile(r"""["']\s*\+?\s*["']""")  # of a text that is written in parts
+JOINT = re.compile(r"""["']\s*\+?\s*["']""")  # between the parts of a string written in several parts
 WRAPPED = re.compile(r"[A-Za-z0-9_-]{40,}=*")
 
 _taken: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}  # by check, the notebook's names and the piece
 
 
 def wrap(checks: Sequence[str], source: str) -> str:
-    """Return what `take` takes: the source of a function, and the names of the checks that give no points for it."""
+    """Return the argument of `take`: a function's source, and the names of the checks that give no points for it."""
     return base64.urlsafe_b64encode("\n\n".join(["\n".join(checks), source]).encode()).decode()
 
 
 def take(piece: str) -> Callable[..., Any]:
-    """Return the function of a wrapped piece; it finds other pieces by name where this is called, as if written there.
+    """Return the function in a wrapped piece; it finds other names in the caller's notebook, as if written there.
 
     Raises:
-        CourseKitError: the text is not a whole piece.
+        CourseKitError: the text is not a complete piece.
     """
     checks, source = _unwrap(piece)
     if not source:
         raise CourseKitError(
-            "this is no piece of a solution: copy all lines from the exercise's text.", "piece.damaged"
+            "this is not a complete piece of a solution: copy all its lines from the exercise's text.", "piece.damaged"
         )
     names = sys._getframe(1).f_globals  # noqa: SLF001  # the notebook's
     found: dict[str, Callable[..., Any]] = {}
@@ -47,9 +47,9 @@ def take(piece: str) -> Callable[..., Any]:
 
 
 def is_taken(check: str) -> bool:
-    """Return whether what this check looks at is a piece that was taken, and still stands in the notebook.
+    """Return whether this check looks at a piece that was taken and is still in the notebook.
 
-    That is so, too, where an answer of one's own stands below it in one cell: the judge sees the hand-in's source.
+    It is also true if the student's own answer follows the piece in the same cell: the judge sees the hand-in's source.
     """
     names, piece = _taken.get(check, ({}, None))
     functions = [value for value in names.values() if isinstance(value, FunctionType)]
@@ -58,13 +58,13 @@ def is_taken(check: str) -> bool:
 
 
 def checks_of_pieces(source: str) -> set[str]:
-    """Return the checks that give no points, since a piece of theirs stands in this source outside of comments."""
+    """Return the checks that give no points because this source contains a piece for them outside of comments."""
     text = "\n".join(line.partition("#")[0] for line in source.splitlines())
     return {check for piece in WRAPPED.findall(JOINT.sub("", text)) for check in _unwrap(piece)[0]}
 
 
 def _unwrap(piece: str) -> tuple[list[str], str]:
-    """Return the checks and the source that a text holds; nothing where it is only a long name."""
+    """Return the checks and the source in a text; both are empty if it is only a long name."""
     try:
         checks, _, source = base64.urlsafe_b64decode(piece).decode().partition("\n\n")
     except ValueError:

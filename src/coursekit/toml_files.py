@@ -1,8 +1,8 @@
 """TOML files read into frozen dataclasses, strictly: unknown keys, missing keys and wrong types are errors.
 
-A dataclass is the whole description of a file.
-A field of another dataclass is a table, a field without a default is a key that must be there,
-and `Annotated[int, AtLeast(1)]` or `Annotated[tuple[str, ...], MAY_BE_EMPTY]` say what a type cannot.
+A dataclass describes a whole file.
+A field whose type is another dataclass is a table, a field without a default is a required key,
+and `Annotated[int, AtLeast(1)]` or `Annotated[tuple[str, ...], MAY_BE_EMPTY]` express what a type cannot.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class AtLeast:
 
 
 class ValueFaultError(CourseKitError):
-    """The value of a key is not as the dataclass wants it."""
+    """The value of a key does not fit the dataclass."""
 
     def __init__(self, where: str, key: tuple[str, ...], sentence: str, code: str) -> None:
         *tables, name = key
@@ -46,39 +46,39 @@ class ValueFaultError(CourseKitError):
 
 
 def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
-    """Read a TOML file into the dataclass that describes it, with fields `given` that must not stand in the file.
+    """Read a TOML file into the dataclass that describes it; the fields in `given` must not be in the file.
 
-    Messages call it `shown_as`, by default by its path.
+    Messages call the file `shown_as`, by default its path.
 
     Raises:
-        CourseKitError: the file cannot be read, or anything in it is not as `cls` says; the message names file and key.
+        CourseKitError: the file cannot be read, or does not fit `cls`; the message names the file and the key.
     """
     where = shown_as or str(path)
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad puts a mark before it
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad puts a byte order mark first
     except FileNotFoundError:
-        raise CourseKitError(f"{where} is missing: write it.", "toml.missing") from None
+        raise CourseKitError(f"{where} is missing: create it.", "toml.missing") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseKitError(f"{where} is not valid TOML: {error}.", "toml.not-valid") from None
     return read(cls, table, where, **given)
 
 
 def read(cls: type[T], table: object, where: str, **given: object) -> T:
-    """Read a dataclass from a table that came from elsewhere, such as the header of a deck; see `load`."""
+    """Read a dataclass from a table that was parsed elsewhere, such as the header of a deck; see `load`."""
     return _read_table(cls, _expect(table, dict, "a table", where, ("all of it",)), where, (), given)
 
 
 def _read_table(
     cls: type[T], table: Mapping[str, object], where: str, key: tuple[str, ...], given: Mapping[str, object]
 ) -> T:
-    expected = [field for field in fields(cls) if field.name not in given]  # type: ignore[arg-type]  # it is a dataclass
+    expected = [field for field in fields(cls) if field.name not in given]  # type: ignore[arg-type]  # a dataclass
     allowed = [field.name for field in expected]
     needed = [one.name for one in expected if one.default is MISSING and one.default_factory is MISSING]
     here = f"{where} [{'.'.join(key)}]" if key else where
     if unknown := sorted(set(table) - set(allowed)):
-        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed are {', '.join(allowed)}.", "toml.unknown-key")
+        raise CourseKitError(f"{here}: unknown key(s) {unknown}; allowed: {', '.join(allowed)}.", "toml.unknown-key")
     if missing := [name for name in needed if name not in table]:
-        raise CourseKitError(f"{here}: missing key(s) {missing}; needed are {', '.join(needed)}.", "toml.missing-key")
+        raise CourseKitError(f"{here}: missing key(s) {missing}; required: {', '.join(needed)}.", "toml.missing-key")
     hints = get_type_hints(cls, include_extras=True)
     values = {name: _read_value(hints[name], value, where, (*key, name)) for name, value in table.items()}
     return cls(**given, **values)

@@ -1,1 +1,1 @@
-"""For the authors of the kit: what tests its tests, measures it, and makes its lecture and its book."""
+"""Tools for the kit's authors: they test its tests, measure it, and build its lecture and its book."""

@@ -1,8 +1,8 @@
-"""Which tests of a notebook a changed answer can affect, and which cells they need to run.
+"""Find the tests of a notebook that a changed answer can affect, and the cells that these tests need.
 
-Cells know each other by names only. A test that uses no name, directly or through other cells, that the answer's cells
-bind does the same as with the solution, so running it for each of a hundred answers would only take time.
-In doubt a cell counts as affected (see `coursekit.labs.cells`).
+Only names connect cells. If a test uses no name that the answer's cells bind, directly or through other cells, it gives
+the same result as with the solution. Running it for each of a hundred answers would only waste time.
+In doubt, a cell counts as affected (see `coursekit.labs.cells`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NO_NAMES = Names(frozenset(), frozenset())
 
 
 class LabCells:
-    """The code cells of a lab's source, and what an answer to it can affect."""
+    """The code cells of a lab's source, with methods that find what an answer can affect."""
 
     def __init__(self, cells: Sequence[NotebookNode]) -> None:
         self.cells = [cell for cell in cells if cell.cell_type == "code"]
@@ -28,26 +28,26 @@ class LabCells:
         self.names = [names_of(cell.source) for cell in self.cells]
 
     def tests_in_reach(self, answers: Mapping[str, str], merged: Mapping[str, str] | None = None) -> frozenset[str]:
-        """Return the ids of the tests that an answer can reach; `answers` maps ids of cells to new sources.
+        """Return the ids of the tests that an answer can affect; `answers` maps cell ids to new sources.
 
-        `merged` does so for all answers of a run: what those beside this one use may lie in its reach, too.
+        `merged` is the same mapping for all answers of a run, because they may use names that this answer binds.
         """
         return frozenset(self.ids[i] for i in self.tests & self._changed(answers, merged or answers))
 
     def tests_in_direct_reach(self, answers: Mapping[str, str]) -> frozenset[str]:
-        """Return the ids of the tests that an answer can reach, but not only through another answer of the lab.
+        """Return the ids of the tests that an answer can affect without going through another answer of the lab.
 
-        Example: `train` calls `shard`, and `try_train(train)` is tested: the answer `shard` reaches that test, not
-        directly.
+        Example: `train` calls `shard`, and `try_train(train)` is tested. The answer `shard` affects this test only
+        through another answer, so the test is not returned.
         """
         others = {i for i, cell in enumerate(self.cells) if is_solution(cell) and self.ids[i] not in answers}
         names = [NO_NAMES if i in others else names for i, names in enumerate(self._names(answers))]
         return frozenset(self.ids[i] for i in self.tests & self._changed_by(answers, names))
 
     def cells_to_run(self, answers: Mapping[str, str], left_out: Collection[str] = ()) -> list[NotebookNode]:
-        """Return the code cells to run for an answer, in their order; all of them when it replaces none.
+        """Return the code cells to run for an answer, in notebook order; all of them if it replaces no cell.
 
-        `answers` maps ids of cells to new sources, `left_out` holds ids of tests that are not run in any case.
+        `answers` maps cell ids to new sources; `left_out` holds the ids of tests that must not run.
         """
         if not answers:
             return self.cells
@@ -59,7 +59,7 @@ class LabCells:
         return [cell for i, cell in enumerate(self.cells) if i in wanted]
 
     def _names(self, answers: Mapping[str, str]) -> list[Names]:
-        """Return the names of each cell, old and new: one that the answer forgets to bind is missed by tests of it."""
+        """Return each cell's old and new names: tests must also run if an answer forgets to bind a name."""
         return [together((names, names_of(answers.get(name, "")))) for name, names in zip(self.ids, self.names)]
 
     def _changed(self, answers: Mapping[str, str], merged: Mapping[str, str]) -> set[int]:
@@ -71,7 +71,7 @@ class LabCells:
 
 
 def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, Names], bool]) -> set[int]:
-    """Add cells that belong to those chosen, until none is left: functions may use names that are bound below them."""
+    """Add cells that belong to those chosen until none is left; functions may use names that are bound further down."""
     chosen = set(start)
     while True:
         others = together(names[i] for i in chosen)
@@ -82,7 +82,7 @@ def _closure(start: set[int], names: Sequence[Names], belongs: Callable[[Names, 
 
 
 def together(names: Iterable[Names]) -> Names:
-    """Return the names of several cells."""
+    """Return the combined names of several cells."""
     all_names = list(names)
     bound = frozenset().union(*(one.bound for one in all_names))
     return Names(bound, frozenset().union(*(one.used for one in all_names)))

@@ -1,4 +1,4 @@
-"""Programs on ranks that Open MPI's `mpirun` starts on this machine."""
+"""Run programs on ranks that Open MPI's `mpirun` starts on this machine."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def run_by_mpirun(  # noqa: PLR0913  # the settings of a launch
     environ: Mapping[str, str] | None = None,
     timeout_s: float,
 ) -> str:
-    """Run a program on CPUs, with a folder of its own that marks its processes; return what its ranks printed.
+    """Run a program on CPU ranks and return what they printed; a private folder marks the program's processes.
 
-    None of them is left at the end. How it ended is told by what it has written into the folder.
+    No process is left at the end. The exit status is ignored: look at what the program has written into the folder.
 
     Raises:
         CourseKitError: it took longer than `timeout_s`.

@@ -1,4 +1,4 @@
-"""Checks of students' answers: each one holds a named property and says what is missing when it does not."""
+"""Checks of students' answers: each tests a named property, and says what is missing if it does not hold."""
 
 from coursekit.checks.check import CheckError, check, hand_in_report, require
 

@@ -1,4 +1,4 @@
-"""The frame around every check: its name, section and random inputs, what it says, and what was checked so far."""
+"""The frame around each check: its name, its section, its random inputs, its message, and the results so far."""
 
 import itertools
 import os
@@ -21,29 +21,29 @@ from coursekit.tracebacks import cause_in, fault_in_syntax, place_below, short_c
 
 NOT_ANSWERED = "answer.empty"
 NOT_RUN = "not run"
-OWN_FRAMES = 2  # of a traceback that `check` sees: its own, and the cell that checks
+OWN_FRAMES = 2  # the outermost in a traceback that `check` sees: its own, and the cell that calls it
 
 
 class CheckError(ShownAsMessage, AssertionError):
-    """An answer lacks a property; the message names it and the section that explains it."""
+    """An answer lacks a property; the message names the property and the section that explains it."""
 
 
-_results: dict[str, str | None] = {}  # of each check in this notebook, what it said last; None where it passed
-_taken: set[str] = set()  # checks of pieces that the hand-in which is judged takes from the solution
+_results: dict[str, str | None] = {}  # by check in this notebook, its last message; None if it passed
+_taken: set[str] = set()  # checks whose pieces the judged hand-in takes from the solution
 _source: ContextVar[Iterator[np.random.Generator] | None] = ContextVar("source", default=None)
 
 
 def start_over(taken: Collection[str] = ()) -> None:
-    """Forget all checks: another notebook begins, in which these look at pieces that are taken from the solution."""
+    """Forget all results, and note which checks of the next notebook look at pieces taken from the solution."""
     _results.clear()
     _taken.clear()
     _taken.update(taken)
 
 
 def fresh_rng(seed: int | None = None) -> np.random.Generator:
-    """Return a generator for a check's inputs: seeded if asked for, else new.
+    """Return a random generator for a check's inputs, with the given seed or else a new one.
 
-    Under a judge a seed that can be read in the notebook counts for nothing.
+    The judge ignores the seed, because students can read it in the notebook.
     """
     source = _source.get()
     return np.random.default_rng(seed) if source is None else next(source)
@@ -51,7 +51,7 @@ def fresh_rng(seed: int | None = None) -> np.random.Generator:
 
 @contextmanager
 def repeatable(entropy: int) -> Iterator[None]:
-    """Let all random inputs inside follow from `entropy`, which only the judge knows."""
+    """Derive all random inputs inside from `entropy`, which only the judge knows."""
     token = _source.set(np.random.default_rng([entropy, number]) for number in itertools.count())
     try:
         yield
@@ -61,19 +61,19 @@ def repeatable(entropy: int) -> Iterator[None]:
 
 @contextmanager
 def check(name: str, section: str) -> Iterator[None]:
-    """Run checks of a property, such as ``shards``, with the number of the lab's section that explains it.
+    """Run the checks of one property, such as ``shards``, which the given section of the lab explains.
 
-    On leaving it raises a `CheckError` if the property does not hold or the answer raised an exception.
-    A `MachineTooSlowError` says nothing about the answer and is raised unchanged; a stop by the user becomes an
-    `Interrupted` with the place.
+    Raises a `CheckError` at the end if the property does not hold or the answer raised an exception.
+    A `MachineTooSlowError` says nothing about the answer, so it is raised unchanged. If the user stops the check, an
+    `Interrupted` says where.
     """
     try:
         require(
             not (name in _taken or is_taken(name)),
-            "this piece is taken from the solution, so it earns no points: replace that line with your own code",
+            "this piece is taken from the solution, so it earns no points: replace the call of take with your own code",
             "answer.taken",
         )
-        # nbgrader takes any text on stderr for a failure, so warnings of right answers go to standard output.
+        # nbgrader treats any text on stderr as a failure, so warnings from right answers go to standard output.
         with warnings.catch_warnings(), redirect_stderr(sys.stdout), _kept_environment():
             yield
     except MachineTooSlowError as error:
@@ -94,7 +94,7 @@ def check(name: str, section: str) -> Iterator[None]:
 
 @contextmanager
 def _kept_environment() -> Iterator[None]:
-    """Take back what an answer sets in this process's environment, and say so: later cells and ranks would see it."""
+    """Undo and report an answer's changes to this process's environment: later cells and ranks would see them."""
     before = dict(os.environ)
     try:
         yield
@@ -104,13 +104,13 @@ def _kept_environment() -> Iterator[None]:
             os.environ.clear()
             os.environ.update(before)
             names = ", ".join(changed)
-            print(f"The answer changed {names} in os.environ: later cells would see that, so it was undone.")
+            print(f"The answer changed {names} in os.environ. This was undone, because later cells would see it.")
 
 
 def describe(error: Exception, place: str = "") -> str:
-    """Return in few words what an answer raised, here in the line `place` or on a rank, or what a check says of it.
+    """Describe an error briefly: what the answer raised, in the line `place` or on a rank, or what a check reports.
 
-    Without a line of the student's, the answer has not raised it: the check failed at what it was given.
+    If no line of the student's is involved, the answer did not raise it: the check could not use what it got.
     """
     is_elsewhere, on_rank = isinstance(error, AnswerError), isinstance(error, RankError)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
@@ -119,19 +119,19 @@ def describe(error: Exception, place: str = "") -> str:
     raised = ": ".join(filter(None, (kind, cause)))
     rank = f"rank {error.rank}" if isinstance(error, RankError) else ""
     launch = _describe_launch(error, raised) if isinstance(error, RankError) else ""
-    # TensorFlow raises the stub's type as well, with words of its own.
+    # TensorFlow also raises the stub's exception type, but with other words.
     is_stub = kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}
-    stub = re.search(r" line \d+ in (\w+)", place)  # it may be in another function than that which is checked
-    # The cell that checks uses a name that is not there, if no line of the answer's does.
+    stub = re.search(r" line \d+ in (\w+)", place)  # not always the function that is checked
+    # If no line of the answer is involved, the checking cell itself uses a name that is not defined.
     name = error.name or "" if isinstance(error, NameError) and not place else ""
     fault = fault_in_syntax(name, _cells_run()) if name else ""
     is_wrong_return, is_late = kind == WrongReturnError.__name__, is_elsewhere and kind == TimeoutError.__name__
-    # The first that holds is said. What only quotes has the code of what it quotes.
+    # The first cause that holds is reported. A cause that only quotes a message keeps its code.
     causes: tuple[tuple[object, Cause | str], ...] = (
         (isinstance(error, CheckError), text),
         (is_stub, Cause(f"not answered yet ({stub[1]})" if stub else "not answered yet", NOT_ANSWERED)),
         (fault, Cause(f"{name} is not defined: {fault}", "name.not-compiled")),
-        (name, Cause(f"{name} is not defined: first run the cell that defines it, above", "name.not-defined")),
+        (name, Cause(f"{name} is not defined: first run the cell above that defines it", "name.not-defined")),
         (is_wrong_return, f"on {rank} {cause}" if on_rank else cause),
         (launch, launch),
         (on_rank and place, Cause(f"{rank} raised {raised}{where}", "answer.raised")),
@@ -144,7 +144,7 @@ def describe(error: Exception, place: str = "") -> str:
 
 
 def _describe_launch(error: RankError, raised: str) -> str:
-    """Return what a launch says of its ranks, '' where that is only what a rank raised."""
+    """Return what a launch reports about its ranks, or '' if it only repeats what a rank raised."""
     head = str(error).split("\n\n", maxsplit=1)[0]
     if raised and head.startswith(f"rank {error.rank} raised "):
         return ""
@@ -154,7 +154,7 @@ def _describe_launch(error: RankError, raised: str) -> str:
 
 
 def _cells_run() -> dict[str, str]:
-    """Return the cells that IPython has run or tried to run, in order; none outside a notebook."""
+    """Return the cells that IPython has run or tried to run, in order; outside a notebook, there are none."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return {f"Cell In[{number}]": text for number, text in enumerate(shell.user_ns.get("In", ()) if shell else ())}
@@ -167,9 +167,9 @@ def require(condition: object, message: str, code: str = "") -> None:
 
 
 def hand_in_report(points: Mapping[str, float], texts: Mapping[str, float] | None = None) -> None:
-    """Print for a last look before handing in which checks passed in this notebook, and which did not run.
+    """Print which checks passed in this notebook and which did not run, for a last look before handing in.
 
-    The points are those of each check of the lab, in the order to print them, and of texts that no check can judge.
+    The arguments give the points for each check of the lab, in printing order, and for texts that no check can judge.
     """
     passed = [name for name in points if _results.get(name, NOT_RUN) is None]
     for name, worth in points.items():

@@ -1,6 +1,6 @@
-"""Expected, got, and the mistake that leads there: what checks say of a value, of whatever kind an answer returns it.
+"""Messages about wrong values of any type: the expected value, the value that was got, and the likely mistake.
 
-Example: a mean of 0.3333 is expected, and 0.6667 is what the sum of the two numbers gives. Then
+Example: a mean of 0.3333 is expected, but the answer returns 0.6667, the sum of the two numbers. Then
 `require_close(2 / 3, 1 / 3, "the mean", "mean.wrong", {Cause("this is the sum", "mean.not-divided"): 2 / 3})` raises
 "the mean: expected 0.3333, got 0.6667: this is the sum [mean.not-divided]".
 """
@@ -19,46 +19,46 @@ from coursekit.tracebacks import text_of
 
 Array = np.ndarray[Any, Any]
 
-TOLERANCE = 1e-6  # double precision leaves far less; a wrong formula is off by far more
-NUM_DIGITS = (4, 9, 17)  # of numbers in a message; the more where they would look the same
-NUM_DIGITS_ALONE = 6  # of a number that nothing is held against
-MOST_SHOWN = 12  # numbers of an array in a message; of more, the worst
-LONGEST = 40  # of sequences in a message where short texts would look the same
-# By the factor between two units, what is said of a number that is so many times too large or too small.
+TOLERANCE = 1e-6  # rounding in double precision is far smaller, the error of a wrong formula far larger
+NUM_DIGITS = (4, 9, 17)  # of numbers in a message; more if two numbers would look the same
+NUM_DIGITS_ALONE = 6  # of a number that is compared with no other
+MOST_SHOWN = 12  # numbers of an array that a message shows; of a larger array, only the worst
+LONGEST = 40  # of sequences in a message if shorter texts would look the same
+# For each factor between two units, the hint for a number that is too large or too small by that factor.
 UNITS: dict[float, Cause] = {
-    8: Cause("bits for bytes, or bytes for bits?", "units.bits"),
-    60: Cause("seconds for minutes, or minutes for hours?", "units.sixty"),
+    8: Cause("did you mix up bits and bytes?", "units.bits"),
+    60: Cause("did you mix up seconds and minutes, or minutes and hours?", "units.sixty"),
     100: Cause("is it in per cent?", "units.per-cent"),
-    1e3: Cause("thousands or thousandths, as milliseconds or kilobytes are?", "units.thousand"),
-    3600: Cause("seconds for hours, or hours for seconds?", "units.hours"),
-    1e6: Cause("millions or millionths, as microseconds or megabytes are?", "units.million"),
-    1e9: Cause("billions or billionths, as nanoseconds or gigabytes are?", "units.billion"),
+    1e3: Cause("is the unit wrong, such as milliseconds or kilobytes?", "units.thousand"),
+    3600: Cause("did you mix up seconds and hours?", "units.hours"),
+    1e6: Cause("is the unit wrong, such as microseconds or megabytes?", "units.million"),
+    1e9: Cause("is the unit wrong, such as nanoseconds or gigabytes?", "units.billion"),
 }
 OF_SHARES: dict[float, Cause] = {100: UNITS[100]}  # 8 of 13 may be 8 times 1 of 13, and has nothing to do with bits
 
 
 def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative: bool = False) -> bool:
-    """Return whether numbers agree, each to this part of itself or, unless `is_relative`, to this much."""
+    """Return whether all numbers agree within the tolerance, relative and, unless `is_relative`, also absolute."""
     atol = 0.0 if is_relative else tolerance
     return bool(np.allclose(np.asarray(got, dtype=float), expected, rtol=tolerance, atol=atol))
 
 
-def require_close(  # noqa: PLR0913  # how close, by keyword
+def require_close(  # noqa: PLR0913  # the tolerance, by keyword
     got: Any,
     expected: Any,
     what: str,  # what the numbers are; the message begins with it
-    code: str,  # of numbers that nothing below explains
-    mistakes: Mapping[Cause, Any] | None = None,  # the numbers that a common mistake leads to
+    code: str,  # used if nothing below explains the numbers
+    mistakes: Mapping[Cause, Any] | None = None,  # the numbers to which each common mistake leads
     *,
     tolerance: float = TOLERANCE,
-    is_relative: bool = False,  # as for `close`, of quantities that may be tiny
-    otherwise: Cause | str | None = None,  # what is said where no mistake explains them
+    is_relative: bool = False,  # as for `close`, for quantities that may be tiny
+    otherwise: Cause | str | None = None,  # the hint if no mistake explains the numbers
     units: Mapping[float, Cause] | None = None,  # `OF_SHARES` for means and shares; `UNITS` by default
 ) -> None:
-    """Require numbers to be those expected, in arrays of one shape.
+    """Require numbers to be the expected ones, in arrays of the same shape.
 
-    The message names the mistake that explains them, or none where two do; wrong units are known here. Of many numbers
-    it shows the two that are farthest apart.
+    The message names the mistake that explains the numbers, unless several do; wrong units are found here. For a large
+    array, it shows only the pair that differs most.
     """
     if close(got, expected, tolerance, is_relative=is_relative):
         return
@@ -72,14 +72,14 @@ def require_close(  # noqa: PLR0913  # how close, by keyword
 
 
 def _refuse(message: str, code: str, causes: Sequence[Any]) -> NoReturn:
-    """Raise a `CheckError` that names the cause, if there is one; of several, any might be it."""
+    """Raise a `CheckError`; it names the cause only if there is exactly one, because any of several could be right."""
     [cause] = causes if len(causes) == 1 else [None]
     words, code = cause if isinstance(cause, Cause) else (cause, code)
     raise CheckError(f"{message}: {words}" if words else message, code)
 
 
 def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
-    """Return what a message can show: of many numbers the two that are farthest apart, and which they are in words."""
+    """Return the words for the place and the two values to show: of many numbers, only the pair that differs most."""
     numbers, right = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
     if numbers.size <= MOST_SHOWN or numbers.shape != right.shape:
         return "", got, expected
@@ -87,16 +87,16 @@ def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
     return f", the worst of {right.size} numbers", numbers[place], right[place]
 
 
-def require_equal(  # noqa: PLR0913  # a value, what to say of another, and why
+def require_equal(  # noqa: PLR0913  # a value, the words for a wrong one, and why
     got: Any,
     expected: Any,
     what: str,
     code: str,
-    advice: str = "",  # added to the message where no mistake explains the value
+    advice: str = "",  # added to the message if no mistake explains the value
     *,
-    mistakes: Mapping[Cause, Any] | None = None,  # the value that a common mistake leads to
+    mistakes: Mapping[Cause, Any] | None = None,  # the value to which each common mistake leads
 ) -> None:
-    """Require two plain values to be equal; a message shows both, and the mistake that leads to the wrong one."""
+    """Require two plain values to be equal; the message shows both, and the mistake that explains the wrong one."""
     if bool(got == expected):
         return
     alike = [cause for cause, one in (mistakes or {}).items() if bool(got == one)]
@@ -104,7 +104,7 @@ def require_equal(  # noqa: PLR0913  # a value, what to say of another, and why
 
 
 def expected_and_got(got: Any, expected: Any, show: Callable[[Any, int], str]) -> str:
-    """Return "expected 2, got 3", with so many digits that the two differ."""
+    """Return "expected 2, got 3", with enough digits for the two to differ."""
     both = [(show(expected, digits), show(got, digits)) for digits in NUM_DIGITS]
     right, wrong = next((pair for pair in both if len(set(pair)) > 1), both[-1])
     return f"expected {right}, got {wrong}"
@@ -118,14 +118,14 @@ def shown(numbers: Any, num_digits: int = NUM_DIGITS[0]) -> str:
 
 
 def brief(value: Any, num_digits: int = NUM_DIGITS_ALONE) -> str:
-    """Return a short text that shows a value, whatever it is, with rounded numbers; a longer one for more digits."""
+    """Return a short text for a value of any type, with rounded numbers; for more digits, the text may be longer."""
     if value is None:
         return "None"
     return "a function (did you forget the parentheses?)" if isroutine(value) else _Rounded(num_digits).repr(value)
 
 
 class _Rounded(reprlib.Repr):
-    """Short texts with rounded numbers; `reprlib` finds a method by the name of a value's type."""
+    """Makes short texts with rounded numbers; `reprlib` finds each method by the name of the value's type."""
 
     def __init__(self, num_digits: int) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class _Rounded(reprlib.Repr):
 
 @contextmanager
 def explained(causes: Mapping[str, Cause]) -> Iterator[None]:
-    """Raise a `CheckError` with the cause for an exception whose text has the words that `causes` gives it by."""
+    """Turn an exception whose text contains a key of `causes` into a `CheckError` with that cause."""
     try:
         yield
     except Exception as error:
@@ -171,14 +171,14 @@ def as_number(value: Any, what: str) -> float:
 
 
 def as_list(value: Any, what: str) -> list[Any]:
-    """Return a sequence, not a single value or text, as a list, or raise a `CheckError`."""
+    """Return a sequence as a list, or raise a `CheckError` for a single value or text."""
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
         return list(value)
     raise CheckError(f"{what}: expected a sequence, got {brief(value)}", "answer.wrong-type")
 
 
 def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
-    """Return what each rank replied to `length` questions: a shorter list would leave the rest unasked."""
+    """Return each rank's replies to `length` questions; a shorter list would leave some of them unchecked."""
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:
@@ -189,7 +189,7 @@ def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
 
 
 def as_dict(value: Any, what: str) -> dict[str, Any]:
-    """Return a dictionary, or raise a `CheckError`."""
+    """Return a value that is a dictionary, or raise a `CheckError`."""
     if isinstance(value, dict):
         return dict(value)
     raise CheckError(f"{what}: expected a dictionary, got {brief(value)}", "answer.wrong-type")

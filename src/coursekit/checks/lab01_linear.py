@@ -1,7 +1,7 @@
 """Checks of lab 01: the linear model y = slope * x + offset, its loss, gradient, update and batches.
 
-Every check draws fresh random inputs and compares with something that is not the student's formula:
-plain Python sums, difference quotients.
+Every check draws fresh random inputs, and compares the answer with values that do not use the student's formula:
+plain Python sums and difference quotients.
 """
 
 import math
@@ -22,14 +22,14 @@ Case = tuple[float, float, Array, Array]  # slope, offset, x, y
 Batch = tuple[Array, Array]  # x, y
 
 TOLERANCE_FLOAT32 = 1e-4
-SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # samples, and those of a batch
-NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # samples and those of a batch where the order is looked at
-MAX_NUM_BESIDE = 25  # a random order keeps 2 neighbours together, and as many as this once in 10**12 times
+SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # numbers of samples, and batch sizes
+NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # number of samples and batch size for the check of the order
+MAX_NUM_BESIDE = 25  # a random order keeps 2 pairs of neighbours together, and this many once in 10**12 times
 LOSS_NOT_ON_TAPE = Cause(
     "a gradient is None: compute the loss inside the `with` block, from slope and offset", "tape.no-loss"
 )
 LOSS_IN_NUMPY = Cause(
-    "the tape does not see what NumPy computes: write the loss with TensorFlow alone, as with tf.reduce_mean",
+    "the tape does not see what NumPy computes: write the loss only with TensorFlow functions, such as tf.reduce_mean",
     "tape.numpy",
 )
 UNCHANGED = Cause(
@@ -46,7 +46,7 @@ def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
 
 
 def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
-    """Return the loss's slope along both parameters by central differences, exact for a quadratic."""
+    """Return the derivatives of the loss along both parameters by central differences, exact for a quadratic."""
     along_slope = reference_loss(slope + 0.5, offset, x, y) - reference_loss(slope - 0.5, offset, x, y)
     along_offset = reference_loss(slope, offset + 0.5, x, y) - reference_loss(slope, offset - 0.5, x, y)
     return along_slope, along_offset
@@ -78,9 +78,9 @@ def _two_numbers(value: Any, what: str) -> Point:
 
 
 def check_loss(loss: Answer, seed: int | None = None) -> None:
-    """The loss is the mean of the squared errors over the samples given.
+    """The loss is the mean of the squared errors over the given samples.
 
-    Example: slope 1 and offset 0 at x = (1, 2) with y = (2, 4) have the errors -1 and -2, so the loss 2.5; 5 is the
+    Example: with slope 1 and offset 0, x = (1, 2) and y = (2, 4) give the errors -1 and -2, and the loss 2.5; 5 is the
     sum, 1.58 the root.
     """
     rng = fresh_rng(seed)
@@ -91,9 +91,9 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
         require(np.ndim(got) == 0, message, "mean.missing")
         summed, of_notebook = expected * num_samples, expected * num_samples / 1000
         mistakes = {
-            Cause("this is the sum of the squared errors, divide by the number of samples", "mean.missing"): summed,
-            Cause("this is the root of the mean squared error", "loss.root"): np.sqrt(expected),
-            Cause("it is divided by num_samples of the notebook, take len(x)", "loss.fixed-size"): of_notebook,
+            Cause("this is the sum of the squared errors: divide it by the number of samples", "mean.missing"): summed,
+            Cause("this is the root of the mean squared error: return the mean itself", "loss.root"): np.sqrt(expected),
+            Cause("it is divided by the notebook's num_samples: divide by len(x)", "loss.fixed-size"): of_notebook,
         }
         require_close(got, expected, f"the loss of {counted(num_samples, 'sample')}", "loss.wrong", mistakes)
 
@@ -101,7 +101,7 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
 def check_gradient(gradient: Answer, seed: int | None = None) -> None:
     """The gradient equals the difference quotients of the loss.
 
-    Example: there it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is the sum.
+    Example: for these data it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is the sum.
     """
     rng = fresh_rng(seed)
     for num_samples in (40, 7, 1):
@@ -109,14 +109,14 @@ def check_gradient(gradient: Answer, seed: int | None = None) -> None:
         got = _two_numbers(gradient(slope, offset, x, y), "the gradient")
         expected = reference_gradient(slope, offset, x, y)
         swapped = not close(got, expected) and close(got, expected[::-1])
-        message = "the derivatives along the slope and along the offset are swapped: return slope first"
+        message = "the derivatives along the slope and along the offset are swapped: return the slope's first"
         require(not swapped, message, "parameters.swapped")
         for name, one, other in zip(("slope", "offset"), got, expected):
             mistakes = {
                 Cause("it has the wrong sign", "gradient.wrong-sign"): -other,
-                Cause("it lacks the factor 2 of the square", "square.no-factor"): other / 2,
-                Cause("it is summed, take the mean over the samples", "mean.missing"): other * num_samples,
-                Cause("it lacks the inner derivative, x", "gradient.no-inner-derivative"): expected[1],
+                Cause("the factor 2 from the square is missing", "square.no-factor"): other / 2,
+                Cause("this is the sum: take the mean over the samples", "mean.missing"): other * num_samples,
+                Cause("the inner derivative, x, is missing", "gradient.no-inner-derivative"): expected[1],
             }
             require_close(one, other, f"the derivative of the loss along the {name}", "gradient.wrong", mistakes)
 
@@ -124,7 +124,7 @@ def check_gradient(gradient: Answer, seed: int | None = None) -> None:
 def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[Cause, Any]]:
     """Return where a step leads, as (slope, offset), and where common mistakes lead.
 
-    Example: from (1, 2) with the gradient (3, 4) and the rate 0.1 it leads to (0.7, 1.6), and uphill to (1.3, 2.4).
+    Example: from (1, 2) with the gradient (3, 4) and the rate 0.1 it leads to (0.7, 1.6), or uphill to (1.3, 2.4).
     """
     slope, offset, x, y = case
     start, down = np.array((slope, offset)), np.array(reference_gradient(*case))
@@ -132,24 +132,24 @@ def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[Cause, Any]]
     new_slope = slope - move[0]
     mixed = (new_slope, offset - learning_rate * reference_gradient(new_slope, offset, x, y)[1])
     return start - move, {
-        Cause("it went uphill, subtract the gradient", "gradient.wrong-sign"): start + move,
+        Cause("it went uphill: subtract the gradient", "gradient.wrong-sign"): start + move,
         Cause("the two derivatives are swapped", "parameters.swapped"): start - move[::-1],
-        Cause("the gradient is summed over the samples, take the mean", "mean.missing"): start - len(x) * move,
-        Cause("it lacks the factor 2 of the square", "square.no-factor"): start - move / 2,
+        Cause("the gradient is summed over the samples: take the mean", "mean.missing"): start - len(x) * move,
+        Cause("the factor 2 from the square is missing", "square.no-factor"): start - move / 2,
         Cause("the learning rate is missing", "rate.missing"): start - down,
-        Cause("this is the change alone, add it to where you were", "step.change-alone"): -move,
+        Cause("this is only the change: add it to the old values", "step.change-alone"): -move,
         Cause(
-            "the second parameter was changed by a gradient at the new first one, take both gradients first",
+            "the second gradient was taken after the first parameter had changed: take both gradients first",
             "step.one-by-one",
         ): mixed,
     }
 
 
 def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
-    """One update goes down the gradient by the learning rate.
+    """One update subtracts the learning rate times the gradient.
 
-    A step that is right for the student's own gradient is right: a wrong gradient costs its points once.
-    It is asked first, or it could be made from what the step returned, and counts if it is another for other data.
+    A step that is right for the student's own gradient counts as right, so a wrong gradient costs points only once.
+    The gradient comes first, so that it cannot be derived from the step's result, and it must depend on the data.
     """
     rng, rates = fresh_rng(seed), (0.0, 0.1, 0.7)
     cases = [random_case(rng) for _ in rates]
@@ -160,12 +160,12 @@ def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
         if depends_on_data and _follows(as_array(result, "the result of step"), own, case[:2], learning_rate):
             continue
         got, (expected, mistakes) = _two_numbers(result, "the result of step"), _step_of(case, learning_rate)
-        what = f"with learning rate {learning_rate:g} the step leads to (slope, offset)"
+        what = f"(slope, offset) after a step with learning rate {learning_rate:g}"
         require_close(got, expected, what, "step.wrong", mistakes)
 
 
 def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool:
-    """Return whether a step went down the student's own gradient, of whatever shape, and anywhere at all."""
+    """Return whether a step followed the student's own gradient, of whatever shape, and moved at all."""
     if got.shape != own.shape or own.shape[:1] != (2,):
         return False
     there = np.array(start) - learning_rate * own.T
@@ -173,9 +173,9 @@ def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool
 
 
 def check_batches(batches: Answer, seed: int | None = None) -> None:
-    """One epoch of batches holds every sample exactly once, pairs kept, in an order that changes and comes from rng.
+    """The batches of an epoch hold every pair of x and y exactly once, in an order that changes and comes from rng.
 
-    Example: 9 samples in batches of 4 are batches of 4, 4 and 1; without the last, one sample is missing.
+    Example: 9 samples with batch size 4 make batches of 4, 4 and 1; without the last, one sample is missing.
     """
     rng = fresh_rng(seed)
     for num_samples, batch_size in SIZES:
@@ -187,12 +187,12 @@ def check_batches(batches: Answer, seed: int | None = None) -> None:
     epochs = _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=2)
     epochs += _epochs(batches, (x, x), BATCH_SHUFFLED, rng_seed, num_epochs=1)
     first, second, again = (np.concatenate([a for a, _ in found] or [x[:0]]) for found in epochs)
-    require(not np.array_equal(first, x), "the samples come in their old order: shuffle them", "order.not-shuffled")
-    message = "every epoch comes in the same order: draw a new permutation from rng"
+    require(not np.array_equal(first, x), "the samples are in their original order: shuffle them", "order.not-shuffled")
+    message = "every epoch has the same order: draw a new permutation from rng"
     require(not np.array_equal(first, second), message, "order.repeated")
     num_beside = max(int(np.sum(np.abs(np.diff(order)) == 1)) for order in (first, second))
     got = f"expected about 2 such pairs among {counted(NUM_SHUFFLED, 'sample')}, got {num_beside}"
-    message = f"old neighbours stay together: {got}: shuffle all samples, and only then cut them into batches"
+    message = f"neighbouring samples stay together: {got}: shuffle all samples first, then cut them into batches"
     require(num_beside < MAX_NUM_BESIDE, message, "order.neighbours")
     message = "two generators with the same seed gave different batches: draw the order from rng, not from np.random"
     require(np.array_equal(first, again), message, "order.not-seeded")
@@ -203,7 +203,7 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
     num_samples = len(y)
     head = f"{counted(num_samples, 'sample')} with batch size {batch_size}"
     used = [sample for a, _ in found for sample in a.tolist()]
-    require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), and this is (y, x)", "batch.swapped")
+    require(sorted(used) != sorted(y.tolist()), "a batch must be the pair (x, y), but this is (y, x)", "batch.swapped")
     counts = {sample: used.count(sample) for sample in [*range(num_samples), *used]}
     odd = [f"{n} of sample {sample:g}" for sample, n in counts.items() if n != 1 or sample not in range(num_samples)]
     require(not odd, f"{head}: expected every sample exactly once, got {', '.join(odd[:5])}", "samples.not-once")
@@ -212,18 +212,18 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
     expected = [batch_size] * num_full + [num_left] * (num_left > 0)
     require(sizes == expected, f"{head}: expected batches of {expected}, got {sizes}", "batches.wrong-size")
     together = all(np.array_equal(b, y[a.astype(int)]) for a, b in found)
-    message = "x and y no longer belong together: draw one order, and pick from both by it"
+    message = "x and y no longer match: draw one order, and use it for both"
     require(together, message, "labels.mismatched")
 
 
 def _epochs(batches: Answer, data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
-    """Return the batches of each epoch, every one a pair of arrays with one axis."""
+    """Return the batches of each epoch, each as a pair of one-dimensional arrays."""
     reply = call_answer(drivers.epochs, batches, data, batch_size, seed, num_epochs)
     for name, values, given in zip("xy", reply["data"], data):
-        message = f"batches changed the {name} it was given: shuffle a copy, or the numbers of the samples"
+        message = f"batches changed the {name} that it was given: shuffle a copy, or shuffle indices"
         require(np.array_equal(values, given), message, "data.changed")
     epochs = [[_pair(batch) for batch in epoch] for epoch in reply["epochs"]]
-    message = f"expected batches to end after {counted(len(data[0]), 'sample')}, got more batches than samples"
+    message = f"expected the batches to end after {counted(len(data[0]), 'sample')}, got more batches than samples"
     require(max(map(len, epochs)) <= len(data[0]), message, "data.endless")
     return epochs
 
@@ -237,9 +237,9 @@ def _pair(batch: Any) -> Batch:
 
 
 def check_num_updates(num_updates: Answer, seed: int | None = None) -> None:
-    """The number of updates counts the last, smaller batch of every epoch.
+    """The number of updates includes the last, smaller batch of every epoch.
 
-    Example: 9 samples in batches of 4, for 2 epochs: 3 in each, 6 in all, and not 2 * 9 // 4 = 4.
+    Example: 9 samples in batches of 4 for 2 epochs take 3 updates in each, 6 in all, and not 2 * 9 // 4 = 4.
     """
     rng = fresh_rng(seed)
     cases = [(1000, 1, 1), (1000, 100, 3), (1000, 1000, 7), (9, 4, 2), (10, 4, 2), (11, 4, 3), (5, 8, 2), (9, 4, 0)]
@@ -248,22 +248,22 @@ def check_num_updates(num_updates: Answer, seed: int | None = None) -> None:
         got = as_number(num_updates(num_samples, batch_size, num_epochs), "the number of updates")
         words = f"{counted(num_samples, 'sample')}, batch size {batch_size}, {counted(num_epochs, 'epoch')}"
         expected = float(num_epochs * len(range(0, num_samples, batch_size)))
-        require_equal(got, expected, f"{words}: number of updates", "updates.wrong-number")
+        require_equal(got, expected, f"the number of updates for {words}", "updates.wrong-number")
 
 
 def check_tape_step(tape_step: Answer, seed: int | None = None) -> None:
-    """The step with a gradient tape changes the variables as the formula does, and returns the loss before it."""
+    """The step with a gradient tape changes the variables as the formula does, and returns the loss before the step."""
     rng = fresh_rng(seed)
     cases = [(*random_case(rng, num_samples), rate) for num_samples, rate in ((40, 0.1), (40, 0.4), (1, 0.1))]
     with explained(TAPE_CAUSES):
         steps = call_answer(drivers.tape_steps, tape_step, cases)
-    require(len(steps) == len(cases), f"{len(cases)} steps were asked for, not {len(steps)}", "answer.wrong-number")
+    require(len(steps) == len(cases), f"expected {len(cases)} steps, got {len(steps)}", "answer.wrong-number")
     for case, step in zip(cases, steps):
         slope, offset, x, y, learning_rate = case
         expected, mistakes = _step_of((slope, offset, x, y), learning_rate)
         got = _two_numbers(step["variables"], "the variables")
         mistakes[UNCHANGED] = (slope, offset)
-        what = f"the variables with learning rate {learning_rate}"
+        what = f"the variables after a step with learning rate {learning_rate}"
         require_close(got, expected, what, "step.wrong", mistakes, tolerance=TOLERANCE_FLOAT32)
         require(step["loss"] is not None, "tape_step must return the loss", "answer.wrong-type")
         loss, before = as_number(step["loss"], "the loss"), reference_loss(slope, offset, x, y)

@@ -15,16 +15,16 @@ from coursekit.errors import Cause
 
 Case = tuple[float, Array, Array]  # learning rate, x, y
 
-INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x: limits of 1, 0.08 and 0.26, around zero and beside it
-FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: 200 steps so near to it still shrink to a thousandth, or grow as much
-OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # with these, steps of all common mistakes settle at one and run away at another
+INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x, around zero and off it; the limits are 1, 0.08 and 0.26
+FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: even so near, 200 steps shrink errors to a thousandth, or grow as much
+OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # a step with any common mistake settles at one and diverges at another
 NUM_STEPS = 200  # as the exercise asks
 
 
 def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
-    """Return y for which gradient descent first falls, and only then grows where the learning rate is too large.
+    """Return y for which the loss first falls, and only later grows if the learning rate is too large.
 
-    From where people start, the loss is nearly all along the flat direction: thirty times that of the steep one.
+    At the usual start, nearly all of the loss is along the flat direction: thirty times as much as along the steep one.
     """
     eigenvalues, directions = np.linalg.eigh(reference_hessian(x))
     along_steep = rng.choice([-1, 1]) * rng.uniform(0.5, 1)
@@ -34,9 +34,9 @@ def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
 
 
 def check_is_stable(is_stable: Answer, step: Answer, seed: int | None = None) -> None:
-    """The experiment tells stable from unstable learning rates on data sets with different limits.
+    """The experiment tells stable from unstable learning rates, on data sets with different limits.
 
-    One that is right for the student's own `step` is right: a wrong step costs its points once.
+    A result that is right for the student's own `step` counts as right, so a wrong step costs points only once.
     """
     rng = fresh_rng(seed)
     valleys = [(x, data_in_a_valley(rng, x)) for x in [rng.uniform(low, high, 200) for low, high in INTERVALS]]
@@ -45,19 +45,19 @@ def check_is_stable(is_stable: Answer, step: Answer, seed: int | None = None) ->
         factor, case = tried[number]
         says, verdict = _verdict(is_stable, case), "stable" if factor < 1 else "unstable"
         is_right = says == (factor < 1) or _is_right_for_own_step(is_stable, step, [case for _, case in tried])
-        case_in_words = f"with a learning rate of {factor:g} times the limit of this data set training is {verdict}"
-        require(is_right, f"{case_in_words}, but is_stable says {says}", "stability.wrong")
+        case_in_words = f"at {factor:g} times the limit of this data set, training is {verdict}"
+        require(is_right, f"{case_in_words}, but is_stable returns {says}", "stability.wrong")
 
 
 def _verdict(is_stable: Answer, case: Case) -> bool:
     got = as_number(is_stable(*case), "the result of is_stable")
-    message = f"is_stable: expected True or False, got {got:.4g}: compare the loss with that at the start"
+    message = f"is_stable: expected True or False, got {got:.4g}: compare the final loss with the initial loss"
     require(got in {0, 1}, message, "answer.wrong-type")
     return bool(got)
 
 
 def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case]) -> bool:
-    """Return whether `is_stable` says what the student's own step does, which settles at some rates, not at all."""
+    """Return whether `is_stable` agrees with the student's own step, which must settle at some rates only."""
     rng, cases = fresh_rng(), list(tried)
     for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
         y = 2 * x + rng.uniform(-0.5, 0.5, 100)
@@ -69,7 +69,7 @@ def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case
 
 def _settles(end: Array, case: Case) -> bool:
     _, x, y = case
-    with np.errstate(all="ignore"):  # far away all is infinite
+    with np.errstate(all="ignore"):  # far away, everything is infinite
         before, after = (np.mean((slope * x + offset - y) ** 2) for slope, offset in ((0.5, 0.8), end))
     return bool(after <= before)
 
@@ -85,19 +85,19 @@ def check_hessian(hessian: Answer, seed: int | None = None) -> None:
         x = rng.uniform(1, 3, num_samples) - (num_samples > 1) * rng.uniform(0, 3)
         got = as_array(hessian(x), "the Hessian")
         expected = reference_hessian(x)
-        message = f"the Hessian of two parameters is a 2 x 2 matrix, not of shape {got.shape}"
+        message = f"the Hessian of two parameters is a 2 x 2 matrix, but this has shape {got.shape}"
         require(got.shape == (2, 2), message, "hessian.wrong-shape")
         mistakes = {
-            Cause("it lacks the factor 2 of the square", "square.no-factor"): expected / 2,
-            Cause("it is summed, take the mean over the samples", "mean.missing"): expected * len(x),
-            Cause("it lacks the mixed derivatives", "hessian.no-mixed"): np.diag(np.diag(expected)),
-            Cause("its order is offset, slope", "parameters.swapped"): expected[::-1, ::-1],
+            Cause("the factor 2 from the square is missing", "square.no-factor"): expected / 2,
+            Cause("this is the sum: take the mean over the samples", "mean.missing"): expected * len(x),
+            Cause("the mixed derivatives are missing", "hessian.no-mixed"): np.diag(np.diag(expected)),
+            Cause("its order is offset, slope: put the slope first", "parameters.swapped"): expected[::-1, ::-1],
         }
         require_close(got, expected, "the Hessian", "hessian.wrong", mistakes)
 
 
 def _limit_of(hessian: Array) -> float:
-    """Return the limit that a student's own Hessian gives; nan where it gives none."""
+    """Return the limit that a student's own Hessian gives, or nan if it gives none."""
     if hessian.shape != (2, 2) or not np.isfinite(hessian).all():
         return math.nan
     largest = float(np.max(np.linalg.eigvals(hessian).real))
@@ -107,7 +107,7 @@ def _limit_of(hessian: Array) -> float:
 def check_largest_stable_rate(largest_stable_rate: Answer, hessian: Answer, seed: int | None = None) -> None:
     """The limit is two over the largest eigenvalue of the Hessian, or of the student's own Hessian.
 
-    That is asked first, and counts if it is another for other data, as in `check_step`.
+    The student's Hessian is computed first, and must depend on the data, as in `check_step`.
     """
     rng = fresh_rng(seed)
     intervals = ((-0.5, 0.5), (-2.0, 3.0), (1.0, 4.0), (-9.0, 1.0))
@@ -121,9 +121,9 @@ def check_largest_stable_rate(largest_stable_rate: Answer, hessian: Answer, seed
         matrix = reference_hessian(x)
         flattest, centred = 2 / np.linalg.eigvalsh(matrix)[0], 2 / np.max(np.diag(matrix))
         mistakes = {
-            Cause("this is the limit of the flattest direction, the steepest one decides", "limit.flattest"): flattest,
-            Cause("this is one over the eigenvalue, the limit is two over it", "limit.no-factor"): expected / 2,
-            Cause("this is the eigenvalue, the limit is two over it", "limit.inverse"): 2 / expected,
-            Cause("this holds for x around zero only, take the eigenvalues", "limit.centred"): centred,
+            Cause("this is the limit of the flattest direction, but the steepest decides", "limit.flattest"): flattest,
+            Cause("this is one over the eigenvalue, but the limit is two over it", "limit.no-factor"): expected / 2,
+            Cause("this is the eigenvalue, but the limit is two over it", "limit.inverse"): 2 / expected,
+            Cause("this holds only for x around zero: take the eigenvalues", "limit.centred"): centred,
         }
-        require_close(got, expected, f"for x between {low:g} and {high:g} the limit", "limit.wrong", mistakes)
+        require_close(got, expected, f"the limit for x between {low:g} and {high:g}", "limit.wrong", mistakes)

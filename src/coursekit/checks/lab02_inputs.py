@@ -1,7 +1,7 @@
-"""The data of the trainings with which lab 02's `train` is tried: what each rank trains on, and where it starts.
+"""The data of the training runs that test lab 02's `train`: what each rank trains on, and where it starts.
 
-Each training shows something else, as the head of `lab02_trial` says; numbers are chosen so that no two readings of a
-trajectory meet: the mean of all ranks is another than what some rank has, and a sum of codes tells its samples.
+Each run shows something else, as the head of `lab02_trial` says. The numbers are chosen so that a trajectory has only
+one reading: the mean over the ranks differs from every rank's own value, and a sum of codes identifies its samples.
 """
 
 from dataclasses import dataclass
@@ -10,53 +10,53 @@ import numpy as np
 
 from coursekit.checks.compare import Array
 
-RATE = 0.04  # small enough that a rate scaled twice is still below every limit
+RATE = 0.04  # so small that even a rate scaled twice is below every limit
 BATCH_SIZE = 4
 NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 52}
-STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, in such batches
-SHARE = 8  # samples of a rank in the coded training
-# In the real one, where one rank has one sample more; who leaves out smaller batches makes one step there on each rank.
+STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, with the run's batches
+SHARE = 8  # samples of a rank in the coded run
+# In the real run, one rank has one sample more; without smaller batches, each rank takes one step per epoch.
 REAL_SHARE, REAL_BATCH_SIZE = 8, 5
-NUM_KINDS = 3  # of samples there: so few batches of three samples have the same mean as one of four
-# The targets in the long training are about LEVEL + SLOPE * x: the slope is so small that no rank's loss ever falls.
+NUM_KINDS = 3  # of samples there, so that few batches of three samples have the same mean as a batch of four
+# The targets in the long run are about LEVEL + SLOPE * x: the slope is so small that no rank's loss ever falls.
 LEVEL, SLOPE = 290, 25
-GROWTH = 1.9  # of the steps there: gradients come to 1e17, whose squares 32 bits hold, and the rate of all ranks to 1.4
-# Large against a start around one, and small enough for a sum of gradients that travel with 16 bits (below 65504).
+GROWTH = 1.9  # of the steps there: gradients reach 1e17, whose squares fit into 32 bits, and the rate of all ranks 1.4
+# Large compared with a start around one, and small enough for a sum of gradients sent in 16 bits (below 65504).
 CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
-MARK = 16  # times two to the power of its rank: the code of the sample that says whose it is
-NUM_CODES = 2  # for each sample: the more, the rarer is a sum that is right by luck; 16 bits must tell them apart
-NUM_TRAININGS = 20  # of one step, which tell from two numbers each whether these are standard normal
-NUM_STARTS = 2  # slope and offset; variables besides start at the same numbers again
-START = 1e3  # starts are so far apart that a step of an optimiser with a rate of its own does not blur them
+MARK = 16  # times two to the power of the rank: the code of the sample that shows who used it
+NUM_CODES = 2  # for each sample: with more codes, fewer sums are right by luck, but 16 bits must tell codes apart
+NUM_TRAININGS = 20  # of one step: from each, two numbers show whether starts are standard normal
+NUM_STARTS = 2  # slope and offset; any further variables start at the same numbers again
+START = 1e3  # starts are so far apart that a step of an optimiser with its own rate does not blur them
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the ranks train on; of everything with a first axis of length num_ranks, a rank sees its own part."""
+    """What the ranks train on; if the first axis of an array has length num_ranks, each rank sees only its own part."""
 
-    constants: Array  # the point (x, y) of the constant training, shape (num_ranks, 2)
-    codes: Array  # of every sample of the coded training, shape (num_samples,); its target is `UNIT` times its code
+    constants: Array  # the points (x, y) of the constant run, shape (num_ranks, 2)
+    codes: Array  # of the coded run's samples, shape (num_samples,); a sample's target is `UNIT` times its code
     marked: int  # the number of the sample whose code is `MARK` times two to the power of the rank, here 0
-    points: Array  # the points (x, y) of the real training, shape (num_ranks, NUM_KINDS, 2)
+    points: Array  # the points (x, y) of the real run, shape (num_ranks, NUM_KINDS, 2)
     kinds: Array  # which of the points each sample is, shape (num_samples,)
-    starts: Array  # values where variables start in the training *apart*, shape (num_ranks, num_starts)
-    targets: Array  # of the training *apart*, shape (num_ranks,)
-    long: Array  # the point (x, y) of the long training, shape (num_ranks, 2)
+    starts: Array  # the values at which variables start in the run *apart*, shape (num_ranks, num_starts)
+    targets: Array  # of the run *apart*, shape (num_ranks,)
+    long: Array  # the points (x, y) of the long run, shape (num_ranks, 2)
     num_long: int = NUM_EPOCHS["long"]  # of its epochs
-    num_starts: int = NUM_TRAININGS  # trainings more, of one step
+    num_starts: int = NUM_TRAININGS  # additional runs, of one step each
 
     def num_constant_samples(self, *, unequal: bool = True) -> int:
-        """Return how many samples the constant training has: shards of 5 and, on one rank, 6, or equal ones."""
+        """Return the number of samples in the constant run: shards of 5 and, on one rank, 6, or else equal shards."""
         return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
 
     def num_epochs(self) -> dict[str, int]:
-        """Return the number of epochs of each training."""
+        """Return the number of epochs of each run."""
         return {**NUM_EPOCHS, "long": self.num_long}
 
     def rates(self) -> dict[str, float]:
-        """Return the learning rate of one rank in each training."""
+        """Return the learning rate of one rank in each run."""
         x = self.long[:, 0]
         hessian = 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1]])
         long = (1 + GROWTH) / np.max(np.linalg.eigvalsh(hessian)) / len(x)
@@ -72,7 +72,7 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
     x = rng.uniform(0.2, 0.6, (num_ranks, NUM_KINDS)) * [-1, 1, 0.1]
     starts = rng.choice([-1, 1], (num_ranks, NUM_STARTS)) * rng.uniform(START / 3, START, (num_ranks, NUM_STARTS))
     starts[0] = round(starts[0, 0])
-    # No rank but rank 0 can tell from its own targets where that starts; the mean over three or more ranks does.
+    # Only rank 0's own targets show where it starts; with three or more ranks, the mean of the targets does, too.
     offs = rng.integers(int(START / 3), int(START), num_ranks)
     offs[0] = 0
     if np.count_nonzero(offs) > 1:
@@ -91,9 +91,9 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
 
 
 def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
-    """Draw the kinds of the real samples, so that last batches have several if samples are shared out in their order.
+    """Draw the kinds of the real samples so that last batches have several kinds if samples are shared out in order.
 
-    A batch of three of one kind cannot be told from one of four, of which one was lost.
+    A batch of three samples of one kind looks like a batch of four that has lost one of them.
     """
     numbers = np.arange(REAL_SHARE * num_ranks + 1)
     shards = [numbers[rank::num_ranks] for rank in range(num_ranks)] + np.array_split(numbers, num_ranks)
@@ -105,10 +105,10 @@ def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
 
 
 def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
-    """Draw a point for each rank, not all alike: the mean must be another than what some rank has.
+    """Draw a point for each rank, not all alike: the mean must differ from every rank's own value.
 
-    And the mean gradient must not be one of the offset alone: there, a rank's own gradient is a multiple of the mean.
-    Example: x = (-0.6, 0.4) and y = (4000, 6000) cancel each other, as -0.6 * 4000 + 0.4 * 6000 = 0.
+    The mean gradient must also have a slope part; otherwise, a rank's own gradient is a multiple of the mean.
+    Example: x = (-0.6, 0.4) and y = (4000, 6000) cancel out, because -0.6 * 4000 + 0.4 * 6000 = 0.
     """
     while True:
         x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)
@@ -123,7 +123,7 @@ def _rounded(numbers: Array) -> Array:
 
 
 def private_of(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
-    """Return for each rank what it alone is told: its data, by training, and where its variables start.
+    """Return, for each rank, what only this rank gets: its data, by run, and where its variables start.
 
     The data are x and y, shape (2, num_samples).
     """

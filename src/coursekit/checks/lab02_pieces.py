@@ -1,4 +1,4 @@
-"""Checks of the single pieces of lab 02, each on real ranks: facts, pinning, shards, broadcast, averages, files."""
+"""Checks of the pieces of lab 02, each on real ranks: facts, pinning, shards, broadcast, averages, files."""
 
 import io
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from coursekit.ranks import RankTimeoutError
 
 GRADIENT_SHAPES = ((), (), (3, 2), (2,))
 GRADIENT_SIZES = (1, 1e6, 1, 1e-9)
-GRADIENT_KINDS = ((1, np.float32), (-3, np.float64))  # of the first call, and of the second: times as large, and type
-ROUNDING_16 = 2.0**-11  # of a number of 16 bits
-ALIKE = 1e-5  # means in 32 bits
-MANY = 10_007  # samples, a prime number: more than the notebook has, and no number of ranks divides them
-PART = 0.25  # added to the number of a sample, so that no type of fewer bits holds it
+GRADIENT_KINDS = ((1, np.float32), (-3, np.float64))  # factor and type, for the first call and for the second
+ROUNDING_16 = 2.0**-11  # relative error of a number with 16 bits
+ALIKE = 1e-5  # error of means in 32 bits
+MANY = 10_007  # samples, a prime number: more than the notebook has, and no number of ranks divides it
+PART = 0.25  # added to the number of a sample, so that no type with fewer bits can hold it
 MANY_RANKS = 72  # more than a laptop can start
 TINY = 2.0**-20
-NEAR = 1e-4  # of a rank, to the limit: 32 bits leave a hundredth of it
+NEAR = 1e-4  # distance from the limit, in ranks: the error of 32 bits is a hundredth of it
 
 
 def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) -> None:
@@ -38,39 +38,39 @@ def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) ->
     for rank, (returned, is_initialised) in enumerate(run_on_ranks(drivers.facts, rank_facts, **launch)):
         facts = as_dict(returned, "rank_facts")
         for name, value in {"rank": rank, "size": num_ranks, "local_rank": rank % ranks_per_node}.items():
-            require(name in facts, f"the facts of rank {rank} have no entry {name!r}", "answer.no-entry")
+            require(name in facts, f"on rank {rank}, rank_facts returns no entry {name!r}", "answer.no-entry")
             got = as_number(facts[name], f"on rank {rank}, {name!r}")
             require_equal(got, value, f"{name!r} on rank {rank}", "facts.wrong", hint)
-        message = f"Horovod is not initialised on rank {rank} when rank_facts returns: call hvd.init(), and no shutdown"
+        message = f"Horovod is not initialised on rank {rank} after rank_facts: call hvd.init() and keep it running"
         require(is_initialised, message, "facts.not-initialised")
 
 
 def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) -> None:
-    """Every rank sees the GPU of its local rank only, and without a GPU the same code does nothing."""
+    """Every rank sees only the GPU of its local rank, and without GPUs the same code does nothing."""
     without_gpus = Cause(
-        "without GPUs pin_gpu must do nothing, but it takes one of an empty list: ask first whether there are any",
+        "without GPUs pin_gpu must do nothing, but it indexes an empty list: first check whether there are any",
         "gpu.none",
     )
     with explained({"IndexError": without_gpus}):
         [sets_variable] = run_on_ranks(drivers.pin_without_gpus, pin_gpu, num_ranks=1)
-    message = "without GPUs pin_gpu must do nothing, but it sets CUDA_VISIBLE_DEVICES: hand TensorFlow the GPU instead"
+    message = "without GPUs pin_gpu must do nothing, but it sets CUDA_VISIBLE_DEVICES: pin in TensorFlow instead"
     require(not sets_variable, message, "gpu.variable")
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, _) in enumerate(run_on_ranks(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         local_rank = rank % ranks_per_node
-        message = f"rank {rank} can see all GPUs of its node: make one of them visible to TensorFlow"
+        message = f"rank {rank} can see all GPUs of its node: make only one of them visible to TensorFlow"
         require(visible is not None, message, "gpu.all-visible")
-        require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}: one per rank", "gpu.not-one")
+        require(len(visible) == 1, f"rank {rank} can see the GPUs {visible}, expected one", "gpu.not-one")
         where = f"rank {rank}, local rank {local_rank} of its node"
         require(visible == [local_rank], f"{where}: expected GPU {local_rank}, got GPU {visible[0]}", "gpu.wrong")
 
 
 def check_shard(shard: Answer, num_ranks: int) -> None:
-    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still belongs to y.
+    """The ranks' shards are disjoint, complete and of (almost) equal size, and x still matches y.
 
-    So it must be for every rest that the division by the number of ranks can leave, for fewer samples than ranks, and
-    for more samples than the notebook's data set has.
-    Example: 7 samples on 2 ranks are shards of 4 and 3. With 3 and 3 one sample is lost; 5 and 2 are uneven.
+    This must hold for every remainder of the division by the number of ranks, for fewer samples than ranks, and for
+    more samples than the notebook's data set has.
+    Example: 7 samples on 2 ranks make shards of 4 and 3. With 3 and 3, one sample is lost; 5 and 2 are uneven.
     """
     rng = fresh_rng()
     numbers = [*range(4 * num_ranks + 1, 5 * num_ranks + 1), num_ranks - 1, 1, MANY]
@@ -81,62 +81,60 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
 
 
 def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
-    """Check each rank's pair of arrays, and whether it left the data as they were.
+    """Check each rank's pair of arrays, and whether the rank left the data unchanged.
 
-    `partner` holds the y of each x, both the numbers from 0 on and a `PART`.
+    `partner` holds the y of each x; both are the numbers from 0 on, plus `PART`.
     """
     shards = []
     for rank, (*pair, is_unchanged) in enumerate(pairs):
         a, b = (as_array(part, f"the shard of rank {rank}").ravel() for part in pair)
         are_known = partner.keys() >= {*a.tolist(), *b.tolist()}
-        message = f"the shard of rank {rank} holds numbers that are not in x or y: return samples as they are"
+        message = f"the shard of rank {rank} holds numbers that are not in x or y: return the samples unchanged"
         require(are_known, message, "samples.changed")
         together = [partner[sample] for sample in a.tolist()] == b.tolist()
-        require(together, f"on rank {rank} x and y no longer belong together", "labels.mismatched")
-        message = f"on rank {rank} shard changes the arrays x and y that it is given: copy before you shuffle"
+        require(together, f"on rank {rank}, x and y no longer match", "labels.mismatched")
+        message = f"on rank {rank}, shard changes the x and y that it is given: copy them before you shuffle"
         require(is_unchanged, message, "data.changed")
         shards.append(a - PART)
     check_owners(owners(shards, len(partner)), len(pairs))
     sizes = [len(samples) for samples in shards]
     twice = [len(samples) - len(set(samples.tolist())) for samples in shards]
-    message = f"the shards are not disjoint: {brief(twice)} samples of the ranks are there twice"
+    message = f"the shards repeat samples: by rank, {brief(twice)} samples are duplicates"
     require(not any(twice), message, "samples.repeated")
-    message = f"of {len(partner)} samples expected shards of equal size, or with one more, got {brief(sizes)}"
+    message = f"for {len(partner)} samples, expected shards of equal size, or one larger, got {brief(sizes)}"
     require(np.ptp(sizes) <= 1, message, "shards.uneven")
 
 
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
-    """After the broadcast every rank holds the values that one of the ranks had, which no other rank could know."""
+    """After the broadcast, every rank holds the values of one of the ranks, which no other rank could know."""
     before = fresh_rng().normal(size=(num_ranks, 2)).astype(np.float32)
     after = run_on_ranks(drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
     for rank, end in enumerate(after):
         what = f"the shape of the variables of rank {rank} after the broadcast"
         require_equal(np.shape(end), (2,), what, "variables.wrong-shape")
     gap = float(np.max(np.abs(np.subtract(after, after[0]))))
-    require(gap == 0, f"after the broadcast the ranks still differ by up to {gap:.3g}", "broadcast.missing")
+    require(gap == 0, f"after the broadcast, the ranks still differ by up to {gap:.3g}", "broadcast.missing")
     known = any(np.array_equal(after[0], start) for start in before)
     message = f"the ranks agree on {brief(after[0])}, but no rank started there: send one rank's values to all"
     require(known, message, "start.foreign")
 
 
 def check_average(average: Answer, num_ranks: int) -> None:
-    """Every gradient becomes its mean over the ranks, in its place, shape and precision; each rank knows its own alone.
+    """Every gradient becomes its mean over the ranks, in its place, shape and precision; each rank knows only its own.
 
-    So it must be for large and for small gradients, for those that are zero on a rank, and in a second call.
-    Example: of 1 on rank 0 and 3 on rank 1 both ranks get 2; 4 is the sum, and 1 on rank 0 its own.
+    This must hold for large and small gradients, for gradients that are zero on a rank, and in a second call.
+    Example: from 1 on rank 0 and 3 on rank 1, both ranks get 2; 4 is the sum, and 1 is rank 0's own.
     """
     rng = fresh_rng()
     drawn = [[rng.normal(1, 1, shape) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
     for of_rank in drawn:
-        of_rank[1] = 1 + np.abs(of_rank[1])  # never so near to zero that it is not large
-    drawn[-1][0] *= 0  # it counts in the mean
+        of_rank[1] = 1 + np.abs(of_rank[1])  # so far from zero that it is large
+    drawn[-1][0] *= 0  # a zero also counts in the mean
     private = [
         [[(by * size * one).astype(kind) for size, one in zip(GRADIENT_SIZES, of_rank)] for by, kind in GRADIENT_KINDS]
         for of_rank in drawn
     ]
-    listed = Cause(
-        "hvd.allreduce: expected one tensor, got a list: call it for each of the gradients", "allreduce.list"
-    )
+    listed = Cause("hvd.allreduce: expected one tensor, got a list: call it once for each gradient", "allreduce.list")
     with explained({"'list' object has no attribute 'dtype'": listed}):
         results = run_on_ranks(drivers.average, average, num_ranks=num_ranks, private=private)
     for gradients, got in zip(zip(*private), zip(*results)):
@@ -144,68 +142,68 @@ def check_average(average: Answer, num_ranks: int) -> None:
 
 
 def _check_means(gradients: Sequence[Sequence[Array]], results: Sequence[Any]) -> None:
-    """Check what each rank got in a call; `gradients` holds those of each rank."""
+    """Check what each rank got in one call; `gradients` holds each rank's own gradients."""
     means = [np.mean(position, axis=0, dtype=float) for position in zip(*gradients)]
     for rank, got in enumerate(results):
-        what = f"number of gradients that average returns on rank {rank}"
+        what = f"the number of gradients that average returns on rank {rank}"
         require_equal(len(got), len(means), what, "gradients.wrong-number")
         for number, value in enumerate(got):
             mean = as_array(value, f"gradient {number} on rank {rank}")
             same = [mean.shape == one.shape and np.allclose(mean, one, ALIKE, ALIKE) for one in means]
             alike = np.flatnonzero(same).tolist()
             others = ", ".join(map(str, alike))
-            message = f"expected the mean of gradient {number} in place {number}, got that of gradient {others}"
+            message = f"expected the mean of gradient {number} in place {number}, got the mean of gradient {others}"
             require(number in alike or not alike, message, "gradients.wrong-order")
             _check_mean(mean, np.array([of_rank[number] for of_rank in gradients]), number, rank)
 
 
 def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
-    """Check what rank `rank` got for gradient `number`, of which every rank has one."""
+    """Check what rank `rank` got for gradient `number`, given this gradient on each rank."""
     num_ranks, expected = len(of_ranks), np.mean(of_ranks, axis=0, dtype=float)
-    require(got.shape == expected.shape, f"gradient {number} changed its shape on rank {rank}", "gradients.wrong-shape")
+    require(got.shape == expected.shape, f"gradient {number} has another shape on rank {rank}", "gradients.wrong-shape")
     is_own = np.array_equal(got, of_ranks[rank]) and num_ranks > 1
-    require(not is_own, f"rank {rank} still has its own gradient {number}", "gradients.not-averaged")
+    require(not is_own, f"rank {rank} still has its own gradient {number}: average it", "gradients.not-averaged")
     sizes = np.mean(np.abs(of_ranks), axis=0, dtype=float)
-    # 16 bits round each gradient and each partial sum; of each twice as much is no other number.
+    # 16 bits round each gradient and each partial sum; even twice that error does not lead to another number.
     is_mean, is_sum = (bool(np.all(np.abs(got - n * expected) <= 4 * n * ROUNDING_16 * sizes)) for n in (1, num_ranks))
     require(is_mean or not is_sum, "the gradients are summed over the ranks: take their mean", "gradients.summed")
     require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks", "gradients.wrong")
     is_exact = bool(np.all(np.abs(got - expected) <= num_ranks**2 * np.finfo(of_ranks.dtype).eps * sizes))
-    message = f"gradient {number} on rank {rank} is the mean rounded to fewer bits: send {of_ranks.dtype} as it is"
+    message = f"gradient {number} on rank {rank} is the mean rounded to fewer bits: send it as {of_ranks.dtype}"
     require(is_exact, message, "gradients.rounded")
 
 
 def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) -> None:
-    """The learning rate grows with the number of ranks, not with the rank or with the ranks of one node.
+    """The learning rate grows with the number of ranks, not with the rank or the number of ranks on a node.
 
-    So it must be for a tiny rate, and where `hvd.size()` says that there are `MANY_RANKS`.
-    Example: 0.25 on 4 ranks becomes 1; 0.5 counts the 2 ranks of one node, 4 is scaled twice.
+    This must hold for a tiny rate, and also if `hvd.size()` says that there are `MANY_RANKS`.
+    Example: 0.25 on 4 ranks becomes 1; 0.5 counts only the 2 ranks of one node, and 4 is scaled twice.
     """
-    base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and no number of 16 bits
+    base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and not a number of 16 bits
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     found = run_on_ranks(drivers.scaled, scale_rate, [base, TINY * base], MANY_RANKS, **launch)
     got, tiny, many = zip(*found)
     require(len(set(got)) == 1, f"the ranks use different learning rates: {brief(got)}", "rate.uneven")
     mistakes = {
         Cause("it is not scaled", "rate.not-scaled"): base,
-        Cause("it counts the ranks of one node only", "rate.local-size"): base * ranks_per_node,
+        Cause("it counts only the ranks of one node", "rate.local-size"): base * ranks_per_node,
         Cause("it grows with the square root of the number of ranks", "rate.square-root"): base * num_ranks**0.5,
         Cause("it is scaled twice", "rate.scaled-twice"): base * num_ranks**2,
     }
-    what = f"the rate {base:g} on {num_ranks} ranks"
+    what = f"the rate {base:g} scaled to {num_ranks} ranks"
     require_close(got[0], base * num_ranks, what, "rate.wrong", mistakes, is_relative=True)
-    what = f"the rate {TINY * base:g} on {num_ranks} ranks"
+    what = f"the rate {TINY * base:g} scaled to {num_ranks} ranks"
     require_close(tiny[0], TINY * base * num_ranks, what, "rate.wrong", is_relative=True)
-    if not np.isclose(many[0], got[0]):  # who has an allreduce count the ranks finds those that are there
-        what = f"the rate {base:g} where hvd.size() is {MANY_RANKS}"
+    if not np.isclose(many[0], got[0]):  # an answer that counts ranks with an allreduce finds only the real ones
+        what = f"the rate {base:g} scaled when hvd.size() is {MANY_RANKS}"
         require_close(many[0], base * MANY_RANKS, what, "rate.limited", is_relative=True)
 
 
 def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
-    """The largest number of ranks whose scaled rate is still below the stability limit.
+    """The answer returns the largest number of ranks whose scaled rate is still below the stability limit.
 
-    So it must be for few samples and for many, for a small rate, and where the limit is near.
-    Example: with the rate 0.3 and the limit 1 these are 3 ranks: 0.9 is below it, 1.2 is not.
+    This must hold for few samples and for many, for a small rate, and close to the limit.
+    Example: with the rate 0.3 and the limit 1, the answer is 3 ranks: 0.9 is below the limit, 1.2 is not.
     """
     rng = fresh_rng(seed)
     for spread, num_samples in ((0.5, 300), (1.0, 10), (2.0, 100)):
@@ -220,31 +218,31 @@ def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
         ):
             learning_rate = limit / (wanted + part)
             got = as_number(max_num_ranks(x, learning_rate), "the number of ranks")
-            case = f"the most ranks with the rate {learning_rate:.4g} and the limit {limit:.4g}"
+            case = f"the largest number of ranks for the rate {learning_rate:.4g} and the limit {limit:.4g}"
             require_equal(got, float(wanted), case, "ranks.wrong-number")
 
 
 def check_save_history(save_history: Answer, num_ranks: int) -> None:
-    """Rank 0 writes the history, also over an older one, and the other ranks do nothing; none waits for another."""
+    """Rank 0 writes the history, even over an older one; the other ranks do nothing, and no rank waits for another."""
     histories = list(fresh_rng().normal(size=(num_ranks, 3, 2)))
     try:
         made, written = run_and_look(drivers.save, save_history, num_ranks=num_ranks, private=histories)
     except RankTimeoutError as error:
-        message = f"save_history must end on each rank without the others: {without_codes(describe(error))}"
+        message = f"save_history must not wait for other ranks: {without_codes(describe(error))}"
         raise CheckError(message, "writers.waiting") from None
     check_writers(written)
     message = f"files of rank 0: expected history.npy, got {brief(sorted(written[0]))}"
     require("history.npy" in written[0], message, "history.no-file")
     try:
         saved = np.load(io.BytesIO(written[0]["history.npy"] or b""), allow_pickle=False)
-    except (ValueError, EOFError, MemoryError):  # the size that it claims may be any
-        message = "history.npy does not hold an array of numbers, as np.save writes it"
+    except (ValueError, EOFError, MemoryError):  # it may claim any size
+        message = "history.npy does not hold an array of numbers: write it with np.save"
         raise CheckError(message, "history.no-array") from None
     numbers = as_array(saved, "history.npy")
-    message = "history.npy does not hold the history of the last of two calls: write it over the older one, unchanged"
+    message = "after two calls, history.npy does not hold the second history: write it unchanged, over the older one"
     require(np.array_equal(numbers, histories[0]), message, "history.wrong")
     for rank, (folders, is_kept) in enumerate(made[1:], 1):
-        message = f"rank {rank} makes a folder: on the other ranks save_history does nothing"
+        message = f"rank {rank} creates a folder: save_history must do nothing on the other ranks"
         require(not folders, message, "writers.folder")
-        message = f"rank {rank} changes or removes an older history.npy: on the other ranks save_history does nothing"
+        message = f"rank {rank} changes or removes the older history.npy: save_history must do nothing there"
         require(is_kept, message, "writers.older-file")

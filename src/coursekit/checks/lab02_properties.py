@@ -1,10 +1,10 @@
-"""Properties of a distributed training, each read off the trajectories of a `TrainingTrial`.
+"""Properties of distributed training, each read off the trajectories of a `TrainingTrial`.
 
-One start, averaged gradients, disjoint and complete shards, the scaled learning rate, whole epochs of plain steps;
-an answer that has them all takes the steps of one process with all the data, which is the last.
-`readings` and `updates` read sources, rates and samples off the trajectories, so that a fault in one leaves the others
-readable; `reference` knows what the steps must be, to rounding.
-Points are (slope, offset); the examples have two ranks, for which the given rate of 0.04 becomes 0.08.
+These are a common start, averaged gradients, disjoint and complete shards, the scaled learning rate, and whole epochs
+of plain steps. The last is that all steps equal the steps of one process with all data, which follows from the others.
+`readings` and `updates` read sources, rates and samples off the trajectories, so a fault in one of them leaves the
+others readable; `reference` computes the right steps, up to rounding.
+Points are (slope, offset); the examples have two ranks, on which the given rate of 0.04 becomes 0.08.
 """
 
 from statistics import NormalDist
@@ -24,49 +24,49 @@ from coursekit.checks.steps import FIRST_STEP
 from coursekit.errors import Cause, without_codes
 from coursekit.text import counted
 
-SAME_FACTOR = 1e-2  # of a rate that is right
-ROUNDING = 0.1  # far above that of a factor
-NO_DESCENT = "it is not SGD on the mean squared error of the samples given, with the arguments x, y and learning_rate"
-RARE = 1e-6  # among right answers
-NEAR_START = 0.2  # a step of an optimiser that keeps a rate of 0.01 although it is told zero; zero is 0.33 away
+SAME_FACTOR = 1e-2  # tolerance for a right rate
+ROUNDING = 0.1  # far above the rounding error of a factor
+NO_DESCENT = "the steps are not SGD on the mean squared error with the given x, y and learning_rate"
+RARE = 1e-6  # share of right answers that fail
+NEAR_START = 0.2  # covers a step of an optimiser that uses the rate 0.01 instead of zero; zero is 0.33 away
 
 
 def check_same_start(trial: TrainingTrial, most_steps: int) -> None:
-    """All ranks stand at one point at the start, or at the latest after one step if `most_steps` is 1.
+    """All ranks are at one point at the start or, if `most_steps` is 1, after one step at the latest.
 
-    Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast both stand at (1.2, 0.3), a
-    gap of 0. Without one they stay 1.7 apart and fail, and so do ranks that both start at (0, 0) because of a seed:
-    in the training *apart* each starts where only it knows, and they must meet at the place of one of them.
+    Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast, both are at (1.2, 0.3), with a
+    gap of 0. Without one, they stay 1.7 apart and fail. Ranks that both start at (0, 0) because of a seed fail, too: in
+    the run *apart*, each starts at a point that only it knows, and they must meet at the point of one of them.
 
-    An answer without variables, which communicates otherwise, has no such place: averaged gradients are enough there.
+    An answer without variables, which communicates in another way, has no such point; averaged gradients are enough.
     """
     later = trial.gaps("apart")[: FIRST_STEP + 1]
     gaps = later[: most_steps + 1]
     advice = "record the trajectory after the broadcast" if most_steps else "broadcast the start before it"
-    meet = f"meet after the {'second' if most_steps else 'first'} step"
+    meet = f"meet only after the {'second' if most_steps else 'first'} step"
     message = f"the ranks start up to {gaps[0]:.3g} apart and {meet}: {advice}"
     require(min(gaps) < SAME_PLACE or min(later) >= SAME_PLACE, message, "broadcast.late")
-    luck = "the ranks start equal by chance or by a seed; put apart, " if trial.gaps("real")[0] == 0 else ""
+    luck = "the ranks start equal by chance or a seed; with other starts, " if trial.gaps("real")[0] == 0 else ""
     apart = f"up to {gaps[0]:.3g} apart, and still {later[-1]:.3g} apart after {counted(len(later) - 1, 'step')}"
-    message = f"{luck}expected all ranks to start at one point, got points {apart}: the start is not broadcast"
+    message = f"{luck}expected all ranks to start at one point, but they are {apart}: the start is not broadcast"
     require(min(gaps) < SAME_PLACE, message, "broadcast.missing")
     message = "the ranks start with the slope of one rank and the offset of another: broadcast both from one rank"
     require(not _mixed_starts(trial), message, "broadcast.mixed")
     was_sent = _meet_at_start_of_a_rank(trial) or is_averaged(trial)
-    message = "the ranks start at one point, but no rank's variables were there: the start is not broadcast"
+    message = "the ranks start at one point, but no rank's variables started there: the start is not broadcast"
     require(was_sent, message, "start.foreign")
 
 
 def check_random_start(trial: TrainingTrial) -> None:
-    """Each training starts at standard normal random numbers.
+    """Each run starts at standard normal random numbers.
 
-    None is a whole number, or a half. About as many are positive as negative, some are far from zero, and the mean of
-    the squares is about 1: by how much they may miss it, one in a million right answers does for each of the three.
-    Example: of 48 numbers 8 to 40 are positive, one is above 1.15 or below -1.15, and the mean square is between 0.29
+    None is a multiple of one half. About as many are positive as negative, some are far from zero, and the mean of the
+    squares is about 1. For each of these three tests, one right answer in a million fails.
+    Example: of 48 numbers, 8 to 40 are positive, one is above 1.15 or below -1.15, and the mean square is between 0.29
     and 2.3, by Wilson's and Hilferty's approximation of chi-squared (1931). Uniform numbers from 0 to 1 are all
-    positive, and those from -1 to 1 all below 1.
+    positive, and uniform numbers from -1 to 1 are all below 1.
     """
-    if _continues(trial):  # which `check_plain` tells: then only the first start is one
+    if _continues(trial):  # which `check_plain` reports: only the first start counts then
         return
     starts = trial.all_starts()
     num, normal = len(starts), NormalDist()
@@ -79,24 +79,24 @@ def check_random_start(trial: TrainingTrial) -> None:
         and np.abs(starts).max() > normal.inv_cdf((1 + RARE ** (1 / num)) / 2)
     )
     some = shown(starts[:: max(1, num // 8)])
-    message = f"expected each start at standard normal random numbers; of all trainings some had {some}"
+    message = f"expected each training to start at standard normal random numbers, got starts such as {some}"
     require(is_normal, message, "start.not-normal")
 
 
 def _continues(trial: TrainingTrial) -> bool:
-    """Whether a training starts where the one before has ended, on all ranks."""
+    """Return whether a run starts where the previous run ended, on all ranks."""
     pairs = (("constant", "coded"), ("coded", "real"))
     return any(np.array_equal(trial.history(one)[:, -1], trial.history(other)[:, 0]) for one, other in pairs)
 
 
 def _mixed_starts(trial: TrainingTrial) -> bool:
-    """Whether the ranks have the slope of one rank and the offset of another after the training *apart*."""
+    """Return whether the ranks have the slope of one rank and the offset of another after the run *apart*."""
     owners = [set(np.flatnonzero((trial.inputs.starts == one).any(axis=1))) for one in trial.history("apart")[0, -1]]
     return all(owners) and not set.intersection(*owners)
 
 
 def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:
-    """Whether the ranks stand together where the variables of one of them started in the training *apart*."""
+    """Return whether the ranks meet where the variables of one of them started in the run *apart*."""
     gaps = trial.gaps("apart")[: FIRST_STEP + 1]
     points = trial.history("apart")[0, : FIRST_STEP + 1][gaps < SAME_PLACE]
     starts = np.concatenate([trial.inputs.starts, trial.inputs.starts[:, ::-1]])  # slope first, or offset first
@@ -106,18 +106,18 @@ def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:
 def check_averaged(trial: TrainingTrial) -> None:
     """Every update uses the mean of all ranks' gradients.
 
-    Example: all targets are 4000 on rank 0 and 8000 on rank 1, and both offsets are 0. With the mean of the gradients
-    both move by 2 * 0.08 * 6000 = 960; with their own they move by 640 and 1280.
+    Example: all targets are 4000 on rank 0 and 8000 on rank 1, and both offsets are 0. With the mean of the gradients,
+    both move by 2 * 0.08 * 6000 = 960; with their own gradients, they move by 640 and 1280.
     """
     require_motion(trial)
     if is_averaged(trial):
         return
-    source, expected = read_updates(trial).source, "expected steps by the mean of all ranks' gradients, got"
-    got = "each rank moved by its own gradients: the gradients are not averaged over the ranks"
+    source, expected = read_updates(trial).source, "expected steps by the mean of all ranks' gradients, but"
+    got = "each rank moved by its own gradients: they are not averaged over the ranks"
     require(source != OWN, f"{expected} {got}", "gradients.not-averaged")
     got = f"all ranks moved by the gradients of rank {source}: they are broadcast, not averaged over the ranks"
     require(not isinstance(source, int), f"{expected} {got}", "gradients.of-one-rank")
-    got = "steps by something else: the gradients are not averaged over the ranks in every step"
+    got = "the ranks moved otherwise: the gradients are not averaged over the ranks in every step"
     require(not follows_gradients(trial), f"{expected} {got}", "gradients.sometimes-averaged")
     raise CheckError(f"{expected} {got}, or {NO_DESCENT}", "updates.unexplained")
 
@@ -129,45 +129,45 @@ def _require_descent(trial: TrainingTrial) -> None:
 
 
 def check_shards(trial: TrainingTrial) -> None:
-    """Every sample is used, and by one rank only: in every epoch, where an answer shares out the samples again in each.
+    """In every epoch, each sample is used by exactly one rank, even if an answer shares out the samples again.
 
-    Example: of four samples rank 0 uses 0 and 2, rank 1 uses 1 and 3. If rank 1 used 2 and 3, then 2 would be used
-    by both ranks and 1 by none.
+    Example: of four samples, rank 0 uses 0 and 2, and rank 1 uses 1 and 3. If rank 1 used 2 and 3, then 2 would be
+    used by both ranks and 1 by none.
     """
     _require_descent(trial)
     num_steps = trial.history("coded").shape[1] - 1
     num_epochs, num_ranks, num_samples = NUM_EPOCHS["coded"], trial.num_ranks, len(trial.inputs.codes)
     expected = f"expected {STEPS_PER_EPOCH['coded']} steps of {BATCH_SIZE} samples per rank in each of"
-    got = f"got {counted(num_steps, 'step')} in all, too few or too many for shares of all samples"
+    got = f"got {counted(num_steps, 'step')} in all: too few or too many for shares of all samples"
     require(num_steps % num_epochs == 0, f"{expected} {counted(num_epochs, 'epoch')}, {got}", "steps.wrong-number")
     num_uses = num_samples if trial.stuck else num_steps // num_epochs * BATCH_SIZE * num_ranks
     for num_users in uses_of_samples(trial):
         if num_users is None:
             check_complete(num_samples - num_uses, num_samples)
             once = f"expected each of the {num_samples} samples once in an epoch"
-            message = f"the shards are not disjoint and complete: {once}, got some by several ranks or by none"
+            message = f"the shards are not disjoint and complete: {once}, but some are used by several ranks or by none"
             raise CheckError(message, "shards.uneven-use")
         check_owners({sample: [*range(num_users)] for sample in range(num_samples)}, num_ranks)
     check_rest(trial)
 
 
 def check_rate(trial: TrainingTrial) -> None:
-    """The rate with which every rank steps is the given one times the number of ranks.
+    """Every rank steps with the given rate times the number of ranks.
 
     Example: updates that show the rates 0.08 and 0.08, twice the given one, are right; 0.04 is not scaled, 0.16 is
-    scaled twice or comes of gradients that are summed, and 0.04 and 0.08 depend on the rank.
+    scaled twice or comes from summed gradients, and 0.04 and 0.08 mean that the rate depends on the rank.
     """
     _require_descent(trial)
     reading, expected = read_updates(trial), trial.num_ranks
     factors = reading.rates / RATE
     mistakes = {
         Cause("it is not scaled", "rate.not-scaled"): 1,
-        Cause("it is scaled twice, or the gradients are summed and not averaged", "rate.scaled-twice"): expected**2,
-        Cause("it counts two ranks whatever their number, or those of one node only", "rate.local-size"): 2,
+        Cause("it is scaled twice, or the gradients are summed instead of averaged", "rate.scaled-twice"): expected**2,
+        Cause("it counts two ranks whatever their number, or only the ranks of one node", "rate.local-size"): 2,
     }
-    uneven = Cause("it depends on the rank, or counts the ranks of one node only", "rate.uneven")
+    uneven = Cause("it depends on the rank, or counts only the ranks of one node", "rate.uneven")
     otherwise = uneven if np.ptp(factors) > ROUNDING else None
-    what = f"how many times the given learning rate the {expected} ranks step with"
+    what = f"the learning rate on {expected} ranks, divided by the given rate"
     if reading.later_rates is not None:
         got = ", ".join(f"{factor:.4g}" for factor in reading.later_rates[0] / RATE)
         raise CheckError(f"{what}: expected {expected}, got {got}: it changes from step to step", "rate.changing")
@@ -176,12 +176,12 @@ def check_rate(trial: TrainingTrial) -> None:
 
 
 def check_epochs(trial: TrainingTrial) -> None:
-    """Every rank goes in each epoch once over its whole share, in batches of the size given.
+    """In each epoch, every rank goes once through its whole share, in batches of the given size.
 
-    Example: shares of 5 or 6 samples in batches of 4 are two steps in each epoch; one step leaves out the second,
-    smaller batch, or takes the share as a whole.
+    Example: shares of 5 or 6 samples in batches of 4 take two steps in each epoch. If there is only one step, the
+    second, smaller batch is missing, or the whole share is one batch.
     """
-    message = f"expected as many steps on every rank, got ranks that hang: {without_codes(trial.stuck)}"
+    message = f"expected the same number of steps on every rank, but the ranks hang: {without_codes(trial.stuck)}"
     require(not trial.stuck, message, "steps.uneven")
     num_samples = {"constant": trial.inputs.num_constant_samples(), "coded": len(trial.inputs.codes)}
     num_samples |= {"real": len(trial.inputs.kinds), "apart": num_samples["constant"]}
@@ -190,7 +190,7 @@ def check_epochs(trial: TrainingTrial) -> None:
         num_steps, expected = trial.history(name).shape[1] - 1, STEPS_PER_EPOCH[name]
         hint = ": is batch_size used, and the last, smaller batch?" if num_steps == num_epochs else ""
         batch_size = REAL_BATCH_SIZE if name == "real" else BATCH_SIZE
-        given = f"in batches of {batch_size} from {num_samples[name]} samples on {trial.num_ranks} ranks"
+        given = f"for {num_samples[name]} samples in batches of {batch_size} on {trial.num_ranks} ranks"
         steps, epochs = counted(expected, "step"), counted(num_epochs, "epoch")
         got = f"{counted(num_steps, 'step')} in all{hint}"
         message = f"{given}, expected {steps} in each of {epochs}, got {got}"
@@ -198,7 +198,7 @@ def check_epochs(trial: TrainingTrial) -> None:
 
 
 def check_plain(trial: TrainingTrial) -> None:
-    """Every step is the gradient of the mean squared error times the rate, and nothing else, from a start of its own.
+    """Every step is the gradient of the mean squared error times the rate, and nothing else; each run has a new start.
 
     Example: with a momentum of 0.9, nine tenths of each step are added to the next; with a weight decay of 0.01, a
     hundredth of the weights is added to each gradient.
@@ -208,22 +208,22 @@ def check_plain(trial: TrainingTrial) -> None:
     require(not reading.momentum, f"{expected} steps with a momentum of {reading.momentum:.2g}", "momentum.unasked")
     if reading.decay is not None:
         parts = " and ".join(f"{abs(round(part, 6)):.2g} times the {name}" for part, name in zip(reading.decay, NAMES))
-        raise CheckError(f"{expected} gradients to which {parts} is added: a weight decay", "weight-decay.unasked")
-    words = "a sum over its samples that is divided by the size of full batches: take their mean"
+        raise CheckError(f"{expected} gradients with {parts} added: leave out the decay", "weight-decay.unasked")
+    words = "a sum over its samples, divided by the size of a full batch: take the mean"
     require(reading.source != DIVIDED, f"the loss of the last, smaller batch is {words}", "loss.fixed-size")
-    words = "are rounded to fewer bits than 32 on their way: send them as they are"
+    words = "are rounded to fewer than 32 bits when they are sent: do not compress them"
     require(reading.source != MEAN or reading.is_fine, f"{expected} gradients that {words}", "gradients.rounded")
-    message = "a second training continues from the end of the first: make new variables in each call"
+    message = "a second training continues where the first ended: create new variables in each call"
     require(not _continues(trial), message, "variables.reused")
     if reading.source != NOBODY and np.allclose(reading.rates, trial.num_ranks * RATE, rtol=SAME_FACTOR):
         check_long(trial, reading.shares)
 
 
 def check_equals_serial(trial: TrainingTrial) -> None:
-    """Every step on every rank is the step of gradient descent in one process on all the ranks' batches.
+    """Every step on every rank equals a gradient descent step of one process on the batches of all ranks.
 
     Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is
-    (-3, -4), one process steps to (0.24, 0.32) with the rate 0.08; a rank with the second sample alone would step
+    (-3, -4), one process steps to (0.24, 0.32) with the rate 0.08; a rank with only the second sample would step
     to (0.48, 0.48).
     """
     check_epochs(trial)
@@ -232,5 +232,5 @@ def check_equals_serial(trial: TrainingTrial) -> None:
     check_real(trial)
     check_long(trial, np.full((trial.num_ranks, trial.num_ranks), 1 / trial.num_ranks))
     weights = trial.history("real")
-    message = "the weights are no numbers of 32 bits: train in 32 bits all the way"
+    message = "the weights are not numbers of 32 bits: train in 32 bits throughout"
     require(np.array_equal(weights, weights.astype(np.float32)), message, "weights.not-32-bits")

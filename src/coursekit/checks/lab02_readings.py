@@ -1,9 +1,9 @@
-"""What the updates of a trial's constant training say: by whose gradients, with which rate, momentum and decay.
+"""Finds whose gradients moved the ranks in a trial's constant run, and with which rate, momentum and decay.
 
-Where all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
-`HYPOTHESES` lists whose gradients may have moved the ranks, and how; that is true in which the rate comes out the same
-in every step. Its examples: two ranks with the rate 0.08, where the offsets 0 have the gradients -8000 and -16000.
-A rank cannot know this mean by itself: the points of the others are known to them alone.
+If all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
+`HYPOTHESES` lists whose gradients may have moved the ranks, and how; the true one gives the same rate in every step.
+In its examples, two ranks have the rate 0.08, and at the offset 0 they have the gradients -8000 and -16000.
+No rank can know their mean by itself, because each rank knows only its own point.
 """
 
 from collections.abc import Callable
@@ -18,16 +18,16 @@ from coursekit.checks.lab02_inputs import BATCH_SIZE, CONSTANT, NUM_EPOCHS, RATE
 from coursekit.checks.lab02_trial import TrainingTrial
 from coursekit.checks.steps import FIRST_STEP
 
-# Gradients that travel with 16 bits let the rate vary by a thousandth; a mean that is guessed, by far more.
+# The rate varies by a thousandth with gradients sent in 16 bits, and by far more with a guessed mean.
 SAME_RATE = 6e-3
 SMALLEST_RATE = RATE / 100
-FINE_RATE = 2e-5  # ten times what 32 bits let it vary
+FINE_RATE = 2e-5  # ten times the variation with 32 bits
 NEARBY = 1e-5 * CONSTANT  # float32 rounding
-NUM_UPDATES = 5  # that are compared: later ones are too small where the rate is far too large
+NUM_UPDATES = 5  # to compare: later ones are too small if the rate is far too large
 NUM_UPDATES_OF_MOMENTUM = 3  # any two updates would fit some momentum
 MEAN, OWN, NOBODY = "mean", "own", "nobody"
-DIVIDED = "divided"  # as `MEAN`, but sums that are divided by the size of full batches
-# `MEAN` of all gradients, each rank's `OWN`, those of one rank, or `NOBODY` where no reading is true
+DIVIDED = "divided"  # like `MEAN`, but of sums divided by the size of full batches
+# The `MEAN` of all gradients, each rank's `OWN`, one rank's gradients (its number), or `NOBODY` if no reading is true
 Source = str | int
 
 
@@ -38,17 +38,17 @@ class Reading:
     source: Source
     shares: Array  # how much each rank (row) is moved by each rank's gradient (column), shape (num_ranks, num_ranks)
     rates: Array  # the learning rate of each rank, shape (num_ranks,)
-    momentum: float = 0.0  # how much of the previous update is in each
-    decay: Array | None = None  # how much of slope and offset is in each gradient, shape (2,)
-    later_rates: Array | None = None  # if the rate changes, from `FIRST_STEP` on, shape (num_ranks, num_updates)
-    is_fine: bool = False  # whether gradients travel with 32 bits, to which the rates are the same in every step
+    momentum: float = 0.0  # the part of the previous update in each update
+    decay: Array | None = None  # the parts of slope and offset in each gradient, shape (2,)
+    later_rates: Array | None = None  # rates from `FIRST_STEP` on, if they change, shape (num_ranks, num_updates)
+    is_fine: bool = False  # whether gradients are sent in 32 bits: then the rate is the same in every step
 
 
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
     """Return the sources with their shares, in full batches and in the last, shape (2, num_ranks, num_ranks).
 
-    The last batch of the constant training has one sample, and two on the rank with the larger shard. A mean over all
-    samples of a step weighs that rank by two; it is as good as the mean of the ranks' means.
+    The last batch of the constant run has one sample, but two on the rank with the larger shard. A mean over all
+    samples of a step gives that rank twice the weight; it counts as right, just like the mean of the ranks' means.
     """
     mean, ones = np.full((num_ranks, num_ranks), 1 / num_ranks), np.ones((num_ranks, num_ranks))
     one_more = [ones + np.eye(num_ranks)[rank] for rank in range(num_ranks)]
@@ -61,21 +61,21 @@ def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
 
 @dataclass(frozen=True)
 class _Updates:
-    """Updates of the constant training from `FIRST_STEP` on, all arrays of shape (num_ranks, num_updates, 2)."""
+    """Updates of the constant run from `FIRST_STEP` on, all arrays of shape (num_ranks, num_updates, 2)."""
 
     trial: TrainingTrial
     places: Array  # before each update
     moves: Array
     own: Array  # each rank's own gradient
-    is_last: Array  # for each update, whether it comes from a last batch, 0 or 1
+    is_last: Array  # for each update, 1 if it comes from a last batch, else 0
 
     def downhill(self, shares: Array) -> Array:
-        """Return the gradients in which each rank has these shares."""
+        """Return the sums of the ranks' gradients, weighted by these shares."""
         return np.asarray(np.einsum("urs,suk->ruk", shares[self.is_last], self.own))
 
     @property
     def sources(self) -> list[tuple[Source, Array]]:
-        """What may have moved the ranks."""
+        """The sources that may have moved the ranks."""
         return _sources(self.trial.num_ranks)
 
     def shares(self, wanted: Source) -> Array:
@@ -84,7 +84,7 @@ class _Updates:
 
 
 def _updates(trial: TrainingTrial, which: slice) -> _Updates:
-    """Return these updates. Batches that are not those asked for are taken for full ones."""
+    """Return these updates; if the number of steps is wrong, all batches count as full."""
     history, expected = trial.history("constant"), NUM_EPOCHS["constant"] * STEPS_PER_EPOCH["constant"]
     moves = np.diff(history, axis=1)[:, FIRST_STEP:][:, which]
     places = history[:, FIRST_STEP:][:, : moves.shape[1]]
@@ -118,15 +118,15 @@ def _explains(moves: Array, downhill: Array, rates: Array, tolerance: float) -> 
 
 
 def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Both ranks move by 960: the mean; by 640 and 1280: their own; or both by 640: the gradients of rank 0."""
+    """Both ranks move by 960, the mean; by 640 and 1280, their own gradients; or by 640, the gradients of rank 0."""
     return next(filter(None, (_reading(steps, *source, tolerance) for source in steps.sources)), None)
 
 
 def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
-    """In each step, each part moves by the mean or by its own: slopes say by the mean, the offsets by 640 and 1280.
+    """In each step, each variable moves by the mean or by its own gradient: offsets, for example, by 640 and 1280.
 
-    So rate and shards can be read, too, where some steps or some variables only are averaged: the mean over the ranks
-    of the updates is the same.
+    So rate and shards can be read even if only some steps or some variables are averaged, because the mean of the
+    updates over the ranks is the same.
     """
     moves, downhill = steps.moves, np.stack([steps.downhill(steps.shares(which)) for which in (MEAN, OWN)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)
@@ -140,7 +140,7 @@ def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
-    """With a decay of 0.01, both move from the offset 1000 by 0.08 times 10,000 - 0.01 times 1000, which is 799.2."""
+    """With a decay of 0.01, both move from the offset 1000 by 0.08 * (10,000 - 0.01 * 1000) = 799.2."""
     shares = steps.shares(MEAN)
     downhill = steps.downhill(shares)
     columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
@@ -153,7 +153,7 @@ def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Both move by 960 with the rate 0.08, then by 403 with the rate 0.04, where the mean gradient is -10,080."""
+    """Both move by 960 with the rate 0.08, then by 403 with the rate 0.04 and the mean gradient -10,080."""
     for source, shares in steps.sources:
         rates = _rates(steps.moves, steps.downhill(shares))
         is_downhill = source == MEAN and (rates > SMALLEST_RATE).all()
@@ -165,7 +165,7 @@ def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
-    """The mean of the moves is 960, but no rank moves so: parameters, not gradients, are averaged now and then."""
+    """The mean of the moves is 960, but no rank moves by that: parameters, not gradients, are averaged at times."""
     shares = steps.shares(MEAN)
     moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
     rates = np.median(_rates(moves, downhill), axis=1)
@@ -174,7 +174,7 @@ def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _with_momentum(steps: _Updates, tolerance: float) -> Reading | None:
-    """After a move of 960, with a momentum of 0.9 both move by 864 more than the gradient moves them."""
+    """With a momentum of 0.9, after a move of 960, both move by 864 more than the gradient moves them."""
     found = (_reading(steps, *source, tolerance, _momentum(steps, source[1])) for source in steps.sources)
     return next(filter(None, found), None)
 
@@ -190,7 +190,7 @@ def _momentum(steps: _Updates, shares: Array) -> float:
 
 
 def _first_rates(trial: TrainingTrial) -> Array:
-    """Return the rates of the first step that the mean gradient explains, from one place: later ones may be spoilt."""
+    """Return the rates of the first step from one place that the mean gradient explains: later steps may be spoilt."""
     history = trial.history("constant")
     rates = np.zeros(trial.num_ranks)
     for step in range(FIRST_STEP + 1):
@@ -207,11 +207,11 @@ class Hypothesis(NamedTuple):
     """What may have moved the ranks."""
 
     name: str
-    read: Callable[[_Updates, float], Reading | None]  # with a tolerance; its docstring has the example
-    is_loose: bool = False  # so much is free in it that with the tolerance of 16 bits it would be true by luck
+    read: Callable[[_Updates, float], Reading | None]  # takes a tolerance; its docstring has the example
+    is_loose: bool = False  # so free that it could be true by luck with the tolerance of 16 bits
 
 
-# In this order: those without a memory come before the one with a momentum.
+# The order matters: hypotheses without memory come before the one with a momentum.
 HYPOTHESES = (
     Hypothesis("one source with a constant rate", _constant_rate),
     Hypothesis("gradients that are averaged in some steps or for some variables", _sometimes_averaged),
@@ -224,13 +224,13 @@ HYPOTHESES = (
 
 @lru_cache(maxsize=4)
 def read_updates(trial: TrainingTrial) -> Reading:
-    """Return how the ranks move by the first hypothesis that is true, of fine readings and then of those with 16 bits.
+    """Return how the ranks move by the first hypothesis that is true, with fine tolerance first, and then with 16 bits.
 
     With a momentum and the tolerance of 16 bits, a reading may be true by luck.
-    Example: three ranks of which only the slopes are averaged, rate 0.12. Every fourth trial of theirs could also be
-    read as steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
+    Example: three ranks average only the slopes, with the rate 0.12. Every fourth such trial could also be read as
+    steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
     """
-    # Leaves out the last step: changes to the model after the training must not blur those in it.
+    # The last step is left out: changes to the model after the training must not blur the updates.
     steps = _updates(trial, slice(min(NUM_UPDATES, trial.history("constant").shape[1] - FIRST_STEP - 2)))
     for tolerance in (FINE_RATE, SAME_RATE):
         for hypothesis in HYPOTHESES:
@@ -241,7 +241,7 @@ def read_updates(trial: TrainingTrial) -> Reading:
 
 
 def gradients(places: Array, points: Array) -> Array:
-    """Return the gradient of the squared error of each rank's line in its point, all of shape (num_ranks, 2)."""
+    """Return the gradient of each rank's squared error at its point; all arrays have the shape (num_ranks, 2)."""
     slopes, offsets = places.T
     x, y = points.T
     return np.asarray(2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1))

@@ -1,12 +1,12 @@
-"""The exact reference of lab 02: whole trainings, held against plain SGD on the mean squared error, to rounding.
+"""The exact reference of lab 02: whole runs are compared with plain SGD on the mean squared error, up to rounding.
 
-Of the long training, where all samples of a rank are one point, NumPy knows each step from the place before it.
-So whatever is added to plain steps shows in one of them, however little it is: a weight decay, a limit of gradients or
-of the rate, a schedule.
-Of the real training, where a rank has a few points, the samples of a batch depend on how shards are made and shuffled:
-there a step must be one that some batches of the right sizes lead to.
+In the long run, all samples of a rank are one point, so NumPy can compute each step from the place before it.
+So even a small addition to plain steps shows in some step: a weight decay, a limit of gradients or of the rate, a
+schedule.
+In the real run, a rank has a few points, and the samples of a batch depend on how shards are made and shuffled.
+So each step must be one to which some batches of the right sizes lead.
 Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is (-3, -4),
-one process steps to (0.24, 0.32) with the rate 0.08; a rank with the second sample alone would step to (0.48, 0.48).
+one process steps to (0.24, 0.32) with the rate 0.08; a rank with only the second sample would step to (0.48, 0.48).
 """
 
 import itertools
@@ -23,11 +23,11 @@ from coursekit.checks.lab02_inputs import NUM_EPOCHS, NUM_KINDS, RATE, REAL_BATC
 from coursekit.checks.lab02_readings import FINE_RATE, MEAN, gradients, read_updates
 from coursekit.checks.lab02_trial import TrainingTrial
 
-ROUNDING = 2.0**-20  # of the largest number in a step: 16 times that of 32 bits; right answers need a quarter
+ROUNDING = 2.0**-20  # part of the largest number in a step: 16 times the error of 32 bits; right answers need a quarter
 
 
 def check_long(trial: TrainingTrial, shares: Array) -> None:
-    """Every step of the long training is the scaled rate times the ranks' gradients, of which each has these shares."""
+    """Every step of the long run is the scaled rate times the ranks' gradients, weighted by these shares."""
     history, points, first = trial.history("long"), trial.inputs.long, trial.first_row("long")
     rate = trial.inputs.rates()["long"] * trial.num_ranks
     for step in range(first, history.shape[1] - 1):
@@ -41,14 +41,14 @@ def check_long(trial: TrainingTrial, shares: Array) -> None:
 
 
 def _rounding(places: Array, points: Array, rate: float) -> Array:
-    """Return how far 32 bits may lead gradients astray that are read off these places, same shape."""
+    """Return the error that 32 bits may cause in gradients read off these places, same shape."""
     (x, y), largest = points.T, np.max(np.abs(places), axis=0)
     sizes = 2 * (np.abs(largest[0] * x) + largest[1] + np.abs(y))
     return np.asarray(ROUNDING * (np.abs(places) / rate + np.mean([sizes * np.abs(x), sizes], axis=1)))
 
 
 def check_real(trial: TrainingTrial) -> None:
-    """Every step of the real training, on every rank, is that of one process with the batches of all ranks."""
+    """Every step of the real run, on every rank, equals the step of one process with the batches of all ranks."""
     rate = RATE * trial.num_ranks
     for step in _real_steps(trial, rate, _sizes_of_last(trial.num_ranks)):
         tolerance = _tolerance(trial, step.places, rate, 0.0)
@@ -56,13 +56,13 @@ def check_real(trial: TrainingTrial) -> None:
         for rank in np.flatnonzero((np.abs(got - step.downhill) > tolerance).any(axis=1))[:1]:
             values = expected_and_got(step.after[rank], step.places[rank] - rate * step.downhill, shown)
             which = f"rank {rank} after step {step.number}"
-            raise CheckError(f"{which}, as one process with the batches of all ranks: {values}", "updates.not-serial")
+            raise CheckError(f"{which} is not where one process with all batches is: {values}", "updates.not-serial")
 
 
 def check_rest(trial: TrainingTrial) -> None:
-    """The shards of the real training, whose number of samples the ranks do not divide, are neither cut nor padded.
+    """The shards of the real run, whose samples do not divide evenly among the ranks, are neither cut nor padded.
 
-    It tells nothing where gradients are not averaged, or travel with 16 bits: too many batches come near enough then.
+    It checks nothing if gradients are not averaged or are sent in 16 bits, because too many batches then come close.
     """
     reading, where = read_updates(trial), f"of {len(trial.inputs.kinds)} samples on {trial.num_ranks} ranks"
     is_usual = trial.history("real").shape[1] - 1 == NUM_EPOCHS["real"] * STEPS_PER_EPOCH["real"]
@@ -71,14 +71,14 @@ def check_rest(trial: TrainingTrial) -> None:
     cut = np.full((1, trial.num_ranks), REAL_SHARE - REAL_BATCH_SIZE)
     if _explains(trial, _sizes_of_last(trial.num_ranks), is_complete=True):
         return
-    message = f"the shards are not complete: {where}, those that do not divide are used by no rank"
+    message = f"the shards are not complete: {where}, the remainder is used by no rank"
     require(not _explains(trial, cut), message, "shards.cut")
-    message = f"the shards are not disjoint: {where}, shorter shards are filled up with some once more"
+    message = f"the shards are not disjoint: {where}, shorter shards are padded with repeated samples"
     require(not _explains(trial, cut + 1), message, "shards.padded")
 
 
 def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:
-    """Whether last batches of these sizes explain all steps, and if `is_complete` use each sample once in an epoch."""
+    """Return whether these sizes of last batches explain all steps, with each sample once an epoch if `is_complete`."""
     rate, per_epoch = float(np.mean(read_updates(trial).rates)), STEPS_PER_EPOCH["real"]
     steps = list(_real_steps(trial, rate, sizes_of_last))
     rests = [np.abs((step.places - step.after)[0] / rate - step.downhill) for step in steps]
@@ -90,23 +90,23 @@ def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool =
 
 
 def _sizes_of_last(num_ranks: int) -> Array:
-    """Return the sizes that the last batches of an epoch may have, of which one rank's is larger, a row for each."""
+    """Return the possible sizes of an epoch's last batches, one row for each rank that may have the larger one."""
     return np.asarray(REAL_SHARE - REAL_BATCH_SIZE + np.eye(num_ranks, dtype=int))
 
 
 @dataclass(frozen=True)
 class _Step:
-    """A step of the real training, and what explains it best."""
+    """A step of the real run, and what explains it best."""
 
     number: int
     places: Array  # before it, shape (num_ranks, 2)
     after: Array  # same shape
     downhill: Array  # a mean of the ranks' gradients, or over all samples of the step, shape (2,)
-    counts: Array  # how many samples of each kind are in the batches of all ranks then, shape (NUM_KINDS,)
+    counts: Array  # how many samples of each kind are in the batches of all ranks, shape (NUM_KINDS,)
 
 
 def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iterator[_Step]:
-    """Yield the steps, each with the batches of these sizes that lead nearest to where rank 0 went."""
+    """Yield the steps, each with the batches of these sizes that lead closest to where rank 0 went."""
     history = trial.history("real")
     for number in range(trial.first_row("real"), history.shape[1] - 1):
         places, after = history[:, number], history[:, number + 1]
@@ -124,7 +124,7 @@ def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iter
 def _nearest(
     trial: TrainingTrial, place: Array, sizes: Array, weights: Array, pull: Array
 ) -> tuple[float, Array, Array]:
-    """Return how near batches of these sizes come to a gradient, the nearest gradient, and their counts."""
+    """Return how close batches of these sizes come to a gradient, the closest gradient, and its counts."""
     at = np.repeat(place[np.newaxis], NUM_KINDS, axis=0)
     downhill, counts = np.zeros((1, 2)), [_counts(int(size)) for size in sizes]
     for points, of_rank, weight in zip(trial.inputs.points, counts, weights / sizes):
@@ -138,12 +138,12 @@ def _nearest(
 
 @cache
 def _counts(size: int) -> Array:
-    """Return how many samples of each kind a batch may have, for all batches of a size, shape (num, NUM_KINDS)."""
+    """Return all possible counts of the kinds in a batch of this size, shape (num, NUM_KINDS)."""
     return np.array([one for one in itertools.product(range(size + 1), repeat=NUM_KINDS) if sum(one) == size])
 
 
 def _tolerance(trial: TrainingTrial, places: Array, rate: float, part: float) -> Array:
-    """Return what may be left of the gradients in the real training: rounding, and a part of them, same shape."""
+    """Return the tolerance for gradients of the real run: the rounding error plus a part of them, same shape."""
     points = trial.inputs.points.reshape(-1, 2)
     of_points = gradients(np.repeat(places[:1], len(points), axis=0), points)
     return np.asarray(_rounding(places[:1], points, rate) + part * np.mean(np.abs(of_points), axis=0))

@@ -1,21 +1,21 @@
-"""Try a whole distributed training function, whatever its code looks like: only its trajectory is asked for.
+"""Tests a whole distributed training function, however it is written: only its trajectory counts.
 
-Short trainings in one launch, from which `lab02_updates` and `lab02_properties` read everything else:
-*constant*, where all samples of a rank are one point; *coded*, where the mean target of an epoch tells whether every
-sample was used once; *real*, where a rank has three points of its own, many times each.
-The fourth, *apart*, has the rate zero and variables that start elsewhere on each rank, whatever the answer says, so
-that only a broadcast brings them together; there the mean gradient is zero, if they start where those of rank 0 do.
-The last, *long*, has so many epochs and so large a rate that each step is a little longer than the one before: what a
-training adds to plain steps sooner or later shows.
-After these come some of one step, of which only the starts are looked at.
+One launch makes several short training runs, from which `lab02_updates` and `lab02_properties` read everything else.
+In *constant*, all samples of a rank are one point. In *coded*, the mean target of an epoch shows whether every sample
+was used once. In *real*, each rank has its own three points, many times each.
+The fourth, *apart*, has the rate zero, and variables that start elsewhere on each rank, whatever the answer says. So
+only a broadcast brings the ranks together; the mean gradient is zero if they start where rank 0 does.
+The last, *long*, has so many epochs and so large a rate that each step is a little longer than the one before: anything
+added to plain steps shows sooner or later.
+After these come some runs of one step, of which only the starts are read.
 
-Each epoch has several batches, but in the long training; the last is smaller in the constant and the real one, where
-the shards are unequal.
-Ranks that get unequal numbers of steps from that wait for each other for ever; they are tried again with one batch in
-each epoch, so that their other properties can be told.
+Each epoch has several batches, except in the long run. The last batch is smaller in the constant and the real run, in
+which the shards are unequal.
+If this gives the ranks unequal numbers of steps, they wait for each other for ever. Then they run again with one batch
+in each epoch, so that their other properties can be checked.
 
-The data of a rank are its own, and so is where its variables start: no other rank can know them.
-So what depends on those of all ranks was communicated; a rank that only imagines the others guesses.
+Each rank has its own data and its own start of the variables, and no other rank can know them.
+So a result that depends on the values of all ranks proves communication; a rank that only imitates the others guesses.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
 from coursekit.ranks import RankError, RankTimeoutError
 
-MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant training: an update, and the last, which is left out
+MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant run: an update, and the last one, which is left out
 LARGEST = 1e100  # of a slope: squares and differences of larger ones overflow
 NAMES = ("slope", "offset")
 SAME_PLACE = 1e-5  # float32 rounding
@@ -53,10 +53,10 @@ MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingTrial(Trial):
-    """What short trainings on real ranks showed; the results are each rank's trajectories, by training."""
+    """What short runs on real ranks showed; the results are each rank's trajectories, by run."""
 
     inputs: Inputs  # what the ranks trained on
-    stuck: str = ""  # how the ranks waited for each other on unequal shards
+    stuck: str = ""  # the message if the ranks waited for each other on unequal shards
 
     def history(self, name: str) -> Array:
         """Return slope and offset before each step and after the last, shape (num_ranks, num_steps + 1, 2)."""
@@ -68,12 +68,12 @@ class TrainingTrial(Trial):
         return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
 
     def all_starts(self) -> Array:
-        """Return the slopes and offsets of rank 0 at the start of all trainings but *apart*, each once, sorted."""
+        """Return the slopes and offsets of rank 0 at the start of all runs except *apart*, each once, sorted."""
         trained = [self.history(name)[0, 0] for name in NUM_EPOCHS if name != "apart"]
         return np.unique(np.concatenate([*trained, np.ravel(self.of_ranks("starts")[0])]))
 
     def first_row(self, name: str) -> int:
-        """Return from which row of the history on the ranks go together, or should."""
+        """Return the first row of the history from which the ranks move together, or should."""
         gaps = self.gaps(name)[: FIRST_STEP + 1]
         return int(np.argmax(gaps < SAME_PLACE)) if (gaps < SAME_PLACE).any() else FIRST_STEP
 
@@ -84,13 +84,13 @@ def try_training(  # noqa: PLR0913  # the settings of a launch
     *,
     timeout_s: float = 15.0,
     ranks_per_node: int = 2,
-    num_long: int = NUM_EPOCHS["long"],  # fewer epochs of the long training where each takes its time
-    num_starts: int = NUM_TRAININGS,  # none where the start is not asked for
+    num_long: int = NUM_EPOCHS["long"],  # fewer epochs of the long run if each of them is slow
+    num_starts: int = NUM_TRAININGS,  # none if the start is not checked
 ) -> TrainingTrial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
-    With more than one rank on a node and more than one node, rank and local rank differ, and size and local size.
-    Never raises because of the answer: an error becomes `TrainingTrial.error`, which every property reports.
+    With several ranks on a node and several nodes, rank and local rank differ, and so do size and local size.
+    No error of the answer is raised here: it becomes `TrainingTrial.error`, which every property reports.
     """
     nums: dict[str, Any] = {"num_long": num_long, "num_starts": num_starts}
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node, **nums))
@@ -110,7 +110,7 @@ def try_training(  # noqa: PLR0913  # the settings of a launch
 
 
 def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> list[dict[str, Array]]:
-    """Return each rank's trajectories in one launch, by training."""
+    """Return each rank's trajectories in one launch, by run."""
     private = private_of(inputs, unequal=batch_size == BATCH_SIZE)
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:
@@ -132,10 +132,10 @@ def _history(name: str, returned: Any, rank: int) -> Array:
     require(history.shape[1:] == (2,), message, "history.wrong-shape")
     for (step, column), value in np.ndenumerate(history):
         message = f"the trajectory of rank {rank} is not finite: its {NAMES[column]} is {value:g} in row {step}"
-        is_finite = abs(value) < LARGEST or name == "long"  # where a rate that is far too large runs away
+        is_finite = abs(value) < LARGEST or name == "long"  # there, a rate that is far too large diverges
         require(is_finite, message, "weights.not-finite")
     num_steps = len(history) - 1
     enough = num_steps >= MIN_NUM_STEPS or name != "constant"
-    message = f"expected {STEPS_PER_EPOCH[name]} for each epoch, got {num_steps} steps in all on rank {rank}"
+    message = f"expected {STEPS_PER_EPOCH[name]} steps in each epoch, got {num_steps} in all on rank {rank}"
     require(enough and num_steps <= MAX_NUM_STEPS, message, "steps.wrong-number")
     return history

@@ -1,13 +1,13 @@
-"""What the updates of a trial's trainings say of the ranks and of the samples that they use.
+"""Finds out from the updates of a trial's runs how the ranks move, and which samples they use.
 
-Where every sample has a target of its own, the same on all ranks, the mean target of an epoch's updates says whether
-every sample was used equally often.
-One sample has another target on each rank, two to the power of its number, which says who used it, and so how many
-ranks use each sample.
+In one run, every sample has its own target, the same on all ranks. So the mean target of an epoch's updates shows
+whether every sample was used equally often.
+One marked sample has another target on each rank, with two to the power of the rank's number. This shows who used it,
+and so how many ranks use each sample.
 Example: of four samples with the codes 1, 2, 3 and 0, the last is the marked one, with 16 on rank 0 and 32 on rank 1.
-Where rank 1 alone uses it, and every sample is used once, the mean code of an epoch is (1 + 2 + 3 + 32) / 4 = 9.5. The
-number that is read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, number 1. If both ranks use all samples, the
-mean is (2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 11: two ranks.
+If only rank 1 uses it, and every sample is used once, the mean code of an epoch is (1 + 2 + 3 + 32) / 4 = 9.5. The
+number read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, number 1. If both ranks use all samples, the mean is
+(2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 11: two ranks.
 """
 
 from dataclasses import replace
@@ -21,11 +21,11 @@ from coursekit.checks.lab02_readings import DIVIDED, MEAN, NOBODY, SMALLEST_RATE
 from coursekit.checks.lab02_trial import TrainingTrial
 from coursekit.checks.steps import FIRST_STEP
 
-ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32: seen up to 2e-4
+ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32, where it reached 2e-4
 
 
 def is_averaged(trial: TrainingTrial) -> bool:
-    """Whether the mean of all ranks' gradients explains the updates of all ranks that move."""
+    """Return whether the mean of all ranks' gradients explains the updates of all ranks that move."""
     reading = read_updates(trial)
     targets = _mean_targets(trial, reading)
     moving = targets[np.isfinite(targets).all(axis=1)]
@@ -33,9 +33,9 @@ def is_averaged(trial: TrainingTrial) -> bool:
 
 
 def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
-    """Return the mean code behind each update of the coded training from `FIRST_STEP` on but the last.
+    """Return the mean code behind each update of the coded run, from `FIRST_STEP` on and without the last.
 
-    The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a frozen rank.
+    The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a rank that does not move.
     """
     offsets = trial.history("coded")[:, :-1, 1]
     moves = np.diff(offsets, axis=1)
@@ -50,37 +50,37 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
 
 
 def require_motion(trial: TrainingTrial) -> None:
-    """Require that some rank moves, and that each step is there: else nothing can be read."""
+    """Require that some rank moves in every step, and that the history is in order: otherwise nothing can be read."""
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
-    message = "no rank moves at all: the learning rate that arrives is zero, or nothing is trained"
+    message = "no rank moves at all: the learning rate in use is zero, or nothing is trained"
     require(moves.any(), message, "weights.frozen")
     num_at_rest = np.count_nonzero(~moves.any(axis=(0, 2)))
     message = f"{num_at_rest} of {moves.shape[1]} steps change nothing"
-    advice = "with each batch the parameters need one update, and the history one row"
+    advice = "each batch needs one update of the parameters, and one row in the history"
     require(not num_at_rest, f"{message}: {advice}", "steps.no-update")
     if read_updates(trial).source != NOBODY:
         return
     by_epoch = all(trial.history(name).shape[1] == NUM_EPOCHS[name] + 1 for name in ("constant", "coded"))
     message = (
-        "the history has a row for each epoch, and none follows from the one before by a step on the samples given"
+        "the history has one row per epoch, and no row follows from the previous one by a step on the given samples"
     )
-    require(not by_epoch, f"{message}: it needs a row after every step on x and y", "history.by-epoch")
+    require(not by_epoch, f"{message}: add a row after every step on x and y", "history.by-epoch")
     turned = [{name: one[name][:, ::-1] for name in one} for one in trial.results]
     is_turned = read_updates(replace(trial, results=turned)).source != NOBODY
-    message = "the history holds the offset before the slope: its columns are slope, offset"
+    message = "the history holds the offset before the slope: its columns must be slope, offset"
     require(not is_turned, message, "parameters.swapped")
 
 
 def follows_gradients(trial: TrainingTrial) -> bool:
-    """Whether some rank moves along gradients, averaged or not, of the mean squared error of the samples given."""
+    """Return whether some rank moves by gradients, averaged or not, of the mean squared error on the given samples."""
     return bool((np.abs(read_updates(trial).rates) > SMALLEST_RATE).any())
 
 
 def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
-    """Return for each whole epoch of the coded training how many ranks use each sample, None where that differs.
+    """Return, for each whole epoch of the coded run, how many ranks use each sample, or None if that differs.
 
-    Epochs with one of the first or the last step are left out; where the gradients of one rank move all, the samples
-    of the others leave no trace, and the list is empty.
+    Epochs with one of the first steps or the last step are left out. If the gradients of one rank move all ranks, the
+    samples of the others leave no trace, and the list is empty.
     """
     reading = read_updates(trial)
     num_steps = trial.history("coded").shape[1] - 1
@@ -94,14 +94,14 @@ def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
     rounding = FINE_ROUNDING if reading.is_fine else ROUNDING
     in_epochs = [float(means[first - FIRST_STEP :][:per_epoch].mean()) for first in firsts]
     found = [_num_users(trial, mean, likely, rounding) for mean in in_epochs]
-    # A rate that changes need not be the same in another training.
+    # A rate that changes need not be the same in another run.
     return found if reading.later_rates is None or None not in found else []
 
 
 def _num_users(trial: TrainingTrial, mean: float, likely: set[int], rounding: float) -> int | None:
-    """Return how many ranks use each sample in an epoch whose mean code is this, or None if that differs.
+    """Return how many ranks use each sample in an epoch with this mean code, or None if that differs.
 
-    Shards that overlap have such a mean by luck: once in 50 trials with 16 bits, less than once in 10,000 with 32.
+    Shards that overlap have such a mean by luck once in 50 trials with 16 bits, and less than once in 10,000 with 32.
     """
     codes = trial.inputs.codes
     for num_users in sorted(likely):

@@ -1,9 +1,9 @@
 """Checks of lab 03's data: pictures, shards by files, batches and their order.
 
-Example: `SAMPLES_PER_FILE` says that the first files hold the samples 0-4, 5-7, 8-13 and 14-17. Of three ranks, rank 0
-may read the files 0, 3 and 6: its samples are 0-4, 14-17 and 27-29, in validation and in training, and in batches of
-four its validation has 4, 4 and 4. An order 0, 1, 2, 3, 4, 14, ... is not shuffled; one in which sample 3 comes again
-after five others mixes the epochs; and a batch (3, 14, 0, 28) with the labels (4, 15, 1, 29) belongs together.
+Example: by `SAMPLES_PER_FILE`, the first files hold the samples 0-4, 5-7, 8-13 and 14-17. Of three ranks, rank 0 may
+read the files 0, 3 and 6. Its samples are then 0-4, 14-17 and 27-29, in validation and in training, and its validation
+has batches of 4, 4 and 4. The order 0, 1, 2, 3, 4, 14, ... is not shuffled. If sample 3 comes again after five others,
+the epochs are mixed. The batch (3, 14, 0, 28) has the right labels if they are (4, 15, 1, 29).
 """
 
 from collections import Counter
@@ -38,57 +38,57 @@ from coursekit.errors import Cause
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
 BATCH_SIZE = 4
 NUM_EPOCHS = 3
-NUM_BATCHES = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE  # that each rank is asked for in training
-MOST_BATCHES = 100  # where an end is expected
+NUM_BATCHES = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE  # requested from each rank in training
+MOST_BATCHES = 100  # requested if the data must end
 # Whether to read for training, and how many batches.
 WAYS = {"validation": (False, MOST_BATCHES), "training": (True, NUM_BATCHES), "again": (True, NUM_BATCHES)}
-NUM_CALLS = 24  # of images: one in 8 million lets all be flipped alike
+NUM_CALLS = 24  # of images: all are flipped alike once in 8 million cases
 HEIGHT, WIDTH = 60, 100
-SAME_CUT = 0.3  # levels: the tilts of images that are all cut alike vary less, of others ten times as much
-# Of pixels from -1 to 1: JPEG leaves 0.01, windows move all channels alike and give images that differ by 0.5.
+SAME_CUT = 0.3  # levels: tilts vary less if all images are cut alike, and ten times as much if not
+# For pixels from -1 to 1: JPEG is off by 0.01; windows change all channels alike and give images that differ by 0.5.
 SMALL, LARGEST = 0.04, 1.1
 MANY = 0.5  # of the images
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
-    """Images have the right size, range and label; for training each is cut again, for validation in the middle."""
+    """Images have the right size, range and label; each is cut at random for training, in the middle for validation."""
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
     pair = [image, image[..., :1]]  # the second is grey
     [found] = run_on_ranks(drivers.load_pictures, load_picture, pair, wanted, NUM_CALLS, num_ranks=1)
     label, validation, training, of_grey = found
-    require_equal(label, wanted, "the label, which the record says", "labels.wrong")
+    require_equal(label, wanted, "the label of the record", "labels.wrong")
     images = np.concatenate([validation, training])
     require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "images.wrong-shape")
-    what, advice = "the shape of an image whose JPEG is grey", ": decode it with channels=3"
+    what, advice = "the shape of an image from a grey JPEG", ": decode it with channels=3"
     require_equal(tuple(of_grey), (image_size, image_size, 3), what, "images.grey", advice)
     require_equal(images.dtype.name, "float32", "the type of an image", "images.wrong-type")
     low, high = float(images.min()), float(images.max())
-    message = f"the pixels go from {low:.3g} to {high:.3g}, not from -1 to 1"
+    message = f"the pixels range from {low:.3g} to {high:.3g}, expected from -1 to 1"
     require(-LARGEST <= low < 0 and high <= LARGEST, message, "images.wrong-range")
-    # A random window can be the middle by chance, so the worst of many is asked for.
+    # A random window can be in the middle by chance, so the worst of many counts.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
     has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL
-    message = "the colours are not those of the record: expected its three channels, red, green and blue"
+    message = "the colours are wrong: expected the record's three channels, red, green and blue"
     require(has_colors, message, "images.wrong-colour")
     candidates = (middle, middle[:, ::-1], whole)
     right, mirrored, squeezed = (np.abs(validation - one).mean(axis=(1, 2, 3)) < SMALL for one in candidates)
     got = "the image for validation is not the square in the middle"
     faults = {
-        Cause(f"{got}, but that mirrored: only images for training are flipped", "images.mirrored"): right | mirrored,
-        Cause(f"{got}, but the whole image, squeezed", "images.squeezed"): squeezed,
+        Cause(f"{got}, but its mirror image: flip only images for training", "images.mirrored"): right | mirrored,
+        Cause(f"{got}, but the whole image, squeezed: crop it first", "images.squeezed"): squeezed,
         Cause(got, "images.not-centred"): np.ones(1),
     }
     require(right.all(), *next(cause for cause, holds in faults.items() if holds.all()))
-    # No edge of the record is of one colour, and hardly a window is a square; what varies colours may darken an image.
+    # No edge of the record has one colour, and hardly any window is a square; varied colours may darken an image.
     edges = [np.ptp(edge, axis=1).max(axis=1) == 0 for edge in (training[:, 0], training[:, :, 0])]
-    message = "the images for training have black edges: resize the window to the size, without padding"
+    message = "the images for training have black edges: resize the window to the image size, without padding"
     require(np.mean(edges[0] | edges[1]) < MANY, message, "images.padded")
     spread = float(np.ptp(training.mean(axis=(1, 2, 3))))
     require(spread > SMALL, "the images for training are all cut alike: use a random window", "images.not-random")
     rises = np.diff(training.mean(axis=(1, 3)), axis=1).mean(axis=1) > 0
-    message = "the images for training are never mirrored, or always"
+    message = "the images for training are never mirrored, or always: flip them at random"
     require(rises.any() and not rises.all(), message, "images.flip-not-random")
 
 
@@ -99,13 +99,13 @@ def _ramp(y: Array, x: Array) -> Array:
 
 
 def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
-    """Return a window in the middle of the ramp, of its full height, by default a square: a ramp again."""
+    """Return a window in the middle of the ramp, with its full height and by default a square; it is also a ramp."""
     y, x = ((np.arange(image_size) + 0.5) * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
     return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
 
 
 def try_dataset(make_dataset: Answer, num_ranks: int = 3) -> Trial:
-    """Read tiny files on real ranks, for validation once and for training for some epochs."""
+    """Read tiny files on real ranks, once for validation, and for some epochs for training."""
     private = draw_private(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     args = drivers.read_dataset, make_dataset, BATCH_SIZE, WAYS
     trial = try_on_ranks(*args, num_ranks=num_ranks, private=private)
@@ -114,44 +114,44 @@ def try_dataset(make_dataset: Answer, num_ranks: int = 3) -> Trial:
 
 
 def _samples(trial: Trial, way: str) -> list[Array]:
-    """Return the samples of each rank, in their order."""
+    """Return the samples of each rank, in order."""
     samples = samples_read(trial, way)
     check_colors(samples)
     return samples
 
 
 def check_shards(trial: Trial) -> None:
-    """Every sample belongs to one rank, in training as in validation, and every file is read by one rank."""
+    """Every sample belongs to one rank, both in training and in validation, and every file is read by one rank."""
     samples, training = _samples(trial, "validation"), _samples(trial, "training")
     for rank, (result, numbers) in enumerate(zip(trial.of_ranks(), samples)):
-        check_end(result["validation"], MOST_BATCHES, f"for validation of rank {rank}")
+        check_end(result["validation"], MOST_BATCHES, f"for validation on rank {rank}")
         require(len(numbers) > 0, f"rank {rank} gets no sample at all", "samples.none")
     by_sample, trained_by = owners(samples, NUM_SAMPLES), owners(training, NUM_SAMPLES)
     readers = readers_of(by_sample, SAMPLES_PER_FILE)
-    # That the last batch is not dropped is asked with the order, and a file that nobody reads below.
+    # A dropped last batch is reported with the order, and a file that no rank reads is reported below.
     num_rest = trial.num_ranks * (BATCH_SIZE - 1)
     what = "samples" if all(len(by) == trial.num_ranks for by in trained_by.values()) else "samples in validation"
     check_owners(by_sample, trial.num_ranks, num_rest if all(readers) else NUM_SAMPLES, what=what)
     check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
     num_shared = sum(len(ranks) > 1 for ranks in trained_by.values())
     shared = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
-    message = f"the shards are not disjoint over the epochs: {shared}: shard before anything is shuffled"
+    message = f"the shards are not disjoint over the epochs: {shared}: shard before you shuffle anything"
     require(num_shared == 0, message, "shards.changing")
-    # That the data end is asked with their order: one epoch drops the rest of its last batch, be it a whole file.
+    # Data that end are reported with the order: one epoch drops its incomplete last batch, even if it is a whole file.
     if any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training):
         check_owners(trained_by, trial.num_ranks, num_rest)
     else:
         check_used_in_batches(trained_by, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
     caches = Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
     files = [path for path, count in caches.items() if count > 1]
-    message = f"the file {files[:1]} is written by several ranks, expected a name for each rank, or a cache in memory"
+    message = f"several ranks write the file {files[:1]}: give it a different name on each rank, or cache in memory"
     require(not files, message, "cache.shared")
 
 
 def check_order(trial: Trial) -> None:
-    """Batches have their size and right pairs; every epoch is all samples in another order, and every run the same.
+    """Batches have the right size and labels; every epoch has all samples in another order, but every run is the same.
 
-    Images are cut as asked, again in every epoch, and the stages of the pipeline come in the lab's order.
+    Images are cut as requested, differently in every epoch, and the stages of the pipeline come in the lab's order.
     """
     for rank, result in enumerate(trial.of_ranks()):
         for way in WAYS:
@@ -159,20 +159,20 @@ def check_order(trial: Trial) -> None:
             for numbers, labels in result[way]:
                 check_pairs(labels, numbers + 1, f"on rank {rank} ({way})")
         batches = {way: [numbers for numbers, _ in result[way]] for way in WAYS}
-        check_endless(batches["training"], NUM_BATCHES, f"for training of rank {rank}")
-        check_batches(batches["training"], BATCH_SIZE, "the pictures in the batches for training")
+        check_endless(batches["training"], NUM_BATCHES, f"for training on rank {rank}")
+        check_batches(batches["training"], BATCH_SIZE, "the number of pictures in each batch for training")
         check_last_batch(batches["validation"], BATCH_SIZE, "for validation")
         used, validated = (set(np.concatenate([*batches[way], []]).tolist()) for way in ("training", "validation"))
         num_lost = len(used - validated)
-        message = f"the validation data of rank {rank} leave out the last {num_lost} images, expected all"
-        is_cut = 0 < num_lost < BATCH_SIZE  # other losses are the shards' affair
+        message = f"the validation data of rank {rank} lack the last {num_lost} images: keep the smaller last batch"
+        is_cut = 0 < num_lost < BATCH_SIZE  # other losses are reported with the shards
         require(not is_cut, message, "batches.last-dropped")
         order, again = (order_in(result[way]) for way in ("training", "again"))
         check_made_in_order(result["made_of"]["training"])
-        message = "two runs see different orders: give every shuffle the seed"
+        message = "two runs see different orders: pass the seed to every shuffle"
         require(np.array_equal(order, again), message, "order.not-seeded")
         _check_shuffled(order)
-        if used <= validated and len(validated - used) < BATCH_SIZE:  # other shards are the shards' affair
+        if used <= validated and len(validated - used) < BATCH_SIZE:  # wrong shards are reported with the shards
             _check_epochs(rank, order.astype(int), len(validated))
         check_new_batches(batches["training"], len(used), BATCH_SIZE, f"on rank {rank}")
         _check_cuts(result["tilts"], order)
@@ -180,16 +180,16 @@ def check_order(trial: Trial) -> None:
 
 
 def _check_shuffled(order: Array) -> None:
-    """The records do not come in the order of their file; interleaving mixes the files, and leaves that as it is.
+    """The records do not come in the order of their file, which interleaving does not change.
 
-    Example: of a file with three records, 0, 1, 2 and 0, 1, 2 are its order, and so are 0, 1 and 0, 1, 2 where a rest
-    was dropped; 0, 2, 1 is not. In one epoch alone, shuffled records may come in order by chance: one in 720 for a rank
-    with files of 3 and 5. In all epochs they do not.
+    Example: for a file with three records, 0, 1, 2 and 0, 1, 2 are its order, and so are 0, 1 and 0, 1, 2 if the last
+    was dropped; 0, 2, 1 is not. In a single epoch, shuffled records may be in order by chance, once in 720 cases for a
+    rank with files of 3 and 5. In all epochs they are not.
     """
     is_shuffled = False
     for count, end in zip(SAMPLES_PER_FILE, np.cumsum(SAMPLES_PER_FILE)):
         records = order[(end - count <= order) & (order < end)]
-        # In order, after each record comes the next one that is read, or the first again.
+        # If they are in order, each record is followed by the next one that is read, or by the first again.
         places = np.searchsorted(np.unique(records), records)
         is_shuffled |= bool(((np.diff(places) != 1) & (places[1:] != 0)).any())
     message = f"the records of each file come in the order of the file: shuffle the records, too, {ASSIGN}"
@@ -200,31 +200,31 @@ def _check_shuffled(order: Array) -> None:
 def _check_epochs(rank: int, order: Array, num_mine: int) -> None:
     """Each epoch holds every sample once before the next one begins.
 
-    Example: of three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1 epochs mix, or each is without its rest.
+    Example: of three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1, epochs are mixed, or each leaves a sample out.
     """
     num_full = num_mine // BATCH_SIZE * BATCH_SIZE
     if _are_passes(order, num_mine):
         return
     got = f"rank {rank} has {num_mine} images, and"
-    message = f"{got} each pass leaves {num_mine - num_full} of them out: repeat, and then batch"
+    message = f"{got} each pass leaves out {num_mine - num_full} of them: repeat first, then batch"
     require(not num_full or not _are_passes(order, num_full), message, "epochs.rest-dropped")
-    message = f"{got} repeats some before it has seen all: the epochs are mixed; expected a shuffle, and then a repeat"
+    message = f"{got} some come again before all have come once: the epochs are mixed; shuffle first, then repeat"
     raise CheckError(message, "epochs.mixed")
 
 
 def _are_passes(order: Array, num_samples: int) -> bool:
-    """Whether no sample comes twice in each `num_samples` that follow each other."""
+    """Return whether no sample comes twice within any pass of `num_samples` samples."""
     whole = order[: len(order) // num_samples * num_samples].reshape(-1, num_samples)
     return bool((np.diff(np.sort(whole, axis=1), axis=1) > 0).all())
 
 
 def _check_cuts(tilts: Mapping[str, Array], order: Array) -> None:
-    """Images are cut at random in training, again in every epoch, and in validation they are not."""
+    """Images are cut at random in training, differently in every epoch, but not in validation."""
     for way, name in (("training", "training=True"), ("validation", "training=False")):
         is_random = float(np.std(tilts[way])) > SAME_CUT
         got = f"the images for {way} are {'' if is_random else 'not '}cut at random"
-        message = f"{got}, expected them as load_picture(record, {name}) cuts them: pass the argument"
+        message = f"{got}: pass the argument to load_picture, as in load_picture(record, {name})"
         require(is_random == (way == "training"), message, "images.other-mode")
     spreads = [float(np.std(tilts["training"][order == sample])) for sample in np.unique(order)]
-    message = "every epoch has the same cuts of an image: load the images after what keeps records, such as a cache"
+    message = "every epoch has the same cuts of an image: load images after stages that keep records, such as a cache"
     require(max(spreads) > SAME_CUT, message, "images.frozen")

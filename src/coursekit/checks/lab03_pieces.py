@@ -1,8 +1,8 @@
 """Checks of lab 03's pieces around the training: GPU memory, plan, warm-up and callbacks.
 
-Example: 1000 pictures, batches of 10 and the rate 0.1 of one rank are, on 4 ranks, batches of 10 on each, the rate 0.4
-and 25 steps. A global batch of 20 instead is 5 pictures on each, the rate 0.2 and 50 steps. With 20 warm-up steps the
-rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
+Example: with 1000 pictures, batches of 10 and the rate 0.1 on one rank become, on 4 ranks, batches of 10 on each, the
+rate 0.4 and 25 steps. A global batch of 20 instead means 5 pictures on each rank, the rate 0.2 and 50 steps. With 20
+warm-up steps, the scaled rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
 """
 
 from collections.abc import Sequence
@@ -22,25 +22,25 @@ from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause, without_codes
 
-SMALL_START = 0.05  # so close that losses fall and rise as they should whatever the random numbers
+SMALL_START = 0.05  # so close that losses fall and rise as they should, whatever the random numbers
 
 
 def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int = 2) -> None:
-    """TensorFlow takes the memory of the GPU that it sees as it needs it, whatever pins it."""
+    """TensorFlow takes memory of its visible GPU only as needed, however the GPU is pinned."""
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, growing) in enumerate(
         run_on_ranks(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)
     ):
-        got = f"expected its memory to grow as it is needed, got growth for {growing or 'none'}"
-        message = f"rank {rank} sees the GPU {visible}, {got}: set_memory_growth(gpu, True) for the GPU that you pin"
+        got = f"expected its memory to grow as needed, got growth for {growing or 'none'}"
+        message = f"rank {rank} sees the GPU {visible}, {got}: call set_memory_growth(gpu, True) for the pinned GPU"
         require(set(visible or ()) <= set(growing), message, "gpu.no-growth")
     [(_, growing)] = run_on_ranks(lab02.pin_with_pretended_gpus, pin_gpu, 1, num_ranks=1)
-    message = "the only GPU of a node: expected its memory to grow as it is needed, too: set_memory_growth(gpu, True)"
+    message = "the only GPU of a node: expected its memory to grow as needed, too: call set_memory_growth(gpu, True)"
     require(0 in growing, message, "gpu.no-growth")
 
 
 def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """Each rank keeps its batch size, the rate grows with the ranks, the steps become fewer."""
+    """Each rank keeps its batch size, the rate grows with the number of ranks, and there are fewer steps."""
     rng = fresh_rng()
     cases = [(1000, 10, 0.1), (640, 32, 0.02), (1281167, 64, 0.05), (3, 16, 0.1)]
     cases += [(int(rng.integers(100, 9999)), int(rng.integers(2, 99)), float(rng.uniform(0.01, 0.5)))]
@@ -48,7 +48,7 @@ def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) 
 
 
 def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """A fixed global batch is divided among the ranks; rate and steps follow from what they use together."""
+    """A fixed global batch is divided among the ranks; rate and steps follow from the part that they use."""
     by_rank = [(1000, 10, 0.1, 4, 0), (4096, 32, 0.02, 8, 0), (1281167, 32, 0.1, 64, 0), (3, 16, 0.1, 4, 0)]
     by_rank += [(1000, 10, 0.1, 5, 1), (1281167, 32, 0.1, 2, num_ranks - 1)]
     cases = [(*case, of_rank * num_ranks + rest) for *case, of_rank, rest in by_rank]
@@ -56,32 +56,32 @@ def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = Non
 
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
-    """All ranks plan alike, and rightly; a case is pictures, batch size, rate and, if it is given, the global batch."""
+    """All ranks have the same right plan; a case is pictures, batch size, rate and, if given, the global batch."""
     reply = run_on_ranks(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
         for case, ours, first in zip(cases, plans, got[0]):
-            message = f"for {case} rank {rank} plans {ours}, rank 0 {first}: all ranks must agree"
+            message = f"for {case}, rank {rank} plans {ours} but rank 0 plans {first}: all ranks must agree"
             require(ours == first, message, "plan.uneven")
     for case, (batch, rate, num_steps) in zip(cases, got[0]):
         num_images, batch_size, learning_rate, *fixed = case
         of_rank = fixed[0] // num_ranks if fixed else batch_size
         global_batch = of_rank * num_ranks
-        given = f"{fixed[0]}, of which {global_batch} are used," if fixed and fixed[0] > global_batch else global_batch
+        given = f"{fixed[0]}, of which {global_batch} are used" if fixed and fixed[0] > global_batch else global_batch
         where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {given}"
-        require_equal(batch, of_rank, f"{where} the batch of a rank", "plan.wrong-batch")
-        message = f"{where} the batch of a rank must be a whole number, not {batch!r}: use //"
+        require_equal(batch, of_rank, f"{where}, the batch of a rank", "plan.wrong-batch")
+        message = f"{where}, the batch of a rank must be a whole number, not {batch!r}: use //"
         require(not fixed or isinstance(batch, int), message, "plan.broken-batch")
-        what = f"{where} the rate {learning_rate:.3g} of a batch of {batch_size}"
+        what = f"{where}, the scaled rate ({learning_rate:.3g} for a batch of {batch_size})"
         wanted = learning_rate * global_batch
-        advice = "it follows the global batch"
+        advice = "it must grow with the global batch"
         require_close(rate, wanted / batch_size, what, "rate.wrong", is_relative=True, otherwise=advice)
         wanted_steps = max(1, num_images // global_batch)
-        require_equal(num_steps, wanted_steps, f"{where} the steps of an epoch", "steps.wrong-number")
+        require_equal(num_steps, wanted_steps, f"{where}, the steps of an epoch", "steps.wrong-number")
 
 
 def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """The rate rises on a straight line from that of one rank to the scaled one, and stays there."""
+    """The rate rises linearly from the rate of one rank to the scaled rate, and stays there."""
     cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
     cases += [(step, 0.3, 0) for step in (0, 5)]
     cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
@@ -90,73 +90,73 @@ def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None 
         for (step, rate, num_warmup_steps), value in zip(cases, values):
             share = min(1.0, step / num_warmup_steps) if num_warmup_steps else 1.0
             expected = rate / num_ranks + share * (rate - rate / num_ranks)
-            given = f"(the scaled rate is {rate:.4g}, and there are {num_warmup_steps} warm-up steps)"
-            what = f"on rank {rank} of {num_ranks} the rate in step {step} {given}"
+            given = f"(scaled rate {rate:.4g}, {num_warmup_steps} warm-up steps)"
+            what = f"the rate in step {step} on rank {rank} of {num_ranks} {given}"
             require_close(value, expected, what, "warm-up.wrong-rate", tolerance=1e-5, is_relative=True)
 
 
 def explained(trial: Trial, words: str, cause: Cause) -> Trial:
-    """Add a cause to an error that has these words."""
+    """Return the trial with a cause added to its error if the error contains these words."""
     return replace(trial, error=f"{without_codes(trial.error)} {cause}") if words in trial.error else trial
 
 
 def one_and_another(samples: Array) -> Array:
-    """Return the first of a rank's samples in place of all, but for those of the last epoch: these become the last."""
+    """Return a rank's samples, each replaced by the first one and, in the last epoch, by the last one."""
     is_last = np.arange(len(samples)) >= len(samples) - len(samples) // lab03.NUM_EPOCHS
     return np.asarray(np.where(is_last, samples[-1], samples[0]))
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
-    """Train a probe with the answer's callbacks; every rank has a folder of its own, so that one sees who writes.
+    """Train a probe with the answer's callbacks; each rank has its own folder, which shows who writes.
 
-    The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see
-    new ones: a rank that stops early by its own loss leaves the others alone. In the last epoch rank 0 sees another
-    sample: no rank's loss, and no mean, is the best then.
+    The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see new
+    samples. So a rank that stops early by its own loss leaves the others alone. In the last epoch, rank 0 sees another
+    sample, so neither any rank's loss nor the mean is at its best.
     """
     num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
     private[0]["samples"] = one_and_another(private[0]["samples"])
     trial = try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, private=private, look=True)
-    # So Keras ends where a whole model is to be saved at a Path.
+    # Keras fails in this way if it has to save a whole model at a Path.
     whole_model = Cause("Is save_weights_only=True missing?", "checkpoint.whole-model")
     return explained(trial, "has no attribute 'endswith'", whole_model)
 
 
 def _callback_steps(trial: Trial) -> Steps:
     steps = trial.steps()
-    # Without this, weights of zero would be reported: all samples then have one loss, which everybody knows.
+    # Without this, an answer could report weights of zero, with which all samples have the same known loss.
     check_follows(steps, trial.private, last_step=steps.num_steps)
     return steps
 
 
 def check_same_start(trial: Trial) -> None:
-    """All ranks have the same weights, at the latest after the first step, and these come of rank 0's.
+    """After the first step at the latest, all ranks have the same weights, which come from rank 0.
 
-    Example: of three ranks that start at the biases 0.04, -0.02 and 0.05, all must be at 0.04 plus one step soon.
+    Example: if three ranks start at the biases 0.04, -0.02 and 0.05, all must soon be at 0.04 plus one step.
     """
     steps = _callback_steps(trial)
     check_same_weights(steps)
     first_move = -probe_model.RATE * steps.gradients()[:, 0].mean(axis=0)
     starts = np.array([given["starts"][0] for given in trial.private])
     root = int(np.argmin(np.linalg.norm(starts + first_move - steps.bias[0, 1], axis=1)))
-    message = f"the ranks begin with the weights of rank {root}, expected those of rank 0"
+    message = f"the ranks start with the weights of rank {root}: broadcast from rank 0"
     require(root == 0, message, "broadcast.wrong-root")
 
 
 def check_metrics(trial: Trial) -> None:
-    """The loss of an epoch that every rank reports is the mean over all ranks.
+    """Every rank reports the mean over all ranks as the loss of an epoch.
 
-    Example: where the ranks' own batches have the losses 4.1, 4.3 and 4.2, all three report 4.2.
+    Example: if the ranks' own batches have the losses 4.1, 4.3 and 4.2, all three report 4.2.
     """
     results = trial.of_ranks()
     local = _callback_steps(trial).epoch_losses(len(results[0]["losses"]))
     for rank, result in enumerate(results):
-        own = Cause("these are those of its own batches: the metrics are not averaged", "metrics.not-averaged")
+        own = Cause("these are the losses of its own batches: average the metrics", "metrics.not-averaged")
         what = f"the mean losses of the epochs that rank {rank} reports"
         require_close(result["losses"], local.mean(axis=0), what, "metrics.wrong", {own: local[rank]}, tolerance=1e-3)
     logged = results[0]["logged"]
     has_own = len(logged) == len(local[0]) and np.allclose(logged, local[0], rtol=1e-3)
-    message = "the logs hold the losses of rank 0 alone, expected the mean over the ranks: "
+    message = "the logs hold only the losses of rank 0, expected the mean over the ranks: "
     message += "MetricAverageCallback must come before the callbacks that write"
     require(not has_own, message, "callbacks.wrong-order")
 
@@ -167,15 +167,15 @@ def check_files(trial: Trial) -> None:
     check_writers(trial.left)
     names = sorted(trial.left[0])
     is_model = any(name.endswith("saved_model.pb") for name in names)
-    require(not is_model, "whole models were saved as checkpoints: save the weights only", "checkpoint.whole-model")
+    require(not is_model, "whole models were saved as checkpoints: save only the weights", "checkpoint.whole-model")
     for name in (f"epoch-{epoch:03d}" for epoch in range(1, lab03.NUM_EPOCHS + 1)):
-        require(f"{name}.index" in names, f"there is no checkpoint {name} but {names[:4]}", "checkpoint.missing")
-    message = "the checkpoint holds no momenta of the optimiser: save weights, not a model"
+        require(f"{name}.index" in names, f"there is no checkpoint {name}, only {names[:4]}", "checkpoint.missing")
+    message = "the checkpoint lacks the optimiser's momenta: save weights, not a model"
     require(result["has_momenta"], message, "checkpoint.no-momenta")
-    # The first epoch's end, which the probe saw at the beginning of the second: what is saved are these weights.
+    # The weights at the end of the first epoch, recorded at the start of the second: these must be saved.
     weights = result["records"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
     saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
-    message = "the checkpoint of epoch 1 holds other weights than it ended with"
+    message = "the checkpoint of epoch 1 does not hold the weights at the end of that epoch"
     require(any(weights in content for content in saved), message, "checkpoint.wrong-weights")
     has_logs = any(name.startswith("logs/") for name in names)
     require(has_logs, "there are no logs for TensorBoard in the folder logs", "logs.missing")

@@ -1,9 +1,9 @@
-"""Checks of lab 03's updates: those of the optimiser with `fit`, and those of a step of one's own.
+"""Checks of lab 03's updates, by the optimiser in `fit` and by a custom training step.
 
-Example: on three ranks with the rate 0.3, one weight has the gradients 0.2, 0.5 and -0.1: the mean is 0.2. Where the
-last move was -0.1, all ranks move by 0.9 * -0.1 - 0.3 * 0.2 = -0.15. Rank 1 with its own gradient moves by -0.24, with
-the sum of all by -0.27, and without momentum by -0.06. A weight decay of 0.0001 adds -0.00003 times the weight, which
-is a hundred times what rounding leaves.
+Example: on three ranks with the rate 0.3, one weight has the gradients 0.2, 0.5 and -0.1: the mean is 0.2. If the last
+move was -0.1, all ranks move by 0.9 * -0.1 - 0.3 * 0.2 = -0.15. With its own gradient, rank 1 moves by -0.24; with the
+sum of all, by -0.27; without momentum, by -0.06. A weight decay of 0.0001 adds -0.00003 times the weight, a hundred
+times the rounding error.
 """
 
 import numpy as np
@@ -22,17 +22,17 @@ from coursekit.drivers.probe_model import MOMENTUM
 from coursekit.errors import Cause
 from coursekit.text import counted
 
-RATES = {"none": 2.5, "fp16": 0.02}  # by compression, of the path on which an optimiser is held against a reference
-ROUNDING = {32: 1e-5, 16: 1e-2}  # by bits, of a weight and the moves that led to it
-# The gradients of a step by variable, times a random number of each rank; those of the first differ in the 13th bit.
+RATES = {"none": 2.5, "fp16": 0.02}  # by compression, for the path on which an optimiser is compared with a reference
+ROUNDING = {32: 1e-5, 16: 1e-2}  # by bits, as a part of a weight and the moves that led to it
+# Sizes of gradients by variable, times a random number on each rank; in the first variable they differ in the 13th bit.
 SIZES = (2.0**-8, 1e-3, 1.0, 1.0, 1e2, 1e4, 1.0, 1.0)
 NUM_STEPS_OF_PATH = 6
 FINE = 1 + 2.0**-12
-FACTORS = (1.0, 1e-3, 1e3, 1.0)  # of the losses in the last steps of a step of one's own
+FACTORS = (1.0, 1e-3, 1e3, 1.0)  # of the losses in the last steps of the custom step
 
 
 def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
-    """Train a probe with the answer's optimiser, and weights whose gradients are given, with 32 and with 16 bits."""
+    """Train a probe with the answer's optimiser, and also weights with given gradients, in 32 and in 16 bits."""
     num_samples = drivers.NUM_STEPS * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_samples=num_samples)
     rng = fresh_rng()
@@ -40,30 +40,30 @@ def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
     starts[0] = 0
     pulls = rng.normal(0, 1, (num_ranks, NUM_STEPS_OF_PATH, len(SIZES), 2)) * np.array(SIZES)[:, np.newaxis]
     pulls[:, 0, 0] = SIZES[0], SIZES[0] * FINE
-    pulls[0, :, -1] = 0  # it counts in the mean
+    pulls[0, :, -1] = 0  # a zero also counts in the mean
     private = tuple(given | {"pulls": own.astype(np.float32)} for given, own in zip(private, pulls))
     args = drivers.use_optimizer, make_optimizer, RATES, starts
-    # Horovod's wrapper takes the outer class for the inner one, and calls itself.
+    # Horovod's wrapper mistakes the outer class for the inner one, and calls itself.
     wrapped_twice = Cause("Is the optimiser wrapped twice?", "optimizer.wrapped-twice")
     return explained(try_on_ranks(*args, num_ranks=num_ranks, private=private), RecursionError.__name__, wrapped_twice)
 
 
 def check_averaged(trial: Trial) -> None:
-    """Each update is that of SGD with momentum 0.9 and the rate given, with the mean of all ranks' gradients."""
+    """Each update follows SGD with momentum 0.9 and the given rate on the mean of all ranks' gradients."""
     steps = trial.steps()
     check_rates(rates(steps), probe_model.RATE, trial.num_ranks)
     check_follows(steps, trial.private)
     rank, step, got, expected = _misfit(trial, "none")
     what = f"on rank {rank}, with gradients up to 1e4, a weight after step {step}"
     message = f"{what}: expected {expected:.6g} by SGD with momentum 0.9 on the mean gradient, got {got:.6g}: "
-    message += "is something added, such as weight decay, clipping or a limit or schedule of the rate?"
+    message += "is something added, such as weight decay, clipping, or a limit or schedule for the rate?"
     require(step < 0, message, "updates.differ")
 
 
 def _misfit(trial: Trial, name: str) -> tuple[int, int, float, float]:
-    """Return the rank, the step, the weight and the right weight where a path is wrong first, or the step -1.
+    """Return where a path first goes wrong: rank, step, weight and right weight; the step is -1 if it never does.
 
-    Example: from 3 on, with the rate 2.5 and mean gradients of 1, 1 and 0, a path goes to 0.5, -4.25 and -8.525.
+    Example: from 3, with the rate 2.5 and mean gradients of 1, 1 and 0, a path goes to 0.5, -4.25 and -8.525.
     """
     rate, tolerance = RATES[name], ROUNDING[_bits(trial, name)]
     pulls = np.array([given["pulls"] for given in trial.private], dtype=float)
@@ -82,35 +82,35 @@ def _misfit(trial: Trial, name: str) -> tuple[int, int, float, float]:
 
 
 def _bits(trial: Trial, name: str) -> int:
-    """Return with how many bits gradients travel: two of the first step are alike but for the 13th bit."""
+    """Return in how many bits gradients are sent: two in the first step differ only in the 13th bit."""
     paths = [result["paths"][name] for result in trial.of_ranks()]
     coarse, fine = np.transpose([path[1][0] - path[0][0] for path in paths])
     return 16 if np.allclose(fine, coarse, rtol=(FINE - 1) / 2, atol=0) else 32
 
 
 def check_compression(trial: Trial) -> None:
-    """Gradients travel with 16 bits if asked for, else with 32."""
+    """Gradients are sent in 16 bits if requested, otherwise in 32."""
     for name, expected in (("none", 32), ("fp16", 16)):
         got = _bits(trial, name)
-        message = f'with the compression "{name}" gradients travel with {got} bits, not {expected}'
+        message = f'with the compression "{name}", gradients are sent in {got} bits instead of {expected}'
         require(got == expected, message, "compression.wrong-bits")
-    is_right_without = _misfit(trial, "none")[1] < 0  # other faults are not those of the compression
-    message = 'with the compression "fp16" the updates are not those of SGD with momentum 0.9 on the mean gradient'
+    is_right_without = _misfit(trial, "none")[1] < 0  # other faults do not come from the compression
+    message = 'with the compression "fp16", the updates do not follow SGD with momentum 0.9 on the mean gradient'
     require(not is_right_without or _misfit(trial, "fp16")[1] < 0, message, "compression.other-updates")
 
 
 def check_groups(trial: Trial) -> None:
-    """The gradients of a step travel in so many groups as `num_groups` says; 0: each alone."""
+    """The gradients of a step are sent in `num_groups` groups, or one by one if it is 0."""
     num_groups = drivers.NUM_GROUPS
     for rank, messages in enumerate(trial.of_ranks("messages")):
         single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
-        # An answer that averages in its own way has neither, and is judged by the updates alone.
+        # An answer that averages in its own way has neither, and is judged only by its updates.
         got = f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}"
-        message = f"with num_groups = {num_groups}, on rank {rank} the gradients of a step: {got}"
-        advice = "hand groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer forgets them)"
+        message = f"with num_groups = {num_groups}, the gradients of a step on rank {rank}: {got}"
+        advice = "pass groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer drops them)"
         require(single + grouped == 0 or grouped == num_groups, f"{message}: {advice}", "groups.wrong-number")
     for raised in trial.of_ranks("without_groups"):
-        message = f"with num_groups = 0, make_optimizer raises {raised} → groups=num_groups or None"
+        message = f"with num_groups = 0, make_optimizer raises {raised}: pass groups=num_groups or None"
         require(not raised, message, "groups.zero")
 
 
@@ -119,7 +119,7 @@ def check_step(make_step: Answer, num_ranks: int) -> None:
     num_steps = drivers.NUM_STEPS + len(FACTORS)
     factors = np.ones((num_ranks, num_steps), dtype=np.float32)
     factors[:, drivers.NUM_STEPS :] = FACTORS
-    factors[-1, drivers.NUM_STEPS] = 0  # it counts in the mean
+    factors[-1, drivers.NUM_STEPS] = 0  # a zero also counts in the mean
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_samples=num_steps * probe_model.BATCH_SIZE)
     private = tuple(given | {"factors": own} for given, own in zip(private, factors))
     trial = try_on_ranks(drivers.use_step, make_step, num_ranks=num_ranks, private=private)
@@ -128,11 +128,11 @@ def check_step(make_step: Answer, num_ranks: int) -> None:
     check_follows(trial.steps(), private)
     check_exact(steps, np.full(num_steps, probe_model.RATE), factors, first=0)
     for rank, (result, own) in enumerate(zip(trial.of_ranks(), factors * steps.losses())):
-        what = f"what the steps return on rank {rank}, the losses of its batches"
+        what = f"the losses of its batches that the steps return on rank {rank}"
         require_close(result["losses"], own, what, "loss.wrong", tolerance=1e-4)
         traces = f"the Python code of the step ran {result['num_traces']} times for {len(own)} steps"
-        eager = Cause("run by Python, not compiled: use tf.function", "step.not-compiled")
+        eager = Cause("it is not compiled; use tf.function", "step.not-compiled")
         often = Cause("compile it once for all steps", "step.compiled-again")
         words, code = eager if result["is_eager"] else often
-        # TensorFlow may trace once more to make the variables.
+        # TensorFlow may trace once more to create the variables.
         require(result["num_traces"] <= 2, f"{traces}: {words}", code)  # noqa: PLR2004

@@ -1,8 +1,8 @@
 """Checks of lab 04's data: the split of the files, and the input function.
 
-Example: of seven files the last three are held out, 0-3 and 4-6; a split into 0-3 and 5-6 has file 4 in neither part.
-Of two workers, worker 0 reads the files 0, 2, 4 and 6, with the samples 0-8, 16-25, 34-41 and 51-58: in an evaluation
-each once, and in training 0-8 never in their order, each once before one comes twice, and otherwise in a second epoch.
+Example: of seven files, the last three are held out: 0-3 and 4-6; a split into 0-3 and 5-6 has file 4 in neither part.
+Of two workers, worker 0 reads the files 0, 2, 4 and 6, with the samples 0-8, 16-25, 34-41 and 51-58, each once in an
+evaluation. In training, 0-8 never come in order, each comes once before any comes twice, and each epoch differs.
 """
 
 from collections import Counter
@@ -32,8 +32,8 @@ from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES
 from coursekit.text import counted
 
-SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and shards have no whole batches
-LEAST_LEAD = 4  # by so many places some record comes early when all are shuffled; with a buffer of two by one
+SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and no shard fills its batches
+LEAST_LEAD = 4  # some record comes this many places early if all are shuffled; only one place with a buffer of two
 MODES = ("evaluation", "training")
 # Whether to read for training, and params["seed"].
 WAYS = {"evaluation": (False, 3), **dict.fromkeys(("training", "again", "twin"), (True, 3)), "other seed": (True, 4)}
@@ -41,25 +41,25 @@ BUFFER = 1000  # records, as the exercise asks for
 
 
 def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> None:
-    """Every file is in one part, the last ones are held out; `cases` are numbers of files and of those held out."""
+    """Every file is in one part, and the last are held out; `cases` are numbers of files and of held-out files."""
     for num_files, num_held_out in cases:
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in reversed(range(num_files))]
         reply, after = call_answer(lab04_data.split, split_files, list(files), num_held_out)
-        parts = as_list(reply, "what split_files returns")
+        parts = as_list(reply, "the result of split_files")
         message = f"split_files: expected two lists of files, got {brief(reply)}"
         require(len(parts) == 2, message, "answer.wrong-type")  # noqa: PLR2004
         training, held_out = (as_list(part, "each part of the files") for part in parts)
         both = sorted(set(training) & set(held_out))
         neither = sorted(set(files) - set(training) - set(held_out))
-        where = f"of {num_files} files, {num_held_out} held out,"
-        message = f"{where} {counted(len(neither), 'file')}, such as {neither[:1]}, in neither part"
+        where = f"with {num_files} files, {num_held_out} of them held out,"
+        message = f"{where} neither part has {counted(len(neither), 'file')}, such as {neither[:1]}"
         require(not neither, message, "split.incomplete")
-        require(not both, f"{where} {counted(len(both), 'file')}, such as {both[:1]}, in both parts", "split.overlap")
+        require(not both, f"{where} both parts have {counted(len(both), 'file')}, such as {both[:1]}", "split.overlap")
         sizes, expected = (len(training), len(held_out)), (num_files - num_held_out, num_held_out)
         require(sizes == expected, f"{where} expected parts of {expected} files, got {sizes}", "split.wrong-size")
         is_last = set(held_out) == set(files[num_files - num_held_out :])
-        require(is_last, f"{where} expected the last of the list held out, got {brief(held_out)}", "split.not-last")
-        message = f"the list that is given has {len(after)} files afterwards: make new lists"
+        require(is_last, f"{where} these must be the last of the list, not {brief(held_out)}", "split.not-last")
+        message = f"split_files changes its list, which has {len(after)} files afterwards: make new lists"
         require(list(after) == files, message, "data.changed")
         again = call_answer(lab04_data.split, split_files, list(files), num_held_out)[0]
         same = [list(part) for part in again] == [training, held_out]
@@ -67,10 +67,10 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
 
 
 def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
-    """Read tiny files with the answer's pipeline, on one real rank that takes the part of each worker in turn.
+    """Read tiny files with the answer's pipeline, on one real rank that plays each worker in turn.
 
-    So an answer that asks Horovod instead of the arguments takes every worker for the same.
-    The results are of the workers.
+    So an answer that asks Horovod instead of using its arguments treats every worker as the same one.
+    The results are listed by worker.
     """
     given = draw_private(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
     trial = try_on_ranks(lab04_data.read, input_fn, num_workers, WAYS, num_ranks=1, private=given)
@@ -93,26 +93,26 @@ def check_shards(trial: Trial) -> None:
     for way in ("training", "evaluation"):
         used = owners(samples_read(trial, way), num_samples)
         readers = readers_of(used, SAMPLES_PER_FILE)
-        # Only whole files count: whether each of their images comes is another property, see check_modes.
+        # Only whole files count: whether each of their images comes is another property (check_modes).
         whole = {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}
         check_owners(whole, trial.num_ranks, advice=": shard by the arguments `worker` and `num_workers`")
         check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
 
 
 def check_modes(trial: Trial) -> None:
-    """For training: shuffled again in every epoch, full batches, without end. For evaluation: each image once."""
+    """Data for training are reshuffled in every epoch, in full batches, without end; for evaluation each comes once."""
     results = trial.of_ranks()
     for worker, result in enumerate(results):
         for way in MODES:
             for numbers, labels in result[way]:
                 check_pairs(labels, numbers + 1, f"on worker {worker} ({way})")
-        check_end(result["evaluation"], lab04_data.NUM_BATCHES, f"for evaluation of worker {worker}")
+        check_end(result["evaluation"], lab04_data.NUM_BATCHES, f"for evaluation on worker {worker}")
         most = max(Counter(order_in(result["evaluation"]).tolist()).values(), default=0)
-        message = f"in an evaluation worker {worker} sees an image {most} times, expected once"
+        message = f"in an evaluation, worker {worker} sees one image {most} times, expected once"
         require(most <= 1, message, "samples.repeated")
         _check_training(worker, result)
     order, again, other = (order_in(results[0][way]) for way in ("training", "again", "other seed"))
-    message = "two runs see different orders: give the shuffle the seed of `params`"
+    message = "two runs see different orders: pass the seed in `params` to the shuffle"
     require(np.array_equal(order, again), message, "order.not-seeded")
     message = 'another params["seed"] gives the same order: shuffle with that seed, and with no other'
     require(not np.array_equal(order, other), message, "order.fixed-seed")
@@ -121,23 +121,23 @@ def check_modes(trial: Trial) -> None:
         read, seen = (order_in(result[way]).tolist() for way in ("evaluation", "training"))
         first = seen[: len(set(seen))]
         lead = max([lead, *(read.index(one) - place for place, one in enumerate(first) if one in read)])
-    message = f"no record comes more than {lead} places early: shuffle in a buffer of 1000"
+    message = f"no record comes more than {lead} places early: shuffle with a buffer of 1000"
     require(lead >= LEAST_LEAD, message, "order.small-buffer")
     for worker, result in enumerate(results):
         largest = max((size for size in result["how"]["training"]["buffers"] if size), default=BUFFER)
-        message = f"worker {worker} shuffles in a buffer of {largest} records, expected {BUFFER}"
+        message = f"worker {worker} shuffles with a buffer of {largest} records, expected {BUFFER}"
         is_large = largest in {BUFFER, len(set(order_in(result["evaluation"]).tolist()))} or largest > BUFFER
         require(is_large, message, "order.small-buffer")
     can_be_twins = all(_has_whole_files(result) for result in results)
     twins = [order_in(result["twin"]) for result in results if result["twin"] and can_be_twins]
-    message = "workers with the same records see them in other orders: the seed is that of `params`, on all workers"
+    message = "workers with the same records see them in different orders: use the seed in `params` on all workers"
     require(all(np.array_equal(twins[0], twin) for twin in twins[1:]), message, "order.seed-of-worker")
     used, evaluated = (set(np.concatenate(samples_read(trial, way)).tolist()) for way in ("training", "evaluation"))
     lost = used - evaluated
-    message = f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: all count"
+    message = f"an evaluation by all workers leaves out {len(lost)} of {len(used)} images: keep all of them"
     require(not lost, message, "evaluation.incomplete")
     cut = {way: np.concatenate([result["mirrored"][way] for result in results]) for way in MODES}
-    is_cut = "cut and mirrored at random, as for the other mode: hand `training` on"
+    is_cut = "cut and mirrored at random, as in the other mode: pass `training` on"
     require(not cut["evaluation"].any(), f"the images for evaluation are {is_cut}", "images.other-mode")
     is_random = cut["training"].any() and not cut["training"].all()
     require(is_random, f"the images for training are not {is_cut}", "images.other-mode")
@@ -150,23 +150,23 @@ def _has_whole_files(result: dict[str, Any]) -> bool:
 
 
 def _check_training(worker: int, result: dict[str, Any]) -> None:
-    check_endless(result["training"], lab04_data.NUM_BATCHES, f"for training of worker {worker}")
-    message = f"the data for training of worker {worker} end some time: repeat them without end"
+    check_endless(result["training"], lab04_data.NUM_BATCHES, f"for training on worker {worker}")
+    message = f"the data for training on worker {worker} end at some point: repeat them endlessly"
     require(not result["how"]["training"]["ends"], message, "data.not-repeated")
     batches = [numbers for numbers, _ in result["training"]]
-    check_batches(batches, lab04.BATCH_SIZE, "the images in the batches for training")
+    check_batches(batches, lab04.BATCH_SIZE, "the number of images in each batch for training")
     order = order_in(result["training"])
     first = order[: len(set(order.tolist()))]
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
     message = f"the data for training come in the order of the files: shuffle the records, {ASSIGN}"
     require(in_order < len(order) / 2, message, "order.not-shuffled")
-    # Who has parts of files has no epochs of its own; the shards are another property.
+    # A worker with parts of files has no epochs of its own; the shards are another property.
     is_epoch = len(set(first.tolist())) == len(first) or not _has_whole_files(result)
     num_full = max(1, len(set(order.tolist())) // lab04.BATCH_SIZE)
     passes = [np.concatenate(batches[start : start + num_full]) for start in range(0, len(batches), num_full)]
     is_cut = not is_epoch and all(len(set(one.tolist())) == len(one) for one in passes)
-    message = "what fills no batch is dropped in every epoch: repeat the records, and then batch them"
+    message = "every epoch drops its last records, which fill no batch: repeat the records first, then batch them"
     require(not is_cut, message, "epochs.cut")
-    require(is_epoch, "some images come twice before others come once: shuffle, and then repeat", "epochs.mixed")
+    require(is_epoch, "some images come twice before others come once: shuffle first, then repeat", "epochs.mixed")
     check_new_order(order)
-    check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"for worker {worker}")
+    check_new_batches(batches, len(set(order.tolist())), lab04.BATCH_SIZE, f"on worker {worker}")

@@ -1,10 +1,10 @@
-"""Checks of lab 04's pieces, and right ones of the judge's, so that a fault costs its points only once.
+"""Checks of lab 04's pieces, and the judge's right versions of them, so that a fault costs points only once.
 
 The pieces are the model function, the configuration, and the text for TF_CONFIG.
 
-Example: with the rate 0.3 on four ranks every update is 1.2 times the mean of the four gradients (`steps` has them in
-numbers); 0.3 is not scaled, and 4.8 is that of gradients which are summed. Rank 3 of two nodes is local rank 1 and sees
-GPU 1 alone. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:20001"]}, "task": {"type": "worker",
+Example: with the rate 0.3 on four ranks, every update is 1.2 times the mean of the four gradients (`steps` shows them
+in numbers); 0.3 is not scaled, and 4.8 means summed gradients. On two nodes, rank 3 has the local rank 1 and sees only
+GPU 1. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:20001"]}, "task": {"type": "worker",
 "index": 1}}.
 """
 
@@ -31,11 +31,11 @@ from coursekit.drivers import lab04, lab04_strategy
 from coursekit.drivers.calls import Answer, hvd, tf
 from coursekit.drivers.probe_model import NUM_CLASSES, RATE
 
-CHECKPOINT_STEPS = 100  # as the exercise asks for
+CHECKPOINT_STEPS = 100  # as the exercise requires
 
 
 def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
-    """Train, and in `all_modes` evaluate and predict, with the answer's model function and an Estimator of ours.
+    """Train, and in `all_modes` also evaluate and predict, with the answer's model function and our Estimator.
 
     On other numbers of ranks (`Trial.on`) it only trains.
     """
@@ -46,34 +46,34 @@ def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True
 
 
 def check_modes(trial: Trial) -> None:
-    """The network is in training mode in training, and in no other mode; metrics and predictions are right."""
+    """The network is in training mode only during training; metrics and predictions are right."""
     check_sent([[record.samples for record in of_rank] for of_rank in trial.of_ranks("eval")], trial.private)
     for result in trial.of_ranks():
-        what = "the steps to the end of the training, by the global step"
-        advice = ": count each once, in `minimize` with that step"
+        what = "the number of steps until the training ends, by the global step"
+        advice = ": pass the global step to `minimize`, which counts each step once"
         require_equal(len(result["train"]), lab04.NUM_STEPS, what, "steps.miscounted", advice)
         for mode, wanted in (("train", True), ("eval", False), ("predict", False)):
-            require(result[mode], f"in the mode {mode!r} the network is never called", "network.not-called")
+            require(result[mode], f"in the mode {mode!r}, the network is never called", "network.not-called")
             found = {record.training for record in result[mode]}
             how = f"the network runs {'with' if True in found else 'without'} training=True"
-            message = f"in the mode {mode!r} {how}: batch normalisation and dropout behave differently then"
+            message = f"in the mode {mode!r}, {how}: batch normalisation and dropout behave differently then"
             require(wanted or found == {False}, message, "training-mode.on")
             require(not wanted or found == {True}, message, "training-mode.off")
         for mode, kinds in result["collectives"].items():
-            message = f"in the mode {mode!r} ranks wait for each other, in {kinds}: rank 0 alone would wait for ever"
+            message = f"in the mode {mode!r}, ranks wait for each other in {kinds}: rank 0 alone would wait for ever"
             require(not kinds, message, "collective.not-in-training")
         samples = np.concatenate([record.samples for record in result["eval"]])
         expected = float(np.mean(samples + 1 == np.argmax(result["eval"][0].bias)))
         names = sorted(result["metrics"])
-        require("accuracy" in names, f"the metrics of an evaluation are {names}, without 'accuracy'", "answer.no-entry")
+        require("accuracy" in names, f"the metrics of an evaluation are {names}: add 'accuracy'", "answer.no-entry")
         require_close(
             result["metrics"]["accuracy"], expected, "the accuracy", "metrics.wrong", tolerance=1e-4, units=OF_SHARES
         )
         for prediction in result["predictions"]:
-            message = f"a prediction holds {sorted(prediction)}, no 'classes': return a dictionary"
+            message = f"a prediction holds {sorted(prediction)}, but no 'classes': return a dictionary"
             require("classes" in prediction, message, "answer.no-entry")
             right = int(prediction["classes"]) == int(np.argmax(result["predict"][0].bias))
-            message = f"a prediction's class: expected that of the largest logit, got {prediction['classes']}"
+            message = f"a prediction must be the class of the largest logit, not {prediction['classes']}"
             require(right, message, "prediction.wrong")
 
 
@@ -98,13 +98,13 @@ def check_statistics(trial: Trial) -> None:
     """Training updates the statistics of batch normalisation."""
     for rank, statistics in enumerate(trial.of_ranks("moving")):
         for kind, values, start in zip(("means", "variances"), statistics, (0, 1)):
-            message = f"after training on rank {rank} the moving {kind} of batch normalisation are still those of the "
-            advice = "start: run all of the network's updates with every step"
+            message = f"after training on rank {rank}, the moving {kind} of batch normalisation keep their initial "
+            advice = "values: run all of the network's updates with every step"
             require(np.abs(values - start).max() > 0, message + advice, "statistics.frozen")
 
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
-    """Train two steps with the answer's configuration, each rank in a folder of its own; by default on one node."""
+    """Train two steps with the answer's configuration, each rank in its own folder; by default on one node."""
     launch = {"ranks_per_node": ranks_per_node or num_ranks, "timeout_s": lab04.HANG_S, "look": True}
     given = draw_private(num_ranks, NUM_CLASSES)
     trial = try_on_ranks(lab04.use_run_config, make_run_config, num_ranks=num_ranks, private=given, **launch)
@@ -112,26 +112,26 @@ def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | No
 
 
 def check_pinned(trial: Trial, ranks_per_node: int) -> None:
-    """A session with this configuration sees the GPU of its local rank, and no other, and takes memory as needed."""
+    """A session with this configuration sees only the GPU of its local rank, and takes memory as needed."""
     for rank, result in enumerate(trial.of_ranks()):
         local_rank, visible = rank % ranks_per_node, result["visible"]
-        message = f"the RunConfig of rank {rank} has no session_config: sessions see all GPUs"
+        message = f"the RunConfig of rank {rank} has no session_config, so sessions see all GPUs"
         require(visible is not None, message, "gpu.all-visible")
         message = f"the sessions of rank {rank} see all GPUs of the node: set visible_device_list"
         require(visible != "", message, "gpu.all-visible")
         where = f"rank {rank}, local rank {local_rank} of its node"
         message = f"{where}: expected GPU {local_rank}, got {visible}: pin by the local rank"
         require(visible == str(local_rank), message, "gpu.wrong")
-        message = f"the sessions of rank {rank} take all memory of their GPU: set allow_growth"
+        message = f"the sessions of rank {rank} take all the memory of their GPU: set allow_growth"
         require(result["grows"], message, "gpu.no-growth")
 
 
 def check_files(trial: Trial, seed: int) -> None:
-    """Rank 0 writes checkpoints into the folder, and no other rank writes anything there; all have one seed."""
+    """Rank 0 writes checkpoints into the folder, and no other rank writes anything there; all have the same seed."""
     seeds, writers = trial.of_ranks("seed"), [rank for rank, writes in enumerate(trial.of_ranks("writes")) if writes]
-    message = f"the folder is the model_dir of the ranks {writers}: of two that write, each destroys the other's files"
+    message = f"the folder is the model_dir of the ranks {writers}: ranks that write there destroy each other's files"
     require(writers in ([], [0]), message, "writers.not-rank-0")
-    check_writers(trial.left, " into its folder: give the RunConfig of rank 0 the model_dir")
+    check_writers(trial.left, " into its folder: set model_dir in the RunConfig of rank 0")
     left = trial.left[0]
     stems = [name[: -len(".index")] for name in left if name.endswith(".index")]
     whole = [stem for stem in stems if any(name.startswith(f"{stem}.data-") for name in left)]
@@ -143,19 +143,19 @@ def check_files(trial: Trial, seed: int) -> None:
 
 
 def check_tf_config(tf_config: Answer, num_workers: int) -> None:
-    """The text for TF_CONFIG names all workers, and which of them this process is."""
-    # Two on each node, in an order of their own: the number of a worker is its place in the list.
+    """The text for TF_CONFIG names all workers, and says which of them this process is."""
+    # Two on each node, in reverse order: the number of a worker is its place in the list.
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in reversed(range(num_workers))]
     for index in range(num_workers):
         text, is_set = call_answer(lab04_strategy.text_for, tf_config, list(hosts), index)
-        message = f"tf_config must return text in the form of JSON, not {brief(text)}"
+        message = f"tf_config must return JSON text, not {brief(text)}"
         require(isinstance(text, str), message, "answer.wrong-type")
-        message = "tf_config also sets TF_CONFIG, for whichever worker is asked for: only return the text"
+        message = "tf_config also sets TF_CONFIG, whichever worker it is asked for: only return the text"
         require(not is_set, message, "tf-config.set")
         found: Any = None
         with suppress(ValueError):
             found = json.loads(text)
-        require(isinstance(found, dict), f"{text!r} is not JSON, as json.dumps makes it", "tf-config.no-json")
+        require(isinstance(found, dict), f"{text!r} is not a dictionary in JSON: use json.dumps", "tf-config.no-json")
         cluster, task = (as_dict(found.get(part), f"the part {part!r} of TF_CONFIG") for part in ("cluster", "task"))
         workers = cluster.get("worker")
         message = f"the cluster's workers: expected {hosts}, got {brief(workers)}"
@@ -167,11 +167,11 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
 
 
 def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:
-    """Return the trial with the judge's pieces, or one with the answer's own where only these serve it.
+    """Return the trial with the judge's pieces, or the trial with the answer's own pieces if only these work.
 
-    An answer may give its own pieces arguments that the judge's do not have, or leave to one what the judge's leaves
-    to the other. So its own are tried where a check fails with the judge's, and count where all checks hold with them,
-    or where the run ends with them only.
+    An answer may pass arguments that only its own pieces have, or divide the work between its pieces in another way. So
+    if a check fails with the judge's pieces, its own are tried. They count if all checks hold with them, or if the run
+    succeeds only with them.
     """
     trial = try_with(pieces)
     if _is_right(trial, *checks):
@@ -181,7 +181,7 @@ def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Tri
 
 
 def _is_right(trial: Trial, *checks: Callable[[Trial], object]) -> bool:
-    with suppress(Exception):  # the check's own cell tells whatever it cannot use
+    with suppress(Exception):  # the check's own cell reports whatever it cannot use
         for check in checks:
             check(trial)
         return True
@@ -189,7 +189,7 @@ def _is_right(trial: Trial, *checks: Callable[[Trial], object]) -> bool:
 
 
 def input_fn(files: list[str], training: bool, worker: int, num_workers: int, params: dict[str, Any]) -> Any:
-    """Return a worker's batches, as lab 04 asks for them, but images are neither cut nor mirrored."""
+    """Return a worker's batches as lab 04 requires, but with images that are neither cut nor mirrored."""
 
     def load(record: Any) -> Any:
         encoded, label = imagenet.parse_record(record)
@@ -203,7 +203,7 @@ def input_fn(files: list[str], training: bool, worker: int, num_workers: int, pa
 
 
 def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> Any:
-    """Return what is to be done with a batch in this mode, as lab 04 asks for it; it predicts nothing."""
+    """Return what to do with a batch in this mode, as lab 04 requires; it predicts nothing."""
     network = params["build"]()
     logits = network(features, training=mode == tf.estimator.ModeKeys.TRAIN)
     loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -215,9 +215,9 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> A
 
 
 def make_run_config(folder: str) -> Any:
-    """Return a rank's configuration, as lab 04 asks for it."""
+    """Return a rank's configuration, as lab 04 requires."""
     session_config = tf.compat.v1.ConfigProto()
-    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # takes longer than a probe trains
+    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # takes longer than a probe's training
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
     silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
@@ -226,7 +226,7 @@ def make_run_config(folder: str) -> Any:
 
 
 OWN = ""
-# The pieces travel as text, to a sandbox that holds nothing of this module.
+# The pieces are sent as text, because the sandbox holds nothing of this module.
 IMPORTS = "from __future__ import annotations\n"
 IMPORTS += "from coursekit import imagenet\nfrom coursekit.drivers.calls import hvd, tf\n"
 INPUT_FN = IMPORTS + inspect.getsource(input_fn)

@@ -1,7 +1,7 @@
 """Checks of lab 04's training with a strategy.
 
-Example: 15 steps of one process are 5 on each of three workers, all with three times the rate of one and the mean of
-their gradients.
+Example: 15 steps of one process become 5 on each of three workers, all with three times the rate of one worker and the
+mean of their gradients.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ def try_strategy(train_with_strategy: Answer, num_ranks: int = 3) -> Trial:
     launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S, "private": given}
     args = lab04_strategy.use_strategy, train_with_strategy, num_ranks
     trial = or_own(lambda pieces: try_on_ranks(*args, pieces, **launch), INPUT_FN, check_together, check_plan)
-    horovod = Cause("no Horovod in this section, ask strategy and context", "strategy.horovod")
+    horovod = Cause("use no Horovod in this section; strategy and context know the workers", "strategy.horovod")
     return (
         replace(trial, error=f"{without_codes(trial.error)}: {horovod}") if "use hvd.init()" in trial.error else trial
     )
@@ -41,11 +41,11 @@ def _updates(trial: Trial, steps: Steps) -> Updates:
 
 
 def check_together(trial: Trial) -> None:
-    """The workers are one training: same weights, averaged gradients, shards of their own."""
+    """The workers train together: with the same weights, averaged gradients, and separate shards."""
     steps = steps_of(trial.of_ranks("records"))
     updates = _updates(trial, steps)
     are_apart = np.ptp(steps.bias[:, :3], axis=0).max(axis=1).min() > 0 and updates.rates_by(updates.own()) is not None
-    message = "each worker begins and trains alone: a MultiWorkerMirroredStrategy connects them"
+    message = "each worker starts and trains alone: connect them with a MultiWorkerMirroredStrategy"
     require(not are_apart, message, "strategy.alone")
     check_same_weights(steps)
     check_direction(updates)
@@ -54,11 +54,11 @@ def check_together(trial: Trial) -> None:
 
 
 def check_plan(trial: Trial) -> None:
-    """The rate grows with the workers, the steps become fewer, batches have their size, and callbacks are called."""
+    """The rate grows with the workers, there are fewer steps, batches have the right size, and callbacks are called."""
     check_rate(_updates(trial, check_divided(trial.of_ranks("records"), lab04_strategy.NUM_STEPS)))
     for worker, names in enumerate(trial.of_ranks("changed")):
-        message = f"on worker {worker} the input function gets another {brief(names)} than in `params`: hand them on"
+        message = f"on worker {worker}, the input function gets {brief(names)} changed: pass `params` on as given"
         require(not names, message, "params.changed")
     for worker, num_calls in enumerate(trial.of_ranks("num_callback_calls")):
-        message = f"on worker {worker} fit calls no callback that is given: pass `callbacks` on"
+        message = f"on worker {worker}, fit does not call the given callbacks: pass `callbacks` on"
         require(num_calls != 0, message, "callbacks.not-called")

@@ -1,9 +1,9 @@
 """Checks of lab 04's whole training and of its evaluation.
 
-Example: 16 steps of one process are 4 on each of four ranks. A training that is asked for 28 goes on in its folder with
-3 steps on each, from the weights that the first four reached, and then with none. Of two ranks, rank 0 evaluates the
-held out files 0, 2 and 4 with 34 images, 17 of them right, and rank 1 the others with 17, 6 of them right: the accuracy
-is 23 / 51 = 0.45, and not the plain mean of 17 / 34 and 6 / 17, 0.43.
+Example: 16 steps of one process become 4 on each of four ranks. A call for 28 steps continues in the same folder with
+3 steps on each rank, from the weights after the first four; another call takes no steps. Of two ranks, rank 0 evaluates
+the held-out files 0, 2 and 4 with 34 images, 17 of them right, and rank 1 the others with 17, 6 of them right: the
+accuracy is 23 / 51 = 0.45, and not 0.43, the plain mean of 17 / 34 and 6 / 17.
 """
 
 from collections import Counter
@@ -34,16 +34,16 @@ from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES, Array, Record
 from coursekit.errors import Cause
 
-SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard has whole batches
-NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the first and to the second end of a training
+SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard fills its batches
+NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the end of the first and of the second call
 PHASES = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
-HELD_OUT_PER_FILE = (21, 13, 9, 4, 4)  # neither all shards nor all images are whole batches, and shards are unequal
-CLEAR_GAP = 0.01  # between accuracies that are told apart
-ANSWER = 2  # the sample that the probe of an evaluation takes all others for
+HELD_OUT_PER_FILE = (21, 13, 9, 4, 4)  # neither the shards nor all images are whole batches, and shards are unequal
+CLEAR_GAP = 0.01  # between accuracies that must differ
+ANSWER = 2  # the sample that the probe of an evaluation always answers
 
 
 def try_train(train: Answer, num_ranks: int = 4) -> Trial:
-    """Train, continue and start again in one launch; the results are by phase.
+    """Train, continue and start again in one launch; the results are listed by phase.
 
     On other numbers of ranks (`Trial.on`) it only trains, with the pieces that counted here.
     """
@@ -54,7 +54,7 @@ def try_train(train: Answer, num_ranks: int = 4) -> Trial:
 def _try_phases(train: Answer, num_ranks: int, phases: Sequence[tuple[str, int]], pieces: str) -> Trial:
     """Train in these phases with these pieces.
 
-    If that fails, tries again without the last phases: a rank that waits for ever cannot report the phases before.
+    If that fails, it tries again without the last phases: a rank that waits for ever cannot report earlier phases.
     """
     launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S}
     launch["private"] = draw_private(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
@@ -72,7 +72,7 @@ def _records(trial: Trial, phase: str) -> list[list[Record]]:
 
 
 def _num_steps(records: Sequence[Sequence[Record]]) -> list[int]:
-    """Return how many training steps each rank made."""
+    """Return how many training steps each rank took."""
     return [sum(record.training for record in of_rank) for of_rank in records]
 
 
@@ -81,77 +81,77 @@ def check_start(trial: Trial) -> None:
     steps = steps_of(_records(trial, "first"))
     check_same_weights(steps)
     check_begins(steps, trial.private)
-    # Ranks that begin alike have heard of one start; what they make of it is the model function's affair.
+    # Ranks that start alike have received one start; what they make of it is checked with the model function.
     if not np.allclose(steps.bias[:, 0], steps.bias[0, 0]):
         check_follows(steps, trial.private)
 
 
 def check_shards(trial: Trial) -> None:
-    """Every rank trains on files of its own, and every file is some rank's."""
+    """Every rank trains on its own files, and every file belongs to some rank."""
     check_file_shards(steps_of(_records(trial, "first")), trial.private)
 
 
 def check_file_shards(steps: Steps, private: PrivateInputs) -> None:
-    """No sample of the training files is used by several ranks, and each by one, but for what batches leave over."""
+    """Every sample of the training files is used by exactly one rank, except those that full batches leave over."""
     check_owners({sample: by for sample, by in owners_in_files(steps, private).items() if by}, len(private))
-    # Smaller batches do not come to the end of the files: that is another fault, of `check_divided`.
+    # With smaller batches, ranks do not reach the end of the files: `check_divided` reports this other fault.
     if min(map(len, steps.batches)) >= lab04.TRAIN_BATCH_SIZE:
         check_samples(steps, private, lab04.TRAIN_BATCH_SIZE)
 
 
 def check_steps(trial: Trial) -> None:
-    """The steps are divided among the ranks, all ranks make equally many, and all batches are of the size asked for."""
+    """The steps are divided equally among the ranks, and all batches have the requested size."""
     check_divided(_records(trial, "first"), NUM_STEPS_BEFORE)
 
 
 def check_divided(records: Sequence[Sequence[Record]], expected: int) -> Steps:
-    """Return the steps, which are as many as expected on every rank, with full batches."""
+    """Return the steps, which must have the expected number on every rank, and full batches."""
     found, total = _num_steps(records), expected * len(records)
     check_same_number(found)
     undivided = Cause("the steps are not divided by the number of ranks", "steps.not-divided")
-    what = f"of {total} steps of one process each of {len(records)} ranks"
+    what = f"the share of each of {len(records)} ranks in {total} steps of one process"
     require_equal(found[0], expected, what, "steps.wrong-number", mistakes={undivided: total})
     steps = steps_of(records)
-    check_batches(steps.batches, lab04.TRAIN_BATCH_SIZE, "the images in the batches of a rank, params['batch_size']")
+    check_batches(steps.batches, lab04.TRAIN_BATCH_SIZE, "the images in each batch of a rank, params['batch_size']")
     return steps
 
 
 def check_handed_over(trial: Trial) -> None:
-    """The sessions of the Estimator have the configuration that pins the GPU, and the training calls the hooks."""
+    """The sessions of the Estimator use the configuration that pins the GPU, and training calls the hooks."""
     for rank, result in enumerate(trial.of_ranks("first")):
         require(result["is_estimator"], "train must return the Estimator", "answer.wrong-type")
-        message = f"the Estimator of rank {rank} knows nothing of the GPU that you pinned: its sessions see all GPUs"
+        message = f"the Estimator of rank {rank} does not know the GPU that you pinned, so its sessions see all GPUs"
         require(result["visible"] != "", f"{message}: pass your RunConfig as config", "gpu.all-visible")
-        message = f"on rank {rank} nobody calls the hooks that train is given, or some of them: pass all of `hooks` on"
+        message = f"on rank {rank}, some of the hooks given to train, or all, are never called: pass all of `hooks` on"
         require(result["num_hook_calls"] > 0, message, "callbacks.not-called")
-        message = f"the Estimator of rank {rank} has another {brief(result['not_handed_over'])} than your RunConfig"
-        require(not result["not_handed_over"], f"{message}: hand all of it over", "config.partly")
-        message = f"the Estimator or the input function of rank {rank} gets another {brief(result['changed'])}"
-        require(not result["changed"], f"{message} than train: hand `params` on", "params.changed")
-        message = f"rank {rank} writes into the folder of the checkpoints, too: leave that to rank 0"
+        message = f"the Estimator of rank {rank} and your RunConfig differ in {brief(result['not_handed_over'])}"
+        require(not result["not_handed_over"], f"{message}: pass the whole RunConfig", "config.partly")
+        message = f"the Estimator or the input function of rank {rank} gets {brief(result['changed'])} changed"
+        require(not result["changed"], f"{message}: pass `params` on as given", "params.changed")
+        message = f"rank {rank} also writes into the folder of the checkpoints: leave that to rank 0"
         require(not (rank and result["writes"]), message, "writers.not-rank-0")
 
 
 def check_continued(trial: Trial) -> None:
-    """A training goes on where its checkpoint is, on all ranks, and one that has ended is left alone."""
+    """Training continues from its checkpoint on all ranks, and a training that has ended is left alone."""
     first, records = _records(trial, "first"), _records(trial, "continued")
     before, found = _num_steps(first), _num_steps(records)
     left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
-    check_same_number(found, "continuing, ")
+    check_same_number(found, "after the checkpoint, ")
     starts = [next((record.bias for record in mine if record.training), np.array(np.inf)) for mine in records]
     strangers = [rank for rank, one in enumerate(trial.private) if rank and np.allclose(starts[0], one["starts"][1])]
-    message = f"continuing, the ranks begin like {strangers[:1]}, which has no checkpoint: send rank 0's"
+    message = f"the ranks continue with the start of rank {strangers[:1]}, which has no checkpoint: broadcast rank 0's"
     require(not strangers, message, "broadcast.wrong-root")
-    message = f"{left} of {NUM_STEPS_LATER} steps were left: expected so many, got {found[0]}"
+    message = f"of {NUM_STEPS_LATER} steps, {left} were left, but the ranks took {found[0]}"
     require(found[0] == NUM_STEPS_LATER - before[0], message, "steps.wrong-number")
     last = [record.bias for record in first[0] if record.training]
     gap = max(float(np.abs(start - starts[0]).max()) for start in starts)
-    require(np.allclose(starts, starts[0]), f"continuing, the ranks start up to {gap:.3g} apart", "broadcast.missing")
+    require(np.allclose(starts, starts[0]), f"the ranks continue with weights {gap:.3g} apart", "broadcast.missing")
     step, moved = (float(np.abs(one - last[-1]).max()) for one in (last[-2], starts[0]))
     message = "the continued training does not start from the weights of the checkpoint"
     require(moved < 5 * step, message, "weights.not-restored")
     ended = _num_steps(_records(trial, "ended"))
-    require(not any(ended), f"the training had ended, but the ranks made {ended} more steps", "steps.after-end")
+    require(not any(ended), f"the training had ended, but the ranks took {ended} more steps", "steps.after-end")
 
 
 def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
@@ -162,10 +162,10 @@ def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
 
 
 def draw_labelled(num_ranks: int) -> PrivateInputs:
-    """Return private inputs of ranks whose files hold the same images, but labels that only the rank can read.
+    """Return private inputs for ranks whose files hold the same images, with labels that only the rank can read.
 
-    A share of them, another one on each rank, is what the network will answer.
-    Rank 0's alone, the mean over all shards and their plain mean are different accuracies.
+    On each rank, the network gives the right label for a different share of the images.
+    So rank 0's accuracy, the mean over all shards and their plain mean all differ.
     """
     rng, numbers = fresh_rng(), np.arange(sum(HELD_OUT_PER_FILE))
     private = draw_private(num_ranks, NUM_CLASSES, num_rounds=2)
@@ -181,7 +181,7 @@ def draw_labelled(num_ranks: int) -> PrivateInputs:
 
 
 def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]]:
-    """Return accuracy and size of each rank's shard, where rank r of n has every n-th file from file r on."""
+    """Return accuracy and size of each rank's shard, if rank r of n has every n-th file from file r on."""
     files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
     labels = [np.asarray(given["files"]["train"]["labels"]) for given in private]
     shards = [of_rank[files % len(private) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]
@@ -189,7 +189,7 @@ def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]
 
 
 def weights_of_checkpoint(private: PrivateInputs) -> Array:
-    """Return rank 0's start after its steps of plain descent."""
+    """Return rank 0's weights after its steps of plain gradient descent."""
     bias = np.asarray(private[0]["starts"][0], dtype=float)
     for _ in range(lab04_training.NUM_STEPS_OF_ANSWER):
         bias = bias - lab04_training.RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
@@ -210,22 +210,22 @@ def check_once(trial: Trial) -> None:
     require(missing == 0, f"no rank evaluates {missing} of {num_samples} images", "evaluation.incomplete")
     most = max(times.values())
     everywhere = min(times.values()) == trial.num_ranks > 1
-    message = f"each of the {trial.num_ranks} ranks evaluates all images: the same work several times"
+    message = f"each of the {trial.num_ranks} ranks evaluates all images: share them out"
     require(not everywhere, message, "shards.none")
-    message = "the input function is asked for the data of a training, whose images are cut and come in full batches"
-    require(not any(trial.of_ranks("trains")), f"{message}: give it training=False", "images.other-mode")
-    require(most == 1, f"an image is evaluated {most} times, expected once", "samples.repeated")
+    message = "the input function is called for training, with images that are cut and come in full batches"
+    require(not any(trial.of_ranks("trains")), f"{message}: pass training=False", "images.other-mode")
+    require(most == 1, f"one image is evaluated {most} times, expected once", "samples.repeated")
     weights = weights_of_checkpoint(trial.private)
     for rank, records in enumerate(trial.of_ranks("records")):
         has_weights = all(np.allclose(record.bias, weights, atol=1e-3) for record in records)
-        message = f"rank {rank} evaluates with random weights, not those of the checkpoint, which only rank 0 has"
-        require(has_weights, f"{message} in its model_dir: give its path to all ranks", "weights.not-restored")
+        message = f"rank {rank} evaluates with random weights, not with the checkpoint, which only rank 0 has"
+        require(has_weights, f"{message} in its model_dir: send its path to all ranks", "weights.not-restored")
 
 
 def check_accuracy(trial: Trial) -> None:
-    """The accuracy is the share of right images among all that the ranks evaluated, with the weights they had."""
+    """The accuracy is the share of images classified correctly among all that the ranks evaluated, at their weights."""
     seen, results = _evaluated(trial), trial.of_ranks("result")
-    right = []  # by rank, whether the weights of the time answer the label of each image
+    right = []  # by rank, whether the weights at that time give the label of each image
     for given, records in zip(trial.private, trial.of_ranks("records")):
         labels = np.asarray(given["files"]["train"]["labels"])
         answers = [labels[record.samples] == np.argmax(record.bias) for record in records]
@@ -234,21 +234,21 @@ def check_accuracy(trial: Trial) -> None:
     message = f"evaluate must return, at least on rank 0, a dictionary with an 'accuracy', not {results[0]!r}"
     require(has_accuracy, message, "answer.no-entry")
     for rank, names in enumerate(trial.of_ranks("changed")):
-        message = f"on rank {rank} the input function gets another {brief(names)} than evaluate: hand `params` on"
+        message = f"on rank {rank}, the input function gets {brief(names)} changed: pass `params` on as given"
         require(not names, message, "params.changed")
     of_shards, _ = accuracies_of_shards(trial.private)
     mistakes = {
-        Cause(f"that of one shard alone, rank {rank}'s; put all together", "metrics.not-averaged"): share
+        Cause(f"this is the accuracy of rank {rank}'s shard; combine all shards", "metrics.not-averaged"): share
         for rank, share in enumerate(of_shards)
     }
-    plain = Cause("the plain mean of unequal shards; weight each by its number of images", "metrics.unweighted")
+    plain = Cause("this is the plain mean of unequal shards; weight each by its number of images", "metrics.unweighted")
     mistakes[plain] = float(np.mean(of_shards))
     for rank, result in enumerate(results):
         if result is None or (rank and np.isnan(result.get("accuracy", np.nan))):
             continue
-        # A rank that evaluates everything needs no other; whether images are evaluated twice is another property.
+        # A rank that evaluates everything needs no other rank; whether images are evaluated twice is another property.
         alone = len(set(seen[rank].tolist())) == sum(HELD_OUT_PER_FILE)
         counted = right[rank] if alone else np.concatenate(right)
-        what = f"{np.sum(counted):.0f} of {len(counted)} images are classified correctly: the accuracy on rank {rank}"
+        what = f"the accuracy on rank {rank}, with {np.sum(counted):.0f} of {len(counted)} images classified correctly"
         got, expected = result.get("accuracy", np.nan), float(np.mean(counted))
         require_close(got, expected, what, "metrics.wrong", mistakes, tolerance=1e-4, is_relative=True, units=OF_SHARES)

@@ -1,12 +1,12 @@
-"""Whether lab 04's updates are those of SGD with momentum to rounding, and which fault explains them if not.
+"""Checks whether lab 04's updates follow SGD with momentum up to rounding, and which fault explains them if not.
 
-An update is -rate * velocity, with velocity = 0.9 * velocity before + gradient; Keras has the rate in the velocity.
-The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large, so what was
+An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient; Keras has the rate in the velocity.
+The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large. So anything
 added shows in some step: weight decay, clipping, smoothed labels, a schedule.
 
-Example: with the rate 0.6, the weight 0.5 and the gradients 0.1 and 0.2, momentum moves it by -0.06 and
--0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01 the first gradient is 0.105 and the move -0.063, which 0.1
-alone explains with the rate 0.63, but the gradients of other weights do not.
+Example: with the rate 0.6 and momentum, the gradients 0.1 and 0.2 move the weight 0.5 by -0.06 and by
+-0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01, the first gradient is 0.105 and the move -0.063. The gradient
+0.1 explains this move with the rate 0.63, but the gradients of other weights do not.
 """
 
 import itertools
@@ -32,55 +32,55 @@ from coursekit.errors import Cause
 
 UNEXPLAINED = "updates.unexplained"
 SAME_RATE = 1e-4  # part of a rate; rounding stays below it
-WHAT = f"the updates are not those of SGD with momentum {MOMENTUM:g} and the mean of all gradients"
+WHAT = f"the updates do not follow SGD with momentum {MOMENTUM:g} on the mean of all gradients"
 
 
 @dataclass(frozen=True)
 class Updates:
-    """The updates that the probes saw, one less than steps, and what is asked for."""
+    """The updates that the probes recorded, one fewer than steps, and what they are compared with."""
 
     steps: Steps
     rate: float  # of all ranks together
     large_step: int  # whose gradients are `GAIN` times as large
     batch_size: int
-    kernels: Sequence[Sequence[float]]  # by rank, before each step, a weight that must move as that of class 0 does
+    kernels: Sequence[Sequence[float]]  # by rank, before each step, a weight that must move like the weight of class 0
 
     @cached_property
     def moves(self) -> Array:
-        """By how much each step moves the weights, shape (num_ranks, num_updates, num_classes)."""
+        """How far each step moves the weights, shape (num_ranks, num_updates, num_classes)."""
         return np.diff(self.steps.bias, axis=1)
 
     @cached_property
     def kernel_moves(self) -> Array:
-        """By how much each step moves the kernel, shape (num_ranks, num_updates)."""
+        """How far each step moves the kernel, shape (num_ranks, num_updates)."""
         num_ranks, num_steps, _ = self.steps.bias.shape
         seen = [[*of_rank][:num_steps] for of_rank in self.kernels if len(of_rank) >= num_steps]
-        require(len(seen) == num_ranks, "the network is not called once in each step", "network.not-called")
+        require(len(seen) == num_ranks, "expected at least one call of the network in each step", "network.not-called")
         return np.diff(np.array(seen, dtype=float), axis=1)
 
     @cached_property
     def allowed(self) -> Array:
-        """What rounding may leave of each update, shape (num_ranks, num_updates)."""
+        """The error that rounding may cause in each update, shape (num_ranks, num_updates)."""
         return np.asarray(SMALLEST_GAP * np.maximum.accumulate(np.abs(self.steps.bias).max(axis=2), axis=1)[:, 1:])
 
     def own(self, of: Gradient = gradient) -> Array:
-        """Return each rank's own gradients, of the shape of the moves."""
+        """Return each rank's own gradients, in the shape of the moves."""
         gains = np.where(np.arange(self.moves.shape[1]) == self.large_step, GAIN, 1.0)
         return np.asarray(self.steps.gradients(of)[:, :-1] * gains[:, np.newaxis])
 
     def mean(self, of: Gradient = gradient) -> Array:
-        """Return their mean over the ranks, of the same shape."""
+        """Return their mean over the ranks, in the same shape."""
         return np.broadcast_to(self.own(of).mean(axis=0), self.moves.shape)
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
-        """Return what each step adds to the momentum of the one before, of the same shape."""
+        """Return what each step adds to the momentum of the previous step, in the same shape."""
         before = np.concatenate([np.zeros_like(self.moves[:, :1]), self.moves[:, :-1]], axis=1)
         return np.asarray(momentum * before - self.moves)
 
     def rates_by(self, *columns: Array) -> Array | None:
         """Return the rates with which a sum of columns explains the updates, shape (num_ranks, num_updates), or None.
 
-        The first column has the rate, the others any part of it. A rate that changes is in the velocity, or beside it.
+        The first column has the rate, the others any part of it. A changing rate may be inside the velocity or outside.
         """
         for target, given in ((-self.moves, [_velocity(column) for column in columns]), (self.pulls(), columns)):
             found, rest = _fit(target, given)
@@ -89,7 +89,7 @@ class Updates:
         return None
 
     def other_momentum(self) -> tuple[float, Array] | None:
-        """Return the momentum that explains the updates with the mean gradient and a constant rate, and that rate."""
+        """Return the momentum and the constant rate with which the mean gradient explains the updates, or None."""
         before, after, mean = self.moves[:, :-1].ravel(), self.moves[:, 1:].ravel(), self.mean()[:, 1:].ravel()
         (momentum, rate), *_ = np.linalg.lstsq(np.stack([before, -mean], axis=1), after, rcond=None)
         rest = np.abs(momentum * before - rate * mean - after).reshape(self.moves[:, 1:].shape).max(axis=2)
@@ -111,7 +111,7 @@ def _velocity(gradients: Array) -> Array:
 
 
 def _fit(target: Array, columns: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the first column's part in each update, and what all columns leave, both (num_ranks, num_updates)."""
+    """Return the first column's part in each update, and the residual of all columns, both (num_ranks, num_updates)."""
     matrix = np.stack([np.broadcast_to(column, target.shape) for column in columns], axis=-1)
     parts = np.einsum("...kc,...c->...k", np.linalg.pinv(matrix), target)
     rest = target - np.einsum("...ck,...k->...c", matrix, parts)
@@ -119,7 +119,7 @@ def _fit(target: Array, columns: Sequence[Array]) -> tuple[Array, Array]:
 
 
 def _shares(bias: Array, samples: Array) -> Array:
-    """Return by how much the share of each class differs from an equal one."""
+    """Return by how much the share of each class differs from an equal share."""
     return np.asarray(np.bincount(samples + 1, minlength=len(bias)) / len(samples) - 1 / len(bias))
 
 
@@ -135,29 +135,29 @@ def _nesterov(it: Updates) -> Array:
 
 
 def _decoupled(it: Updates) -> Array:
-    """Return what moves weights by a part of themselves, whatever the momentum is."""
+    """Return a column that moves weights by a part of themselves, whatever the momentum is."""
     bias = it.steps.bias[:, :-1]
     before = np.concatenate([np.zeros_like(bias[:, :1]), bias[:, :-1]], axis=1)
     return np.asarray(bias - MOMENTUM * before)
 
 
 DECAYED = Cause("a part of the weights is added to the gradients, as by weight decay", "weights.decayed")
-SHIFTED = Cause("the labels are shifted by one: hand them on as they are", "labels.shifted")
-# What else explains the updates: the first that does is named.
+SHIFTED = Cause("the labels are shifted by one: pass them on unchanged", "labels.shifted")
+# What else may explain the updates: the first that does is named.
 MISFITS: tuple[tuple[Callable[[Updates], tuple[Array, ...]], Cause], ...] = (
     (
         lambda it: (it.own(),),
-        Cause("each rank moves by its own, they are not averaged", "gradients.not-averaged"),
+        Cause("each rank moves by its own gradients: average them", "gradients.not-averaged"),
     ),
     (
         lambda it: (it.mean(gradient_of_probabilities),),
-        Cause("the loss takes the network's logits for probabilities, from_logits=True is missing", "loss.no-logits"),
+        Cause("the loss takes the network's logits for probabilities: from_logits=True is missing", "loss.no-logits"),
     ),
     (
         lambda it: (it.mean(gradient_of_two_softmaxes),),
-        Cause("softmax is taken twice, hand the logits to the loss as they are", "loss.two-softmaxes"),
+        Cause("softmax is applied twice: pass the logits directly to the loss", "loss.two-softmaxes"),
     ),
-    (lambda it: (_nesterov(it),), Cause("it is Nesterov's momentum, expected the plain one", "momentum.nesterov")),
+    (lambda it: (_nesterov(it),), Cause("they use Nesterov momentum, expected plain momentum", "momentum.nesterov")),
     (lambda it: (it.mean(_shifted(1)),), SHIFTED),
     (lambda it: (it.mean(_shifted(-1)),), SHIFTED),
     (
@@ -170,19 +170,19 @@ MISFITS: tuple[tuple[Callable[[Updates], tuple[Array, ...]], Cause], ...] = (
 
 
 def check_direction(updates: Updates) -> None:
-    """Every update is that of SGD with momentum 0.9 and the mean of all ranks' gradients, at whatever rate."""
+    """Every update follows SGD with momentum 0.9 on the mean of all ranks' gradients, at any rate."""
     moves, expected = updates.kernel_moves, updates.moves[:, :, 0]
     require(moves.any() or updates.moves.any(), "the weights never change", "weights.frozen")
-    # A loss that takes logits for probabilities has no gradient at some: the kernel then rests as its class does.
+    # A loss that takes logits for probabilities has no gradient at some: the kernel then rests, as its class does.
     is_partly_frozen = (expected.any() and not moves.any()) or not updates.moves.any()
-    message = "the weights of one layer never change, and those of another do: train all trainable variables"
+    message = "the weights of one layer change, but the weights of another never do: train all trainable variables"
     require(not is_partly_frozen, message, "weights.partly-frozen")
     if updates.rates_by(updates.mean()) is None:
         _explain(updates)
     gaps = np.abs(moves - expected)
     step = int(np.argmax((gaps > updates.allowed).any(axis=0)))
-    message = f"step {step + 1} moves the weights of one layer, a kernel, by up to {gaps[:, step].max():.2g} otherwise "
-    advice = "than SGD does: are weight decay or clipping added for some weights?"
+    message = f"step {step + 1} moves the kernel of one layer by up to {gaps[:, step].max():.2g} more or less "
+    advice = "than SGD does: is weight decay or clipping added for some weights?"
     require((gaps <= updates.allowed).all(), message + advice, "updates.uneven")
 
 
@@ -195,7 +195,7 @@ def _explain(updates: Updates) -> None:
         raise CheckError(f"{WHAT}: their momentum is {other[0]:.3g}", code)
     early = updates.early()
     if early.rates_by(early.mean()) is not None:
-        message = f"only step {updates.large_step + 1}, which has large gradients, does not follow them: clipping?"
+        message = f"only step {updates.large_step + 1}, which has large gradients, deviates: are gradients clipped?"
         raise CheckError(f"{WHAT}: {message}", "gradients.clipped")
     try:
         rates(early.steps)
@@ -204,21 +204,21 @@ def _explain(updates: Updates) -> None:
             raise
     _, rest = _fit(updates.pulls(), [updates.mean()])
     step = int(np.argmax((rest > updates.allowed).any(axis=0)))
-    message = f"step {step + 1} differs by up to {rest[:, step].max():.2g}, more than rounding does: is anything added?"
+    message = f"step {step + 1} is off by {rest[:, step].max():.2g}, more than rounding explains: is anything added?"
     raise CheckError(f"{WHAT}: {message}", UNEXPLAINED)
 
 
 def check_rate(updates: Updates) -> None:
-    """Every step has the rate that is asked for, whether or not the gradients are averaged."""
+    """Every step has the requested rate, whether or not the gradients are averaged."""
     require(updates.moves.any() or updates.kernel_moves.any(), "the weights never change", "weights.frozen")
-    if not updates.moves.any():  # a part is frozen, which the other check tells: there is no rate to read
+    if not updates.moves.any():  # a part is frozen, which the other check reports: there is no rate to read
         return
     of_faults = (updates.rates_by(*columns(updates)) for columns, _ in MISFITS)
     explained = itertools.chain([updates.rates_by(updates.mean())], of_faults)
     found = next((one for one in explained if one is not None), None)
     if found is None and (other := updates.other_momentum()):
         found = other[1]
-    if found is None:  # what moves the ranks is no multiple of a gradient: that is told once, by the other check
+    if found is None:  # no multiple of a gradient moves the ranks: only the other check reports that
         return
     factors = found / updates.rate
     is_one = np.abs(factors - 1) <= SAME_RATE
@@ -231,7 +231,7 @@ def check_rate(updates: Updates) -> None:
         check_rates(found, updates.rate, len(found))
         require(is_one.all(), got, "rate.wrong")
     is_clipped = is_one[:, np.arange(is_one.shape[1]) != updates.large_step].all() and not is_one.all()
-    message = f"{got}, in this one step, which has large gradients: they are clipped"
+    message = f"{got}, only in this step, which has large gradients: they are clipped"
     require(not is_clipped, message, "gradients.clipped")
-    message = f"{got}, and it is not the same in all steps: leave out what changes it, or clips gradients"
+    message = f"{got}, and it changes from step to step: remove anything that changes it or clips gradients"
     require(is_one.all(), message, "rate.changing")

@@ -1,10 +1,10 @@
-"""Checks of lab 05's pipelines: from files and generators, in which order, cached.
+"""Checks of lab 05's pipelines: reading from files and generators, the order of the samples, and caching.
 
-What reaches a rank is recognised by its content, which is random and known to that rank alone.
+Each sample is recognised by its content, which is random and known only to its rank.
 
-Example: of 37 samples and three ranks, rank 1 may have 1, 4, 7, ... 34: twelve, in batches of 4, 4 and 4. In every
-epoch they come once, in another order and in other batches; each is loaded once, in the first. A first batch that never
-has a sample behind the first seven, 1 to 19, comes from a shuffle buffer of four.
+Example: of 37 samples on three ranks, rank 1 may have 1, 4, 7, ... 34: twelve samples, in batches of 4, 4 and 4. They
+come once in every epoch, in a new order and in new batches; each is loaded once, in the first epoch. If the first batch
+never has a sample beyond the first seven, 1 to 19, it comes from a shuffle buffer of four.
 """
 
 import itertools
@@ -28,22 +28,22 @@ from coursekit.errors import Cause
 from coursekit.text import counted
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
-NUM_DRAWN = 31  # by a generator: blocks of equal length leave some out, whatever the world size
+NUM_DRAWN = 31  # by a generator: blocks of equal length leave out some samples at any world size
 BATCH_SIZE = 4
-NUM_EPOCHS = 4  # so many that whole batches in a random order hardly look like one order
-NUM_NEAR = 2 * BATCH_SIZE - 1  # samples that a first batch can reach with a buffer as large as a batch
-SHARD_FIRST = ": shard by rank and size, before anything is shuffled"
-NUM_FED = 37  # samples of one rank are at least nine: several batches, of which the last is smaller
+NUM_EPOCHS = 4  # enough that shuffled batches hardly ever come in the same order in all epochs
+NUM_NEAR = 2 * BATCH_SIZE - 1  # if the buffer holds one batch, the first batch comes from this many samples
+SHARD_FIRST = ": shard by rank and world size before anything is shuffled"
+NUM_FED = 37  # each rank has at least nine samples: several batches, of which the last is smaller
 
 
 def _draw_private(num_ranks: int, num_samples: int) -> PrivateInputs:
-    """Return for each rank images and labels that it alone knows."""
+    """Return images and labels for each rank, which no other rank knows."""
     drawn = (draw_images(num_samples, fresh_rng()) for _ in range(num_ranks))
     return tuple({"images": images, "labels": labels, "counts": list(SAMPLES_PER_FILE)} for images, labels in drawn)
 
 
 def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
-    """Return which of a rank's samples the images of a batch are; they must have the right shape, and be its own."""
+    """Return the sample numbers of a batch's images, which must have the right shape and belong to this rank."""
     side = given["images"].shape[1:]
     if len(images):
         require_equal(
@@ -53,7 +53,7 @@ def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 2
     levels = np.rint(np.asarray(images, dtype=float) * scale).astype(np.uint8)
     numbers = np.array([by_content.get(image.tobytes(), -1) for image in levels], dtype=int)
     is_scaled = not len(images) or bool(np.min(images) >= 0 and np.max(images) * scale <= 255)  # noqa: PLR2004
-    changed = "were pixels changed, or were they cached in a file in which other ranks or an earlier run wrote?"
+    changed = "did you change pixels, or read a cache file that another rank or an earlier run wrote?"
     message = f"rank {rank} gets images that are not among its samples"
     is_own = (numbers >= 0).all()
     require(is_own or is_scaled, f"{message}: expected {side[0]} x {side[1]} pixels from 0 to 1", "images.not-scaled")
@@ -62,7 +62,7 @@ def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 2
 
 
 def try_files(from_files: Answer, num_ranks: int = 3) -> Trial:
-    """Read files on real ranks, once."""
+    """Read files once on real ranks."""
     private = _draw_private(num_ranks, NUM_SAMPLES)
     return try_on_ranks(lab05.read_files, from_files, BATCH_SIZE, num_ranks=num_ranks, private=private)
 
@@ -74,19 +74,19 @@ def _read(trial: Trial) -> list[list[Array]]:
         found.append([_own_numbers(images, given, rank) for images, _ in batches])
         for mine, (_, labels) in zip(found[-1], batches):
             require_equal(
-                np.shape(labels), mine.shape, f"the shape of the labels of a batch of rank {rank}", "labels.wrong-shape"
+                np.shape(labels), mine.shape, f"the shape of a batch of labels on rank {rank}", "labels.wrong-shape"
             )
             check_pairs(labels, given["labels"][mine], f"on rank {rank}")
     return found
 
 
 def check_files(trial: Trial) -> None:
-    """Every record reaches one rank, and every file is read by one rank."""
+    """Every record reaches exactly one rank, and every file is read by exactly one rank."""
     check_readers(readers_of(_check_shares(_read(trial), NUM_SAMPLES), SAMPLES_PER_FILE))
 
 
 def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> Owners:
-    """Return by sample the rank that gets it, in one epoch, once."""
+    """Return, for each sample, its ranks in one epoch; every sample must go to one rank, once."""
     samples = [np.concatenate([*of_rank, np.zeros(0, dtype=int)]) for of_rank in batches]
     for rank, numbers in enumerate(samples):
         check_once(numbers.tolist(), rank)
@@ -96,35 +96,35 @@ def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: 
 
 
 def check_interleaved(trial: Trial) -> None:
-    """Batches are full but for the last, and records of several files come in turns.
+    """All batches except the last are full, and the records of several files alternate.
 
-    Example: of two files with three and five records, 0, 0, 0, 1, 1, 1, 1, 1 are one after the other. A shuffle of
-    records may draw that by chance on one rank, once in 28 times, but not on all of them.
+    Example: in 0, 0, 0, 1, 1, 1, 1, 1, two files with three and five records come one after the other. A shuffle of
+    records may give this on one rank by chance, once in 28 times, but not on all ranks.
     """
     file_of = np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
-    in_turns = {}  # by rank with several files
+    in_turns = {}  # for each rank that has several files
     for rank, batches in enumerate(_read(trial)):
         check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         files = file_of[np.concatenate([*batches, np.zeros(0, dtype=int)])]
         num_mine, num_changes = len(set(files.tolist())), int(np.sum(np.diff(files) != 0))
         if num_mine > 1:
             in_turns[rank] = num_changes >= num_mine
-    message = f"the ranks {[*in_turns]} read their files one after the other"
+    message = f"the ranks {[*in_turns]} each read one file after another"
     require(
         not in_turns or any(in_turns.values()),
-        f"{message}: interleave them, several files at a time",
+        f"{message}: interleave several files at a time",
         "files.not-interleaved",
     )
 
 
 def try_generator(from_generator: Answer, num_ranks: int = 3) -> Trial:
-    """Draw samples on real ranks, twice; then once so few that a rank has none."""
+    """Draw samples on real ranks for two epochs, then so few samples that one rank gets none."""
     private = _draw_private(num_ranks, NUM_DRAWN)
     return try_on_ranks(lab05.draw_samples, from_generator, 2, num_ranks - 1, num_ranks=num_ranks, private=private)
 
 
 def check_generated(trial: Trial) -> None:
-    """The samples have shape and type, and every epoch has all that are this rank's, the second as the first."""
+    """The signature has the right shapes and types, and both epochs have equally many of the rank's own samples."""
     for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         (image_type, image_shape), (label_type, label_shape) = result["spec"]
         side = list(given["images"].shape[1:])
@@ -133,12 +133,12 @@ def check_generated(trial: Trial) -> None:
         require_equal(label_shape, [], "the shape of a label in the output_signature", "signature.label-shape")
         require(
             "int" in label_type,
-            f"the type of a label in the output_signature: expected int, got {label_type}",
+            f"the type of a label in the output_signature: expected an int type, got {label_type}",
             "signature.label-type",
         )
         num_first, num_second = map(len, result["epochs"])
         message = f"rank {rank} gets {counted(num_first, 'sample')} in the first epoch and {num_second} in the second"
-        advice = "pass a function that starts again each time it is called"
+        advice = "pass a function that starts from the beginning each time it is called"
         require(0 < num_first == num_second, f"{message}, expected the same: {advice}", "generator.not-restarted")
         for epoch in result["epochs"]:
             images, labels = zip(*epoch)
@@ -147,10 +147,10 @@ def check_generated(trial: Trial) -> None:
 
 
 def check_drawn(trial: Trial) -> None:
-    """A rank draws its own samples and no other: drawing is what costs time.
+    """A rank draws only its own samples, because drawing takes time.
 
-    Example: of three ranks one has 10 of 31 samples; in two epochs it draws 20 times, or 10 if they are cached. One
-    that draws 62 takes its share of what is drawn already. Of two samples, one rank has 0, another 1, the third none.
+    Example: one of three ranks has 10 of 31 samples; it draws 20 times in two epochs, or 10 times if it caches them. If
+    it draws 62 times, it shards after drawing. Of two samples, one rank has 0, another has 1, and the third has none.
     """
     results = list(zip(trial.of_ranks(), trial.private))
     first = [[image for image, _ in one["epochs"][0]] for one, _ in results]
@@ -158,30 +158,30 @@ def check_drawn(trial: Trial) -> None:
     check_owners(owners(samples, NUM_DRAWN), trial.num_ranks)
     for rank, ((result, _), mine) in enumerate(zip(results, samples)):
         num_drawn, num_epochs = len(result["drawn"]), len(result["epochs"])
-        message = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs and draws {num_drawn}"
+        message = f"rank {rank} uses {len(mine)} samples in each of {num_epochs} epochs but draws {num_drawn}"
         require(
             num_drawn <= num_epochs * len(mine),
-            f"{message}: shard the numbers before you draw samples",
+            f"{message}: shard the sample numbers before you draw the samples",
             "generator.sharded-late",
         )
     num_few = trial.num_ranks - 1
     few = [_own_numbers(result["few"], given, rank).tolist() for rank, (result, given) in enumerate(results)]
-    message = f"of {counted(num_few, 'sample')} the {trial.num_ranks} ranks use the numbers {few}"
+    message = f"with {counted(num_few, 'sample')}, the {trial.num_ranks} ranks use the numbers {few}"
     require(
         sorted(itertools.chain(*few)) == list(range(num_few)),
-        f"{message}, expected each once, and none on one rank",
+        f"{message}; expected each number once, and one rank without samples",
         "generator.few-samples",
     )
 
 
 def try_feed(feed: Answer, num_ranks: int = 3) -> Trial:
-    """Feed real ranks for some epochs."""
+    """Feed real ranks for several epochs."""
     private = _draw_private(num_ranks, NUM_FED)
     return try_on_ranks(lab05.feed_epochs, feed, BATCH_SIZE, NUM_EPOCHS, num_ranks=num_ranks, private=private)
 
 
 def _fed(trial: Trial) -> list[list[list[Array]]]:
-    """Return the sample numbers of each rank's batches, by rank, epoch and step."""
+    """Return the sample numbers of all batches, by rank, epoch and step."""
     found = []
     for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         for epoch in result["epochs"]:
@@ -192,13 +192,13 @@ def _fed(trial: Trial) -> list[list[list[Array]]]:
 
 
 def check_fed_shards(trial: Trial) -> None:
-    """In each epoch every sample reaches one rank, once."""
+    """In each epoch, every sample reaches exactly one rank, once."""
     for of_ranks in zip(*_fed(trial)):
         _check_shares(of_ranks, NUM_FED, SHARD_FIRST)
 
 
 def check_loaded_once(trial: Trial) -> None:
-    """Every sample is loaded once, by one rank, however many epochs there are."""
+    """Every sample is loaded only once, by one rank, however many epochs there are."""
     _fed(trial)
     loaded = trial.of_ranks("loaded")
     for rank, numbers in enumerate(loaded):
@@ -214,14 +214,14 @@ def check_loaded_once(trial: Trial) -> None:
 
 
 def check_fed_order(trial: Trial) -> None:
-    """The last batch alone is smaller, and every epoch mixes all of a rank's samples again."""
+    """Only the last batch is smaller, and every epoch shuffles all samples of a rank again."""
     reaches = []
     for rank, epochs in enumerate(_fed(trial)):
         orders = [np.concatenate(batches).tolist() for batches in epochs]
         together = [{frozenset(batch.tolist()) for batch in batches} for batches in epochs]
         in_order = "the samples come in the order of the files: shuffle them"
-        repeated = "every epoch comes in the same order: shuffle after the cache, with a new order in each iteration"
-        same = "the same samples are together in a batch in every epoch: shuffle samples, and then batch"
+        repeated = "every epoch has the same order: shuffle after the cache, with a new order in each iteration"
+        same = "the same samples share a batch in every epoch: shuffle the samples before you batch them"
         causes = {
             Cause(f"on rank {rank} {in_order}", "order.not-shuffled"): all(one == sorted(one) for one in orders),
             Cause(f"on rank {rank} {repeated}", "order.repeated"): all(one == orders[0] for one in orders),
@@ -233,13 +233,13 @@ def check_fed_order(trial: Trial) -> None:
             check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         mine = sorted(set().union(*orders))
         reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
-    # Of all samples, that has by chance one in ten million millions: C(7, 4) of C(12, 4) for each epoch and rank.
-    message = f"the first batch of every epoch comes from the first {NUM_NEAR} samples of its rank"
-    require(any(reaches), f"{message}: expected a shuffle buffer as large as a rank's share", "order.small-buffer")
+    # With a full shuffle, the chance of this is one in ten million millions: C(7, 4) of C(12, 4) per epoch and rank.
+    message = f"in every epoch, the first batch comes from the first {NUM_NEAR} samples of its rank"
+    require(any(reaches), f"{message}: make the shuffle buffer as large as a rank's share", "order.small-buffer")
 
 
 def check_cached(cached: Answer, num_ranks: int) -> None:
-    """Every rank reads its samples once, into files of its own in the folder of its node, and finds them again."""
+    """Every rank reads its samples once and caches them in its node's folder, under names that no other rank uses."""
     rng = fresh_rng()
     shares = [rng.integers(1, 10**9, int(rng.integers(3, 9))) for _ in range(num_ranks)]
     private = tuple({"numbers": share} for share in shares)
@@ -247,17 +247,17 @@ def check_cached(cached: Answer, num_ranks: int) -> None:
     for rank, (result, share) in enumerate(zip(trial.of_ranks(), shares)):
         for epoch, numbers in zip(("first", "second"), result["epochs"]):
             other = next((who for who, of_other in enumerate(shares) if numbers == of_other.tolist()), rank)
-            message = f"in the {epoch} epoch rank {rank} gets the samples of rank {other}, from that rank's cache file"
+            message = f"in the {epoch} epoch, rank {rank} gets the samples of rank {other} from that rank's cache file"
             require(other == rank, f"{message}: give each rank's cache a different name", "cache.same-name")
             require(
                 sorted(numbers) == sorted(share),
-                f"in the {epoch} epoch rank {rank} gets the wrong samples",
+                f"in the {epoch} epoch, rank {rank} gets the wrong samples",
                 "cache.wrong-samples",
             )
-        message = f"rank {rank} has {len(share)} samples and reads {result['num_read']} in two epochs"
+        message = f"rank {rank} has {len(share)} samples but reads {result['num_read']} in two epochs"
         require(
             result["num_read"] == len(share),
-            f"{message}, expected each once: take the second epoch from the cache",
+            f"{message}, expected each once: read the second epoch from the cache",
             "cache.read-again",
         )
         message = f"there is no file in the folder of rank {rank}'s node"

@@ -1,8 +1,8 @@
-"""Checks of lab 05's records, written, parsed and damaged, and of its pipeline from a slow store.
+"""Checks of lab 05's records (written, parsed and damaged) and of its pipeline from a slow store.
 
-Example: a record has 12 bytes before its content and 4 behind it; 5 records with 40 bytes of content are a file of 280.
-A wrong bit in byte 130, in record 2, takes the records 2, 3 and 4 away: 3 are lost, and as many if it is cut off there.
-Where the pipeline given takes 3 s, a right one is done in 1.1 s, `GOAL` times as fast; by reading faster alone in 1.6.
+Example: a record has 12 bytes before its content and 4 after it; 5 records with 40 bytes of content fill 280 bytes.
+A wrong bit in byte 130, which is in record 2, loses the records 2, 3 and 4: 3 records, as if the file were cut there.
+If the given pipeline takes 3 s, a right one takes 1.1 s, `GOAL` times as fast; one that only reads faster takes 1.6 s.
 """
 
 from typing import Any
@@ -18,24 +18,24 @@ from coursekit.drivers.calls import Answer, call
 from coursekit.drivers.probe_model import Array
 
 SIDE = 28  # pixels
-NUM_BYTES = 40  # of a record whose content does not matter
-HEAD, FOOT = 12, 4  # bytes around a record: its length and two checksums
+NUM_BYTES = 40  # of a record's content, if the content does not matter
+HEAD, FOOT = 12, 4  # bytes around the content: its length and two checksums
 NUM_SAMPLES, BATCH_SIZE = 42, 8  # in the store; the last batch is smaller
 SHAPE = (NUM_SAMPLES, 2, 3)
-# How much faster than the pipeline given. Reading alone, or decoding alone, side by side gives 1.9; both give 7 on a
-# quiet machine, nearly all of it sleep, so that a busy one may take thrice as long.
+# The required speed-up over the given pipeline. Parallel reading or parallel decoding by itself gives 1.9. Both give
+# 7 on a quiet machine, where nearly all of the time is sleep; a busy machine may take three times as long.
 GOAL = 2.7
 
 
 def draw_images(num_images: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return images of 28 x 28 random levels, no two alike, and labels from 0 to 9."""
+    """Return images of 28 x 28 random levels, all different, and labels from 0 to 9."""
     return rng.integers(256, size=(num_images, SIDE, SIDE), dtype=np.uint8), rng.integers(10, size=num_images)
 
 
 def check_written(write_records: Answer) -> None:
-    """A file holds a record for each image, in their order, with the bytes of its pixels and its label."""
+    """The file holds a record for each image, in the same order, with its label and the bytes of its pixels."""
     images, labels = draw_images(int(fresh_rng().integers(3, 9)), fresh_rng())
-    labels[1] = 0  # which a writer may take for no label
+    labels[1] = 0  # a writer may mistake this for a missing label
     records = call_answer(lab05.written, write_records, images, labels)
     require_equal(len(records), len(images), "the number of records in the file", "records.wrong-number")
     for number, (record, image, label) in enumerate(zip(records, images, labels)):
@@ -50,7 +50,7 @@ def check_written(write_records: Answer) -> None:
             f"{message}, got {num_bytes[0] or 'no bytes' if num_bytes else 'nothing'}",
             "features.wrong-bytes",
         )
-        require(record["image"] == [image.tobytes()], f"{message} in their order, got others", "features.wrong-order")
+        require(record["image"] == [image.tobytes()], f"{message} in order, got other bytes", "features.wrong-order")
         require_equal(record["label"], [int(label)], f"the label of {which}", "labels.wrong")
         is_whole = isinstance(record["label"][0], int)
         require(
@@ -61,7 +61,7 @@ def check_written(write_records: Answer) -> None:
 
 
 def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
-    """A batch of records becomes images from 0 to 1 and whole labels, all in one call."""
+    """One call turns a batch of records into images with pixels from 0 to 1 and labels that are whole numbers."""
     images, labels = draw_images(num_images, fresh_rng())
     found, numbers = call_answer(lab05.parsed, parse_batch, images, labels)
     require_equal(np.shape(found), images.shape, "the shape of a batch of images", "images.wrong-shape")
@@ -83,10 +83,10 @@ def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
 
 
 def check_lost(count_lost: Answer) -> None:
-    """Of each file the records from its damage to its end are counted, and whole files have lost none."""
+    """In each file, the records from the damage to the end count as lost; an undamaged file has lost none."""
     rng, size = fresh_rng(), HEAD + NUM_BYTES + FOOT
     content, anywhere, begin, head = range(HEAD, HEAD + NUM_BYTES), range(1, size), range(1), range(HEAD)
-    # What is done to each file, and at which bytes of the first record that is lost; the last file has no record.
+    # The damage to each file, and which bytes of the first lost record it may hit; the last file has no records.
     kinds = ["", "flip", "cut", "", "cut", "flip", "flip", "cut", ""]
     where = [begin, content, begin, begin, anywhere, head, content, begin, begin]
     counts = [*rng.permutation([4, 5, 6, 7, 8, 9, 3, 2]).tolist(), 0]
@@ -96,34 +96,34 @@ def check_lost(count_lost: Answer) -> None:
         lab05.lost, count_lost, counts, [bytes(rng.bytes(NUM_BYTES)) for _ in range(sum(counts))], damages
     )
     require_equal(
-        len(as_list(got, "what count_lost returns")),
+        len(as_list(got, "the return value of count_lost")),
         len(counts),
-        "the number of files it tells of",
+        "the number of entries that count_lost returns, one for each file",
         "lost-records.wrong-length",
     )
-    words = {"flip": "one bit is wrong", "cut": "all is cut off", "": "nothing is wrong"}
+    words = {"flip": "with one wrong bit", "cut": "that is cut off", "": "that is undamaged"}
     for count, first, kind, number in zip(counts, firsts, kinds, got):
-        which = f" in record {first} (the first is 0)" if kind else ""
+        which = f" in record {first} (the first is record 0)" if kind else ""
         num_lost = count - first if kind else 0
         require_equal(
             number,
             num_lost,
-            f"records lost from a file of {count}, where {words[kind]}{which}",
+            f"records lost from a file of {count} {words[kind]}{which}",
             "lost-records.miscounted",
         )
 
 
 def try_store(feed_fast: Answer) -> Trial:
-    """Train from a slow store, which is on a rank of its own, by the pipeline given, and by the answer's."""
+    """Train from a slow store, which runs on a separate rank, with the given pipeline and with the answer's."""
     images = fresh_rng().integers(1 << 30, size=SHAPE, dtype=np.int64)
     args = lab05_store.feed, feed_fast, SHAPE, BATCH_SIZE, GOAL
     return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, private=({}, {"images": images}), wrapper=call)
 
 
 def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return what the store tells of each training, and which of its images the batches of the last hold.
+    """Return the store's report on each training run, and the numbers of the images in the batches of the last run.
 
-    The first is that of the pipeline given, others are the answer's, of which the last counts.
+    The first run uses the given pipeline; the others use the answer's, and the last of them counts.
     """
     trainings: list[dict[str, Any]] = trial.of_ranks()[lab05_store.STORE_RANK]
     by_content = {image.tobytes(): number for number, image in enumerate(trial.private[-1]["images"])}
@@ -131,7 +131,7 @@ def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
     numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
     require(
         -1 not in numbers,
-        "the batches hold what is no image of the store: is each record decoded, once?",
+        "the batches hold arrays that are not images of the store: is each record decoded exactly once?",
         "images.foreign",
     )
     return trainings, numbers
@@ -147,25 +147,25 @@ def check_same_samples(trial: Trial) -> None:
         require_equal(np.shape(batch)[1:], SHAPE[1:], "the shape of an image in the batches", "images.wrong-shape")
     num_missing = NUM_SAMPLES - len(set(numbers))
     message = f"the batches lack {num_missing} of {NUM_SAMPLES} images"
-    require(num_missing == 0, f"{message}, others come twice: expected each once", "batches.missing-images")
+    require(num_missing == 0, f"{message}, and others come twice: expected each once", "batches.missing-images")
     asked = sorted(found["asked"])
     require(
         asked == list(range(NUM_SAMPLES)),
-        f"{len(asked)} records are read, expected each of {NUM_SAMPLES} once",
+        f"the pipeline reads {len(asked)} records; expected each of the {NUM_SAMPLES} once",
         "store.read-again",
     )
 
 
 def check_faster(trial: Trial) -> None:
-    """It takes much less time than the pipeline given, in the same run, and what comes out are images."""
+    """The pipeline takes much less time than the given one in the same run, and its batches hold images."""
     (slow, *_, fast), _ = _trainings(trial)
-    require(len(fast["batches"]) > 0, "the pipeline gives no batch", "batches.empty")
+    require(len(fast["batches"]) > 0, "the pipeline returns no batches", "batches.empty")
     slow_s, fast_s = float(slow["seconds"]), float(fast["seconds"])
     ratio = slow_s / fast_s
-    message = f"the pipeline given takes {slow_s:.2f} s, yours {fast_s:.2f} s, {ratio:.1f} times as fast"
+    message = f"the given pipeline takes {slow_s:.2f} s and yours {fast_s:.2f} s, {ratio:.1f} times as fast"
     stage, busy_s = max(fast["busy_s"].items(), key=lambda one: float(one[1]))
     require(
         ratio >= GOAL,
-        f"{message}, expected {GOAL:g}; for {busy_s:.2f} s of them it is at the stage {stage!r}",
+        f"{message}, expected {GOAL:g}; yours spends {busy_s:.2f} s of that time in the stage {stage!r}",
         "pipeline.too-slow",
     )

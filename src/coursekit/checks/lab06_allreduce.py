@@ -1,8 +1,8 @@
-"""Checks of lab 06's allreduces by hand: what a switch between the ranks saw of their messages, and the sums.
+"""Checks of lab 06's hand-written allreduces: the messages that a switch between the ranks saw, and the sums.
 
-Each rank has numbers that no other rank knows, and they are such that a sum shows whose are in it.
-So a message of a ring must be what the algorithm sends in that step: an answer that communicates past the channel has
-gained nothing, since all messages must still be sent, and be right.
+Each rank has numbers that no other rank knows, chosen so that a sum shows whose numbers it contains.
+So each message of a ring must be what the algorithm sends in that step. An answer gains nothing by communicating past
+the channel, because it must still send all messages, and they must be right.
 """
 
 from collections import defaultdict
@@ -18,18 +18,18 @@ from coursekit.drivers import lab06
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause
 
-LARGEST = 1 << 20  # of whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever the same
+LARGEST = 1 << 20  # of the whole numbers: a sum of up to 16 is exact in float32, and two are hardly ever equal
 TIMEOUT_S = 10.0
 
 
 class Talk(NamedTuple):
-    """What ranks said to each other, and what came of it."""
+    """The messages between ranks in one run of an answer, and the results."""
 
     num_ranks: int
     own: Sequence[Any]  # what each rank had at the start
     results: Sequence[Any]  # what the answer returned on each rank
-    left: Sequence[Any]  # what it made of the start
-    sent: Mapping[int, Sequence[tuple[int, Array]]]  # by rank, target and numbers of each message, as they were sent
+    left: Sequence[Any]  # each rank's start value after the run
+    sent: Mapping[int, Sequence[tuple[int, Array]]]  # by rank, the target and numbers of each message, in order
 
 
 def _numbers(shape: tuple[int, ...]) -> Array:
@@ -37,9 +37,9 @@ def _numbers(shape: tuple[int, ...]) -> Array:
 
 
 def _talks(answer: Answer, owns: Sequence[list[Any]]) -> Iterator[Talk]:
-    """Let ranks talk, once for each of `owns`, which hold what each rank starts with.
+    """Run the answer once for each of `owns`, which hold the ranks' start values; yield the messages and results.
 
-    Each talk is a launch of its own: chunks of equal length are judged before those of unequal length may raise errors.
+    Each run is a separate launch, so equal chunks are judged before chunks of unequal length can raise errors.
     """
     for own in owns:
         launch = {"wrapper": call, "ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": [*own, None]}
@@ -52,9 +52,9 @@ def _talks(answer: Answer, owns: Sequence[list[Any]]) -> Iterator[Talk]:
 
 
 def check_naive(naive_allreduce: Answer, num_ranks: int) -> None:
-    """Every rank sends its array to rank 0, and rank 0 sends the sum to every rank; no other message.
+    """Every rank sends its array to rank 0, and rank 0 sends the sum to every rank; nothing else is sent.
 
-    Example: of (1, 2), (3, 4) and (5, 6), ranks 1 and 2 send theirs, and rank 0 sends (9, 12) twice.
+    Example: with the arrays (1, 2), (3, 4) and (5, 6), ranks 1 and 2 send theirs, and rank 0 sends (9, 12) twice.
     """
     owns = [[_numbers(shape) for _ in range(num_ranks)] for shape in ((2 * num_ranks,), (2 * num_ranks + 1, 2))]
     for talk in _talks(naive_allreduce, owns):
@@ -63,19 +63,19 @@ def check_naive(naive_allreduce: Answer, num_ranks: int) -> None:
         for rank in range(num_ranks):
             targets = sorted(target for target, _ in talk.sent[rank])
             expected = [0] if rank else list(range(1, num_ranks))
-            what = f"ranks to which rank {rank} sends, in the order of their numbers"
+            what = f"ranks to which rank {rank} sends, in ascending order"
             require_equal(targets, expected, what, "naive.wrong-targets")
         for rank in range(num_ranks):
             what = "its own array" if rank else "the sum over all ranks"
             for _, numbers in talk.sent[rank]:
                 is_right = np.array_equal(numbers, np.ravel(talk.own[rank] if rank else total))
-                message = f"expected that rank {rank} sends {what}, got a message with other numbers"
+                message = f"expected rank {rank} to send {what}, got a message with other numbers"
                 require(is_right, message, "naive.wrong-message")
                 _require_type(numbers, talk, f"a message of rank {rank}")
 
 
 def check_reduce_scatter(reduce_scatter: Answer, num_ranks: int) -> None:
-    """After N - 1 steps on a ring, chunk (rank + 1) modulo N is the sum over all ranks, in place."""
+    """After N - 1 steps on a ring, chunk (rank + 1) modulo N holds the sum over all ranks, in place."""
     for talk in _talks(reduce_scatter, _chunks(num_ranks)):
         _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
         for rank in range(num_ranks):
@@ -84,7 +84,7 @@ def check_reduce_scatter(reduce_scatter: Answer, num_ranks: int) -> None:
 
 
 def check_allgather(allgather: Answer, num_ranks: int) -> None:
-    """After N - 1 more steps every rank has, in place, the finished chunk of each."""
+    """After N - 1 more steps, every rank has the finished chunks of all ranks, in place."""
     for talk in _talks(allgather, _chunks(num_ranks)):
         finished = [talk.own[(number - 1) % num_ranks][number] for number in range(num_ranks)]
         _require_ring(talk, [[np.concatenate(finished)] * num_ranks] * (num_ranks - 1))
@@ -100,133 +100,132 @@ def _chunks(num_ranks: int) -> list[list[Any]]:
 
 
 def _require_chunk(talk: Talk, rank: int, number: int, expected: Array, what: str) -> None:
-    """Require what a rank has at last in one of its chunks."""
+    """Require that a chunk of a rank holds the expected numbers at the end."""
     got = as_array(as_list(talk.left[rank], "the chunks")[number], f"chunk {number} on rank {rank}")
     to_left = [{target for target, _ in talk.sent[one]} == {(one - 1) % talk.num_ranks} for one in talk.sent]
-    is_turned = talk.num_ranks > 2 and all(to_left)  # noqa: PLR2004  # with two, left is right
+    is_turned = talk.num_ranks > 2 and all(to_left)  # noqa: PLR2004  # with two ranks, left is right
     is_right, message = np.array_equal(got, expected), f"chunk {number} on rank {rank} is not the {what}"
-    advice = "every rank sends to the left, expected to the right, to (rank + 1) % N"
+    advice = "every rank sends to the left; send to the right, to (rank + 1) % N"
     require(is_right or not is_turned, f"{message}: {advice}", "ring.to-the-left")
     require(is_right, message, "chunk.wrong")
 
 
 def check_ring(ring_allreduce: Answer, num_ranks: int) -> None:
-    """2(N - 1) messages of each rank to one neighbour, of an N-th of the array each, and the sum on all ranks.
+    """Each rank sends 2(N - 1) messages of an N-th of the array to one neighbour, and all ranks get the sum.
 
-    Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. In the first, rank 0 may send its own alone;
-    in the second, sums of its own and those of the rank before; then only sums of all three.
+    Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. First, rank 0 may send only its own numbers;
+    second, sums of its own numbers and the previous rank's; then only sums over all three ranks.
     """
-    shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, not so, and shorter than the ring
+    shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, indivisible, shorter than the ring
     for talk in _talks(ring_allreduce, [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]):
         _require_sum(talk)
         _require_ring(talk, _partial_sums(talk))
 
 
 def _require_sum(talk: Talk) -> None:
-    """Require that every rank has returned the sum of the ranks' arrays, and still has its own."""
+    """Require that every rank has returned the sum of all arrays and has kept its own array unchanged."""
     total = np.sum(talk.own, axis=0)
     for rank, (result, own) in enumerate(zip(talk.results, talk.own)):
         got = as_array(result, f"the sum on rank {rank}")
         require_equal(got.shape, total.shape, f"shape of the sum on rank {rank}", "sum.wrong-shape")
-        message, is_right = f"what rank {rank} returns is not the sum over all ranks", np.array_equal(got, total)
-        require(is_right or not np.array_equal(got, own), f"{message}: it is this rank's own array", "sum.own")
+        message, is_right = f"rank {rank} does not return the sum over all ranks", np.array_equal(got, total)
+        require(is_right or not np.array_equal(got, own), f"{message}, but its own array", "sum.own")
         require(is_right, message, "sum.wrong")
     for rank, (left, own) in enumerate(zip(talk.left, talk.own)):
         kept = np.array_equal(as_array(left, f"the array of rank {rank}"), own)
-        advice = "is what it adds to a copy, or the array itself?"
-        require(kept, f"rank {rank} has its own array changed: {advice}", "data.changed")
+        advice = "work on a copy, not on the array itself"
+        require(kept, f"rank {rank} changes its own array: {advice}", "data.changed")
 
 
 def _require_type(numbers: Array, talk: Talk, what: str) -> None:
-    """Require that numbers travel in the type of the ranks' own: others are other sums, or twice the bytes."""
+    """Require that messages have the type of the ranks' numbers; another type changes sums or doubles the bytes."""
     require_equal(
         str(numbers.dtype), str(np.ravel(talk.own[0][0]).dtype), f"type of the numbers in {what}", "message.wrong-type"
     )
 
 
 class Message(NamedTuple):
-    """What a rank sends in a step of a ring, and what is known of it."""
+    """A message that a rank sends in one step of a ring, and what it may contain."""
 
     rank: int
     step: int
     numbers: Array
-    allowed: Array  # of all chunks, the numbers that it may send in this step, besides zeros that fill the last chunk
-    longest: int  # how many numbers a chunk has at most
+    allowed: Array  # the numbers that it may send in this step, besides zeros that pad the last chunk
+    longest: int  # the most numbers in a chunk
     own: Sequence[Array]  # what each rank had at the start
 
     @property
     def owner(self) -> int | None:
-        """The rank whose own numbers these are, if one has them all."""
+        """The rank that had all these numbers at the start, or None."""
         return next((rank for rank, own in enumerate(self.own) if np.isin(self.numbers, own).all()), None)
 
     @property
     def is_foreign(self) -> bool:
-        """Whether it may not send some of these numbers in this step."""
+        """Whether some of these numbers must not be sent in this step."""
         return not np.isin(self.numbers, [*self.allowed, 0.0]).all()
 
     @property
     def is_finished(self) -> bool:
-        """Whether these are sums over all ranks."""
+        """Whether these numbers are sums over all ranks."""
         return bool(np.isin(self.numbers, np.sum(self.own, axis=0)).all())
 
 
-# What can be wrong with a message of a ring; the first that fits is said. Examples: three ranks, each of which sends to
-# the next, have (1, 2, 4), (10, 20, 40) and (100, 200, 400), a number in each chunk. Rank 1 may send one of 10, 20 and
-# 40 in step 0, one of 11, 22 and 44 in step 1, in which it has added those of rank 0, and from step 2 on one of 111,
-# 222 and 444.
+# Faults of a message in a ring; the first that fits is reported. In the examples, three ranks send to the next one and
+# have (1, 2, 4), (10, 20, 40) and (100, 200, 400), one number in each chunk. Rank 1 may send one of 10, 20 and 40 in
+# step 0, one of 11, 22 and 44 in step 1, after adding rank 0's number, and one of 111, 222 and 444 from step 2 on.
 FAULTS: dict[Cause, Callable[[Message], object]] = {
     # 11 and 22 in step 1.
     Cause(
         "rank {one.rank} sends {one.numbers.size} numbers in step {one.step}: a chunk has at most {one.longest}",
         "ring.chunk-too-long",
     ): lambda one: one.numbers.size > one.longest,
-    # 10 in step 1: it has not added what came; or 1: it has put that in the place of its own.
+    # 10 in step 1: it has not added what it received; or 1: it has replaced its own number with that.
     Cause(
-        "in step {one.step} rank {one.rank} sends numbers that do not belong there: they are rank {one.owner}'s own",
+        "in step {one.step}, rank {one.rank} sends wrong numbers: they are still rank {one.owner}'s own numbers",
         "ring.not-added",
     ): lambda one: one.is_foreign and one.owner is not None,
-    # 111 in step 1: no rank can have it by messages of the ring.
+    # 111 in step 1: no rank can have this yet from the messages of the ring.
     Cause(
-        "in step {one.step} rank {one.rank} sends numbers that do not belong there: they are the finished sum",
+        "in step {one.step}, rank {one.rank} sends wrong numbers: they are already the finished sum",
         "ring.finished-early",
     ): lambda one: one.is_foreign and one.is_finished,
-    # 21 in step 1: numbers of two chunks are added up.
+    # 21 in step 1: the sum of numbers from two chunks.
     Cause(
-        "in step {one.step} rank {one.rank} sends numbers that do not belong there", "ring.wrong-numbers"
+        "in step {one.step}, rank {one.rank} sends numbers that do not belong there", "ring.wrong-numbers"
     ): lambda one: one.is_foreign,
 }
 
 
 def _flat(talk: Talk) -> list[Array]:
-    """Return what each rank had at the start, as one row of numbers."""
+    """Return what each rank had at the start, as one flat array."""
     return [np.concatenate([np.ravel(part) for part in own]) for own in talk.own]
 
 
 def _predecessors(talk: Talk) -> list[list[int]]:
-    """Return for each rank itself, the rank that sends to it, the one before, and so on: they must send in a ring."""
+    """Require a ring; return, for each rank, the rank itself, its sender, the sender of its sender, and so on."""
     targets = [sorted({target for target, _ in talk.sent[rank]}) for rank in range(talk.num_ranks)]
     for rank, others in enumerate(targets):
-        message = f"expected messages of rank {rank} to one neighbour, got messages to "
+        message = f"expected rank {rank} to send to one neighbour, but it sends to "
         require(len(others) == 1, message + (", ".join(map(str, others)) or "nobody"), "ring.no-neighbour")
     before = {target: rank for rank, (target,) in enumerate(targets)}
     ways = [[rank] for rank in range(talk.num_ranks)]
     for way in ways:
         while len(way) < talk.num_ranks and way[-1] in before:
             way.append(before[way[-1]])
-        message = f"the ranks send to {targets}, which is no ring through all of them"
+        message = f"the ranks send to {targets}, which is not a ring through all ranks"
         require(len(set(way)) == talk.num_ranks, message, "ring.not-closed")
     return ways
 
 
 def _partial_sums(talk: Talk) -> list[list[Array]]:
-    """Return for each step of a ring's allreduce and each rank the numbers that it may send in it."""
+    """Return, by step of a ring allreduce and by rank, the numbers that the rank may send in that step."""
     ways, flat = _predecessors(talk), _flat(talk)
     steps = [min(step + 1, talk.num_ranks) for step in range(2 * (talk.num_ranks - 1))]
     return [[np.sum([flat[rank] for rank in way[:length]], axis=0) for way in ways] for length in steps]
 
 
 def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
-    """Require that each rank sends in each step, to its neighbour, a chunk of the numbers allowed, and nothing more."""
+    """Require that each rank sends its neighbour one chunk of the allowed numbers in each step, and nothing else."""
     _predecessors(talk)
     longest = -(-allowed[0][0].size // talk.num_ranks)  # chunk
     flat = _flat(talk)
@@ -234,9 +233,9 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
         sent = [numbers for _, numbers in talk.sent[rank]]
         what = f"number of messages that rank {rank} sends"
         expected = f"{'N - 1' if len(allowed) < talk.num_ranks else '2(N - 1)'} = {len(allowed)}"
-        require_equal(len(sent), len(allowed), f"{what}, {expected}", "ring.wrong-number")
-        for step, (numbers, right) in enumerate(zip(sent, allowed)):  # the steps of the exercise begin with 0
-            _require_type(numbers, talk, f"what rank {rank} sends in step {step}")
+        require_equal(len(sent), len(allowed), f"{what} (a ring needs {expected})", "ring.wrong-number")
+        for step, (numbers, right) in enumerate(zip(sent, allowed)):  # the exercise counts steps from 0
+            _require_type(numbers, talk, f"the message of rank {rank} in step {step}")
             message = Message(rank, step, numbers, right[rank], longest, flat)
             for cause, fits in FAULTS.items():
                 require(not fits(message), cause.words.format(one=message), cause.code)
@@ -244,10 +243,10 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
 
 
 def _require_carried(rank: int, sent: Sequence[Array], allowed: Sequence[Array], num_ranks: int) -> None:
-    """Require that a rank sends all chunks but one in each half: who sends nothing, or zeros, has other ways.
+    """Require that a rank sends all chunks but one in each half; one that sends less must use another channel.
 
-    Example: rank 1 above may send 20 and 11 in the steps 0 and 1, two of three numbers, and none of them twice. With
-    zeros in one of these steps it has sent one of three, and its neighbour cannot know the sum.
+    Example: rank 1 above may send 20 and 11 in steps 0 and 1, two of three numbers, and neither of them twice. With
+    zeros in one of these steps, it has sent only one of three, and its neighbour cannot know the sum.
     """
     num_steps, num_numbers = num_ranks - 1, allowed[0].size
     fewest = num_numbers - -(-num_numbers // num_ranks)  # without the longest chunk
@@ -255,6 +254,6 @@ def _require_carried(rank: int, sent: Sequence[Array], allowed: Sequence[Array],
         half = slice(first, first + num_steps)
         carried = [np.isin(right, numbers) for numbers, right in zip(sent[half], allowed[half])]
         num_carried = np.count_nonzero(np.any(carried, axis=0))
-        message = f"rank {rank} sends {num_carried} of {num_numbers} numbers in the steps from {first} on"
-        advice = f"expected at least {fewest}, those of all chunks but one"
+        message = f"rank {rank} sends only {num_carried} of {num_numbers} numbers in the steps from {first} on"
+        advice = f"expected at least {fewest}, the numbers of all chunks but one"
         require(num_carried >= fewest, f"{message}: {advice}", "ring.chunk-missing")

@@ -1,4 +1,4 @@
-"""Checks of lab 06's 16 bits: what they lose, how a loss scale moves, and that all ranks decide alike."""
+"""Checks of lab 06's 16-bit gradients: which are lost, how a loss scale changes, and whether all ranks agree."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,23 +16,23 @@ SHAPES = ((5,), (), (2, 3))
 SCALE = 2.0**16
 STEPS = (
     "finite gradients",
-    "finite gradients whose sum is beyond 16 bits",
+    "finite gradients whose sum overflows 16 bits",
     "an infinity on rank 1",
     "a NaN on the last rank",
     "infinities of both signs",
     "a negative infinity on rank 0",
 )
-HALF_ERROR = 2.0**-9  # relative, of a mean of numbers with 11 bits
+HALF_ERROR = 2.0**-9  # the relative error of a mean of numbers with 11 bits
 
-# Gradients at the edges of 16 bits, of which a third is lost without a scale: half of the smallest number becomes zero,
-# more does not; half a unit above the largest becomes infinite, less does not.
+# Gradients at the edges of 16 bits. Without a scale, a third of them is lost: half of the smallest number becomes zero,
+# but nothing larger does; half a unit above the largest becomes infinite, but nothing smaller does.
 EDGES = (2.0**-25, 2.0**-25 * (1 + 2.0**-23), -(2.0**-24), 65504.0, -65519.0, 65520.0, 0.0)
 
 
 def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
-    """Of the gradients that are not zero, those count that 16 bits turn into zero or infinity once they are scaled.
+    """The lost share is the share of nonzero gradients that become zero or infinite in 16 bits once they are scaled.
 
-    Example: of 0, 1e-8 and 1e-3 half is lost; scaled with 1024 nothing is, since 1e-8 * 1024 is above 3e-8.
+    Example: of 0, 1e-8 and 1e-3, half is lost; scaled by 1024 nothing is, because 1e-8 * 1024 is above 3e-8.
     """
     rng = fresh_rng()
     cases = []
@@ -41,19 +41,19 @@ def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
         gradients[rng.permutation(num_gradients)[: num_gradients // 3]] = 0
         cases.append((gradients, scale, "share lost"))
     numbers = ", ".join(f"{edge:.9g}" for edge in EDGES)
-    edges = f"share lost of {numbers}, divided by the scale before,"
+    edges = f"share lost of {numbers}, each divided by the scale first,"
     cases += [(np.array(EDGES) / scale, scale, edges) for scale in (1.0, 2.0**10, 2.0**-10)]
     for values, scale, what in cases:
         gradients = values.astype(np.float32)
         with np.errstate(over="ignore"):
             halves = (gradients * np.float32(scale)).astype(np.float16)
         gone = (gradients != 0) & ((halves == 0) | np.isinf(halves))
-        got = as_number(lost_share(gradients, scale), "the share that is lost")
+        got = as_number(lost_share(gradients, scale), "the lost share")
         mistakes = {
-            Cause("zeros count as lost", "lost-share.zeros-count"): np.mean((halves == 0) | np.isinf(halves)),
-            Cause("it is the share of all gradients, zeros among them", "lost-share.of-all"): np.mean(gone),
-            Cause("infinities are missing", "lost-share.no-infinities"): np.mean(halves[gradients != 0] == 0),
-            Cause("what becomes zero is missing", "lost-share.no-zeros"): np.mean(np.isinf(halves[gradients != 0])),
+            Cause("zeros are counted as lost", "lost-share.zeros-count"): np.mean((halves == 0) | np.isinf(halves)),
+            Cause("this is the share of all gradients, including zeros", "lost-share.of-all"): np.mean(gone),
+            Cause("new infinities are not counted", "lost-share.no-infinities"): np.mean(halves[gradients != 0] == 0),
+            Cause("new zeros are not counted", "lost-share.no-zeros"): np.mean(np.isinf(halves[gradients != 0])),
         }
         expected = np.sum(gone) / np.sum(gradients != 0)
         require_close(
@@ -67,7 +67,7 @@ def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
 
 
 def check_next_scale(next_scale: Answer, num_steps: int) -> None:
-    """The scale is halved when a gradient overflows, and doubled after so many good steps in a row.
+    """The scale is halved when a gradient overflows, and doubled after a given number of good steps in a row.
 
     Example: from 8, with growth after two good steps: good 8, good 16, overflow 8, good 8, overflow 4.
     """
@@ -90,10 +90,10 @@ def check_next_scale(next_scale: Answer, num_steps: int) -> None:
 
 
 def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
-    """All ranks get the same mean in 32 bits without the scale, or all get None where any rank has an overflow.
+    """All ranks get the same mean in 32 bits without the scale, or all get None if any rank has an overflow.
 
-    Example: 2 and 4 in 16 bits, with the scale 8, have the mean 0.375 on both ranks; 3 still has the scale, 0.75 is the
-    sum. Where rank 1 has an infinity, rank 0 gets None too.
+    Example: 2 and 4 in 16 bits, with the scale 8, have the mean 0.375 on both ranks; 3 still includes the scale, and
+    0.75 is the sum. If rank 1 has an infinity, rank 0 also gets None.
     """
     steps = {name: [_gradients() for _ in range(num_ranks)] for name in STEPS}
     finite, large, infinity, nan, both, negative = steps.values()
@@ -115,9 +115,9 @@ def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
 
 
 def _gradients() -> list[Array]:
-    """Return scaled gradients in 16 bits, of which one is zero and some are negative, the same on all ranks.
+    """Return scaled gradients in 16 bits; one is zero and some are negative, at the same places on all ranks.
 
-    Without their scale most would be zero in 16 bits.
+    Without their scale, most would be zero in 16 bits.
     """
     rng = fresh_rng()
     gradients = [np.asarray(rng.uniform(0.5, 2, shape) * 2.0**-7, np.float16) for shape in SHAPES]
@@ -126,7 +126,7 @@ def _gradients() -> list[Array]:
 
 
 def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int, name: str) -> None:
-    """Check the mean of finite gradients, of which each rank has its own."""
+    """Check the mean that one rank returns for finite gradients, which differ between ranks."""
     require(result is not None, f"{name}: expected their mean, got None on rank {rank}", "overflow.finite-skipped")
     means = as_list(result, f"the means on rank {rank}")
     require_equal(len(means), len(SHAPES), f"number of gradients on rank {rank}", "means.wrong-number")
@@ -134,14 +134,14 @@ def _check_mean(result: Any, gradients: Sequence[Sequence[Array]], rank: int, na
         got = as_array(mean, f"gradient {number} on rank {rank}")
         scaled = np.mean([of_rank[number] for of_rank in gradients], axis=0, dtype=float)
         require_equal(got.shape, scaled.shape, f"shape of gradient {number} on rank {rank}", "means.wrong-shape")
-        otherwise = Cause("it is not the mean over the ranks, or not without the scale", "means.wrong")
+        otherwise = Cause("this is not the mean over the ranks without the scale", "means.wrong")
         if not np.isfinite(got).all():
-            otherwise = Cause(f"it is not finite: are {name} added up in 16 bits?", "means.overflow")
+            otherwise = Cause(f"this is not finite: are {name} added up in 16 bits?", "means.overflow")
         elif np.array_equal(got, got.astype(np.float16)):
-            otherwise = Cause("its bits are lost: was the scale taken off in 16 bits?", "means.lost-bits")
+            otherwise = Cause("bits are lost: did you divide by the scale in 16 bits?", "means.lost-bits")
         mistakes = {
-            Cause("it still has the scale", "means.scaled"): scaled,
-            Cause("it is the sum over the ranks", "means.sum"): scaled * len(gradients) / SCALE,
+            Cause("this still includes the scale", "means.scaled"): scaled,
+            Cause("this is the sum over the ranks", "means.sum"): scaled * len(gradients) / SCALE,
         }
         what = f"gradient {number} on rank {rank}"
         require_close(

@@ -1,4 +1,4 @@
-"""Checks of lab 07: a model of a training step, held against cases that its author has not seen."""
+"""Checks of lab 07: a model of a training step, tested on cases that its author has not seen."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,10 +14,10 @@ from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause
 from coursekit.text import counted
 
-PARTS = ("computing", "sharing", "predicted communication", "the unexplained")
+PARTS = ("computing", "sharing", "predicted communication", "the unexplained part")
 
-# Tables of speeds with the gain asked for, and at which place doubling ends: a gain that is hit exactly, equal speeds,
-# speeds that fall, doublings that more than double, several that do not pay.
+# Tables of speeds, the required gain, and the place at which doubling ends. In order: a gain that is hit exactly, equal
+# speeds, falling speeds, doublings that more than double the speed, and several doublings that do not pay.
 TABLES: tuple[tuple[list[float], float, int], ...] = (
     ([100.0, 150.0, 225.0, 300.0], 1.5, 2),
     ([100.0, 100.0, 200.0], 1.5, 0),
@@ -26,8 +26,8 @@ TABLES: tuple[tuple[list[float], float, int], ...] = (
     ([100.0, 190.0, 260.0, 280.0, 540.0], 1.75, 1),
 )
 
-# Nodes, seconds that each number of them needs, hours that there are, margin, and what to ask for. All are powers of
-# two times an hour, so that every order of computing hits the whole hours exactly.
+# Numbers of nodes, the seconds that each needs, the limit in hours, the margin, and the right request. All times are
+# powers of two times an hour, so that any order of computing gives whole hours exactly.
 REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None], ...] = (
     ([3, 6, 12], [28800, 14400, 7200], 16, 2.0, (3, 16)),
     ([3, 6, 12], [28800, 14400, 7200], 8, 2.0, (6, 8)),
@@ -39,7 +39,7 @@ REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None],
 
 
 def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
-    """A ring allreduce takes 2(N - 1) messages, each of an N-th of the bytes.
+    """A ring allreduce takes as long as 2(N - 1) messages, each with an N-th of the bytes.
 
     Example: 4 ranks, 1 MB, 10 microseconds and 1 GB/s: 6 * (10 us + 250 us) = 1.56 ms.
     """
@@ -51,55 +51,55 @@ def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
         messages_s, bytes_s = 2 * (num_ranks - 1) * alpha, 2 * (num_ranks - 1) / num_ranks * num_bytes * beta
         got = as_number(allreduce_s(num_ranks, num_bytes, alpha, beta), f"the seconds on {num_ranks} ranks")
         mistakes = {
-            Cause("the bytes are missing", "allreduce-time.no-bytes"): messages_s,
+            Cause("the time for the bytes is missing", "allreduce-time.no-bytes"): messages_s,
             Cause("the latency is missing", "allreduce-time.no-latency"): bytes_s,
-            Cause("a message is the N-th part of the array", "allreduce-time.whole-array"): (
+            Cause("each message holds only an N-th of the array", "allreduce-time.whole-array"): (
                 2 * (num_ranks - 1) * (alpha + num_bytes * beta)
             ),
-            Cause("that is one half of the ring", "allreduce-time.half-ring"): (messages_s + bytes_s) / 2,
+            Cause("this is only half of the ring allreduce", "allreduce-time.half-ring"): (messages_s + bytes_s) / 2,
         }
         case = f"{counted(num_ranks, 'rank')}, {num_bytes:.0f} bytes, alpha {alpha:.3g} s, beta {beta:.3g} s per byte"
         require_close(got, messages_s + bytes_s, f"{case}: seconds", "allreduce-time.wrong", mistakes, is_relative=True)
 
 
 def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
-    """Latency and inverse bandwidth behind noisy allreduces are found, on 2 ranks and on more."""
+    """The fit finds latency and inverse bandwidth from noisy allreduces, on 2 ranks and on more."""
     sizes = np.geomspace(1e3, 1e9, num_sizes)
     for num_ranks in (2, 4, 3, 8):
         num_steps, fit = 2 * (num_ranks - 1), partial(fit_link, num_ranks)
         arrays, case = num_steps / num_ranks, f"{num_ranks} ranks, "
         whole = {
-            Cause("it belongs to all steps together", "fit.of-all-steps"): num_steps,
-            Cause("it belongs to the whole array in all steps", "fit.of-whole-array"): arrays,
+            Cause("this is the value for all steps together", "fit.of-all-steps"): num_steps,
+            Cause("this is the value for the whole array in all steps", "fit.of-whole-array"): arrays,
         }
         require_fit(fit, (sizes,), num_steps, arrays * sizes, case=case, factors=whole)
 
 
 def check_predict_step(predict_step: Answer, num_cases: int) -> None:
-    """A step is computing and then an allreduce; the efficiency is the share of computing.
+    """A step consists of computing and then an allreduce; the efficiency is the share of computing.
 
-    Example: 0.2 s alone and an allreduce of 0.05 s are a step of 0.25 s with the efficiency 0.8.
+    Example: 0.2 s alone and an allreduce of 0.05 s make a step of 0.25 s with an efficiency of 0.8.
     """
     rng = fresh_rng()
     for num_ranks in [1, *rng.integers(2, 600, num_cases).tolist()]:
         num_bytes, alpha, beta = _link(rng)
         alone_s = float(rng.uniform(0.01, 0.5))
         travel_s = 2 * (num_ranks - 1) * (alpha + num_bytes / num_ranks * beta)
-        found = as_list(predict_step(alone_s, num_ranks, num_bytes, alpha, beta), "what predict_step returns")
+        found = as_list(predict_step(alone_s, num_ranks, num_bytes, alpha, beta), "the return value of predict_step")
         require_equal(
             len(found),
             2,
-            "number of values that predict_step returns, seconds and efficiency",
+            "number of values that predict_step returns (seconds and efficiency)",
             "step-time.wrong-number",
         )
-        step_s, efficiency = (as_number(one, "what predict_step returns") for one in found)
+        step_s, efficiency = (as_number(one, "a value that predict_step returns") for one in found)
         case = f"{alone_s:.3g} s alone, {counted(num_ranks, 'rank')}"
         share = alone_s / (alone_s + travel_s)
         mistakes = {
-            Cause("it is computing alone", "step-time.computing-alone"): alone_s,
-            Cause("it is the allreduce alone", "step-time.allreduce-alone"): travel_s,
-            Cause("it is the efficiency, which comes second", "step-time.swapped"): share,
-            Cause("each rank has a batch of its own, and computes as long as one alone", "step-time.per-rank"): (
+            Cause("this is only the computing time", "step-time.computing-alone"): alone_s,
+            Cause("this is only the time of the allreduce", "step-time.allreduce-alone"): travel_s,
+            Cause("this is the efficiency, which comes second", "step-time.swapped"): share,
+            Cause("each rank has its own batch, and computes as long as a single rank", "step-time.per-rank"): (
                 alone_s / num_ranks + travel_s
             ),
         }
@@ -107,90 +107,90 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
             step_s, alone_s + travel_s, f"{case}: seconds of a step", "step-time.wrong", mistakes, is_relative=True
         )
         mistakes = {
-            Cause("it is the speed-up", "efficiency.speed-up"): num_ranks * share,
-            Cause("it is the share of communication", "efficiency.communication"): 1 - share,
+            Cause("this is the speed-up", "efficiency.speed-up"): num_ranks * share,
+            Cause("this is the share of communication", "efficiency.communication"): 1 - share,
         }
         require_close(efficiency, share, f"{case}: efficiency", "efficiency.wrong", mistakes, is_relative=True)
 
 
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
-    """The parts of a measured step add up to it; sharing and the unexplained may be negative.
+    """The parts of a measured step add up to it; sharing and the unexplained part may be negative.
 
-    Example: 0.20 s alone, 0.22 s together, 0.30 s with averaging, of which 0.05 s are predicted: 0.20 s of
-    computing, 0.02 s of sharing, 0.05 s predicted, 0.03 s unexplained.
+    Example: 0.20 s alone, 0.22 s together and 0.30 s with averaging, 0.05 s of it predicted, are 0.20 s of
+    computing, 0.02 s of sharing, 0.05 s of predicted communication and 0.03 s unexplained.
     """
     rng = fresh_rng()
     for number in range(num_cases):
         alone_s, predicted_s = rng.uniform(0.01, 0.5, 2).tolist()
-        # Four cases in turn have all pairs of signs.
+        # Every four cases cover all pairs of signs.
         sharing_s = float(rng.uniform(0.1, 0.8)) * alone_s * (-1) ** number
         unexplained_s = float(rng.uniform(0.1, 0.9)) * predicted_s * (-1) ** (number // 2)
-        if number == num_cases - 1:  # nothing shared, nothing unexplained, exactly
+        if number == num_cases - 1:  # sharing and the unexplained part are exactly zero
             alone_s, sharing_s, predicted_s, unexplained_s = 0.25, 0.0, 0.5, 0.0
         expected = (alone_s, sharing_s, predicted_s, unexplained_s)
         together_s = alone_s + sharing_s
         averaging_s = together_s + predicted_s + unexplained_s
-        found = as_list(explain_gap(alone_s, together_s, averaging_s, predicted_s), "what explain_gap returns")
+        found = as_list(explain_gap(alone_s, together_s, averaging_s, predicted_s), "the return value of explain_gap")
         require_equal(len(found), len(PARTS), "number of parts that explain_gap returns", "gap.wrong-number")
         for name, value, right in zip(PARTS, found, expected):
             got = as_number(value, name)
             mistakes = {
-                Cause("that is with the sign turned", "gap.sign"): -right,
-                Cause("that is the whole measured step", "gap.whole-step"): averaging_s,
-                Cause("that is averaging as it was measured", "gap.averaging"): averaging_s - together_s,
+                Cause("the sign is wrong", "gap.sign"): -right,
+                Cause("this is the whole measured step", "gap.whole-step"): averaging_s,
+                Cause("this is the measured time of averaging", "gap.averaging"): averaging_s - together_s,
                 **{
-                    Cause(f"that is {one}", "gap.other-part"): part for one, part in zip(PARTS, expected) if one != name
+                    Cause(f"this is {one}", "gap.other-part"): part for one, part in zip(PARTS, expected) if one != name
                 },
             }
-            mistakes |= {Cause("it may be negative", "gap.not-negative"): 0.0} if right < 0 else {}
+            mistakes |= {Cause("this part may be negative", "gap.not-negative"): 0.0} if right < 0 else {}
             case = f"alone {alone_s:.3f} s, together {together_s:.3f} s, averaging {averaging_s:.3f} s: {name}"
             require_close(got, right, case, "gap.wrong", mistakes, is_relative=True)
 
 
 def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
-    """Gradients travel one after the other, none before it is ready; the step ends with the later of both.
+    """Gradients travel one after another, none before it is ready; a step ends once computing and sending are done.
 
-    Example: ready at 1 and 2 s, travelling for 2 s each, with 2.5 s of computing: the first is there after 3 s, the
-    second after 5 s.
+    Example: two gradients are ready after 1 and 2 s and travel for 2 s each, with 2.5 s of computing. The first arrives
+    after 3 s, the second after 5 s.
     """
     rng = fresh_rng()
-    # First the case in which all mistakes differ; in the last all gradients are there before computing ends.
+    # In the first case all mistakes give different times; in the last all gradients arrive before computing ends.
     for load, last in ((3.0, 0.95), (1.0, 1.0), (0.5, 1.0), (0.1, 0.8)):
         compute_s = float(rng.uniform(0.05, 0.5))
         ready = np.append(np.sort(rng.uniform(0.3, last, num_tensors - 1)), last) * compute_s
         travel = rng.uniform(0.2, 1.8, num_tensors) * load * compute_s / num_tensors
         got = as_number(overlapped_s(compute_s, ready.tolist(), travel.tolist()), "the seconds of a step")
-        # By the longest chain: one gradient waits for nothing, and all later ones for it.
+        # The longest chain: one gradient does not wait for the link, and all later ones follow it.
         arrival_s = float(np.max(ready + np.cumsum(travel[::-1])[::-1]))
         mistakes = {
-            Cause("that is computing, and then all gradients", "overlap.none"): compute_s + travel.sum(),
-            Cause("that is computing alone", "overlap.computing-alone"): compute_s,
-            Cause("as if the link carried all at the same time", "overlap.side-by-side"): max(
+            Cause("this is computing first, and then all gradients", "overlap.none"): compute_s + travel.sum(),
+            Cause("this is only the computing time", "overlap.computing-alone"): compute_s,
+            Cause("here the link carries all gradients at the same time", "overlap.side-by-side"): max(
                 compute_s, float(np.max(ready + travel))
             ),
-            Cause("as if all were ready at the first one's time", "overlap.ready-with-first"): max(
+            Cause("here all gradients are ready as early as the first", "overlap.ready-with-first"): max(
                 compute_s, float(ready[0] + travel.sum())
             ),
-            Cause("as if all were ready at the last one's time", "overlap.ready-with-last"): float(
+            Cause("here all gradients are ready as late as the last", "overlap.ready-with-last"): float(
                 ready[-1] + travel.sum()
             ),
             Cause("a step cannot end before computing does", "overlap.shorter-than-computing"): arrival_s,
         }
-        case = f"{num_tensors} gradients that travel for {travel.sum() / compute_s:.0%} of computing: seconds"
+        case = f"{num_tensors} gradients that travel for {travel.sum() / compute_s:.0%} of the computing: seconds"
         require_close(got, max(compute_s, arrival_s), case, "overlap.wrong", mistakes, is_relative=True)
 
 
 def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
-    """Doubling is worth it up to the first time that it brings too little, whatever comes later.
+    """Doubling pays until it first gains too little, whatever later doublings gain.
 
-    Example: speeds of 100, 180, 250 and 480 on 1 to 8 GPUs bring 1.8, 1.39 and 1.92: where 1.5 is asked for, 2
-    GPUs.
+    Example: with speeds of 100, 180, 250 and 480 on 1 to 8 GPUs, doubling gains 1.8, 1.39 and 1.92: if 1.5 is required,
+    the limit is 2 GPUs.
     """
     rng = fresh_rng()
     tables = list(TABLES)
     for number in range(num_tables):
         length, min_gain = int(rng.integers(3, 9)), float(rng.uniform(1.5, 1.95))
-        # The first table never falls below, the second at once, others somewhere and perhaps above it again.
+        # The first table never falls below the gain; the second does at once, others somewhere, perhaps to rise again.
         place = {0: length - 1, 1: 0}.get(number, int(rng.integers(0, length)))
         gains = rng.uniform(min_gain + 0.01, 2.0, length - 1)
         gains[place : place + 1] = rng.uniform(1.0, min_gain - 0.01)
@@ -199,18 +199,18 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
         num_gpus = (int(rng.integers(1, 9)) * 2 ** np.arange(len(speeds))).tolist()
         got, expected = as_number(strong_limit(num_gpus, speeds, min_gain), "the number of GPUs"), num_gpus[place]
         listed = ", ".join(f"{after / before:.2f}" for before, after in zip(speeds, speeds[1:]))
-        case = f"doubling from {num_gpus[0]} GPUs on brings {listed}, and has to bring {min_gain:.2f}"
-        cause = Cause("doubling still paid there", "doubling.too-few")
+        case = f"doubling from {num_gpus[0]} GPUs on gains {listed}, and must gain {min_gain:.2f}; number of GPUs"
+        cause = Cause("the next doubling still pays", "doubling.too-few")
         if got > expected:
-            cause = Cause("that is after the doubling that did not pay", "doubling.too-many")
+            cause = Cause("this is after the first doubling that does not pay", "doubling.too-many")
         mistakes = {cause: got} if got in num_gpus else None
         require_equal(got, float(expected), case, "doubling.wrong", mistakes=mistakes)
 
 
 def check_request(request: Answer, num_cases: int) -> None:
-    """The smallest number of nodes whose whole hours, with the margin, are within the limit; None if there is none.
+    """The request is for the fewest nodes whose hours, with margin and rounded up, are within the limit, or None.
 
-    Example: 8 hours on 3 nodes and 4 on 6, margin 2, limit 8: 3 nodes would need 16, so 6 nodes and 8 hours.
+    Example: 8 hours on 3 nodes and 4 on 6, margin 2, limit 8: 3 nodes would need 16, so request 6 nodes for 8 hours.
     """
     rng = fresh_rng()
     cases: list[tuple[Any, ...]] = []
@@ -219,7 +219,7 @@ def check_request(request: Answer, num_cases: int) -> None:
         speeds = (rng.uniform(500, 1500) * np.array(nums_nodes) ** rng.uniform(0.8, 0.98)).tolist()
         num_epochs, margin = int(rng.integers(90, 300)), float(rng.uniform(1.1, 1.5))
         hours = [ceil(margin * num_epochs * 1_281_167 / speed / 3600) for speed in speeds]
-        # In turns: one just suffices, one misses by an hour, none suffices, the smallest does with hours to spare.
+        # In turn: one just suffices, one misses by an hour, none suffices, the smallest suffices with hours to spare.
         place = int(rng.integers(1, len(hours)))
         max_hours = (hours[place], hours[place - 1] - 1, min(hours) - 1, max(hours) + 5)[number % 4]
         expected = next((pair for pair in zip(nums_nodes, hours) if pair[1] <= max_hours), None)
@@ -232,28 +232,28 @@ def check_request(request: Answer, num_cases: int) -> None:
 
 
 def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | None) -> None:
-    """Check what was asked for a job, which are the arguments of the exercise."""
+    """Check the request for a job, given by the arguments of the exercise."""
     nums_nodes, speeds, num_images, num_epochs, max_hours, margin = job
     case = f"{num_epochs} epochs within {max_hours} h, margin {margin:.2f}, on {nums_nodes} nodes"
     if expected is None or got is None:
         require_equal(got, expected, case, "request.wrong")
         return
-    pair = [as_number(one, "what request returns") for one in as_list(got, "what request returns")]
-    require_equal(len(pair), 2, "number of values that request returns, nodes and hours", "request.wrong-number")
+    pair = [as_number(one, "a value that request returns") for one in as_list(got, "the return value of request")]
+    require_equal(len(pair), 2, "number of values that request returns (nodes and hours)", "request.wrong-number")
     num_nodes, hours = expected
     swapped = {Cause("the nodes come first", "request.swapped"): pair[0]} if pair == [hours, num_nodes] else None
     case += f", of which {num_nodes} take {hours} h"
     require_equal(pair[0], float(num_nodes), f"{case}: nodes", "request.wrong-nodes", mistakes=swapped)
     exact = num_images * num_epochs / speeds[nums_nodes.index(num_nodes)] / 3600
     mistakes = {
-        Cause("that is the limit, not what is needed", "request.limit"): max_hours,
+        Cause("this is the limit, not the time that is needed", "request.limit"): max_hours,
         Cause("the margin is missing", "request.no-margin"): ceil(exact),
-        Cause("hours are rounded up at the end, with their margin", "request.rounded-early"): ceil(exact) * margin,
-        Cause("hours that come out whole are not rounded up", "request.whole-hours"): hours + 1,
+        Cause("apply the margin first, and then round the hours up", "request.rounded-early"): ceil(exact) * margin,
+        Cause("hours that are whole already are not rounded up", "request.whole-hours"): hours + 1,
     }
     require_close(pair[1], hours, f"{case}: hours", "request.wrong-hours", mistakes)
 
 
 def _link(rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return bytes, latency in seconds, and seconds for each byte."""
+    """Return a random link: bytes to send, latency in seconds, and seconds per byte."""
     return float(rng.integers(10**4, 10**9)), float(rng.uniform(1e-6, 1e-4)), float(rng.uniform(1e-11, 1e-9))

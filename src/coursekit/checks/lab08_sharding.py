@@ -1,4 +1,4 @@
-"""Checks of lab 08's last section: the bytes of a rank under DDP, ZeRO-1 and FSDP, counted and predicted."""
+"""Checks of lab 08's last section: bytes on a rank under DDP, ZeRO-1 and FSDP, counted and predicted."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -17,10 +17,10 @@ from coursekit.text import counted
 
 KINDS = ("ddp", "zero", "fsdp")
 NAMES = ("parameters", "gradients", "optimizer")
-BYTES = 4  # of a number
-# By kind: the bytes of each weight that every rank holds and that ranks share out, and how many times 4 bytes travel.
+BYTES = 4  # per number
+# By kind, for each weight: bytes that every rank holds, bytes that ranks share out, and how often 4 bytes travel.
 TABLE = {"ddp": (16, 0, 2), "zero": (8, 8, 3), "fsdp": (0, 16, 3)}
-COUNTS = tuple(2**power for power in range(7))  # of GPUs, in a budget
+COUNTS = tuple(2**power for power in range(7))  # of GPUs in a budget
 ALIKE = 1e-6  # numbers in 32 bits
 NUM_WEIGHTS = drivers.NUM_LAYERS * drivers.WIDTH * (drivers.WIDTH + 1)
 
@@ -31,9 +31,9 @@ def _launch(num_ranks: int) -> dict[str, Any]:
 
 
 def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
-    """What a rank holds of parameters, gradients and Adam's state is counted in each of the three ways.
+    """A rank's bytes of parameters, gradients and optimiser state are counted in each of the three ways.
 
-    Adam's counters, a number for each tensor, may be counted.
+    Adam's counters, one number for each tensor, may be counted, too.
     """
     kinds = (*KINDS, f"ddp{drivers.BEFORE}")
     for rank, of_rank in enumerate(run_on_ranks(drivers.counted, bytes_held, kinds, **_launch(num_ranks))):
@@ -51,22 +51,22 @@ def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
 def _mistakes_of_bytes(
     kind: str, name: str, there: dict[str, int], whole: dict[str, int], num_ranks: int
 ) -> dict[Cause, float]:
-    """Return what one counts by mistake, where a rank holds these bytes, and the whole model has those."""
+    """Return the counts that common mistakes give, from the bytes that the rank holds and that the whole model has."""
     expected, parameters, num_bytes = there[name], there["parameters"], drivers.NUM_BYTES.get(kind, BYTES)
     if kind.endswith(drivers.BEFORE):
-        none = Cause("a grad is None before the first backward()", "bytes-held.no-gradients-yet")
+        none = Cause("grad is None before the first backward()", "bytes-held.no-gradients-yet")
         return {none: parameters} if name == "gradients" else {}
-    of_4 = Cause(f"a number of this model has {num_bytes} bytes: ask each tensor", "bytes-held.of-4-bytes")
+    of_4 = Cause(f"a number in this model has {num_bytes} bytes: ask each tensor", "bytes-held.of-4-bytes")
     numbers = Cause("these are numbers, not bytes", "bytes-held.numbers")
     mistakes = {numbers: expected / num_bytes, of_4: expected * BYTES / num_bytes}
     if expected < whole[name]:
-        part = "a rank's part is x.to_local(), which need not be as large as that of the others"
+        part = "a rank's part is x.to_local(), and the parts of two ranks may differ in size"
         mistakes[Cause(part, "bytes-held.equal-parts")] = whole[name] // num_ranks
     if name != "optimizer":
-        divided = "what a rank holds is not to be divided by the number of ranks"
-        all_of_it = "these are all of the model's: count what this rank holds, x.to_local()"
+        divided = "do not divide the bytes that a rank holds by the number of ranks"
+        all_of_it = "these are the bytes of the whole model: count this rank's part, x.to_local()"
         frozen = "a frozen parameter has no gradient: its grad is None"
-        buffers = Cause("a buffer is no parameter", "bytes-held.buffers")
+        buffers = Cause("a buffer is not a parameter", "bytes-held.buffers")
         return {
             **mistakes,
             Cause(divided, "bytes-held.divided"): expected / num_ranks,
@@ -74,35 +74,35 @@ def _mistakes_of_bytes(
             **({buffers: expected + num_bytes * drivers.BUFFER_SIZE} if name == "parameters" else {}),
             **({Cause(frozen, "bytes-held.frozen"): parameters} if name == "gradients" else {}),
         }
-    mistakes[Cause("Adam has two numbers for each weight", "bytes-held.one-of-two")] = expected / 2
-    frozen = "Adam keeps nothing of a frozen parameter"
+    mistakes[Cause("Adam keeps two numbers for each weight", "bytes-held.one-of-two")] = expected / 2
+    frozen = "Adam keeps nothing for a frozen parameter"
     mistakes[Cause(frozen, "bytes-held.state-of-frozen")] = 2 * parameters
-    part = "optimizer.optim has those" if kind == "zero" else "x.to_local() is the part"
+    part = "optimizer.optim has the part" if kind == "zero" else "x.to_local() is the part"
     all_of_it = f"these are the numbers of all ranks: {part} of this rank"
     mistakes[Cause(all_of_it, "bytes-held.of-all-ranks")] = whole[name]
     if kind == "zero":
-        wrapper = "ZeRO's optimiser wraps the one that has the state, optimizer.optim"
+        wrapper = "ZeRO's optimiser wraps the one that holds the state: optimizer.optim"
         mistakes[Cause(wrapper, "bytes-held.of-wrapper")] = 0
     return mistakes
 
 
 def check_zero(make_zero: Answer, num_ranks: int) -> None:
-    """The ranks share out Adam's state, and their weights are those that Adam alone gives."""
-    by_name = Cause("ZeRO takes the rate by its name: lr=rate", "zero.rate-by-place")
+    """The ranks share out Adam's state, and end with the same weights as plain Adam."""
+    by_name = Cause("pass the rate to ZeRO by name: lr=rate", "zero.rate-by-place")
     with explained({"'float' object has no attribute 'size'": by_name}):
         results = run_on_ranks(drivers.zero, make_zero, **_launch(num_ranks))
-    scaled = "it is multiplied by the number of ranks, and is to be the one given"
+    scaled = "this is multiplied by the number of ranks: pass the given rate on"
     mistakes = {
-        Cause("this is Adam's own: pass the rate on", "zero.default-rate"): 0.001,
+        Cause("this is Adam's default: pass the given rate on", "zero.default-rate"): 0.001,
         Cause(scaled, "zero.scaled-rate"): drivers.RATE * num_ranks,
     }
     for rank, one in enumerate(results):
         what = f"the rate of the optimiser on rank {rank}"
         require_close(one["rate"], drivers.RATE, what, "zero.wrong-rate", mistakes)
         for name, (got, own) in one["settings"].items():
-            raise CheckError(f"{name} of the optimiser is {got}, expected Adam's own, {own}", "zero.settings")
+            raise CheckError(f"{name} of the optimiser is {got}, expected Adam's default, {own}", "zero.settings")
     name = results[0]["name"]
-    _check_weights(results, f": the shares are updated by {name}" if name != "Adam" else "")
+    _check_weights(results, f": {name} updates the shares" if name != "Adam" else "")
     held = [one["held"]["optimizer"] for one in results]
     whole = 2 * BYTES * NUM_WEIGHTS
     message = f"expected a share of the {whole} bytes of Adam's state on each rank, got {held}"
@@ -110,26 +110,26 @@ def check_zero(make_zero: Answer, num_ranks: int) -> None:
 
 
 def check_shard(shard: Answer, num_ranks: int) -> None:
-    """A rank holds its share of the weights, layer by layer, and training gives the same weights as DDP."""
-    order = Cause("fully_shard is called for the layers first, and at last for the model", "fsdp.model-first")
+    """Each rank holds its share of every layer's weights, and training gives the same weights as DDP."""
+    order = Cause("call fully_shard for the layers first, and for the model last", "fsdp.model-first")
     with explained({"Invariant encountered": order}):
         results = run_on_ranks(drivers.sharded, shard, **_launch(num_ranks))
     for rank, one in enumerate(results):
         expected, got = BYTES * NUM_WEIGHTS // num_ranks, one["held"]["parameters"]
-        whole = Cause("these are all of the model's, which fully_shard shares out", "fsdp.not-sharded")
+        whole = Cause("these are all weights of the model: share them out with fully_shard", "fsdp.not-sharded")
         require_equal(
             got, expected, f"bytes of weights on rank {rank}", "fsdp.wrong-bytes", mistakes={whole: BYTES * NUM_WEIGHTS}
         )
-        units, each = "the number of layers that are units of their own", ": call fully_shard for each of them"
-        single = Cause("with one unit for the whole model all weights are collected at once", "fsdp.one-unit")
+        units, each = "the number of layers that are separate units", ": call fully_shard for each of them"
+        single = Cause("with one unit for the whole model, all weights are gathered at once", "fsdp.one-unit")
         require_equal(one["num_units"], drivers.NUM_LAYERS, units, "fsdp.too-few-units", each, mistakes={single: 0})
-        message, is_split = "a layer's weights are still whole when its forward pass has ended", not one["still_whole"]
-        later = "reshard_after_forward is not to be False, and no unit is to have several layers"
+        message, is_split = "after its forward pass, a layer still holds all its weights", not one["still_whole"]
+        later = "do not set reshard_after_forward to False, and put only one layer into a unit"
         require(
             is_split or one["is_unit"], f"{message}: make the model a unit, too, after its layers", "fsdp.model-no-unit"
         )
         require(is_split, f"{message}: {later}", "fsdp.not-resharded")
-        added = f"fully_shard gets another {' and '.join(one['policies'])} than its own: leave all settings as they are"
+        added = f"fully_shard gets another {' and '.join(one['policies'])} than its default: keep the default settings"
         require(not one["policies"], added, "fsdp.policy")
     _check_weights(results)
 
@@ -138,16 +138,16 @@ def _check_weights(results: list[Any], hint: str = "") -> None:
     for rank, one in enumerate(results):
         same = np.shape(one["weights"]) == np.shape(one["expected"])
         gap = np.abs(np.subtract(one["weights"], one["expected"])).max() if same else np.inf
-        message = f"after two steps the weights on rank {rank} are not those that DDP and Adam give{hint}"
+        message = f"after two steps, the weights on rank {rank} are not those that DDP and Adam give{hint}"
         require(gap < ALIKE, message, "sharding.wrong-weights")
 
 
 def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
     """The bytes that a rank holds and sends follow from the table.
 
-    Example: 1000 weights on 4 ranks with ZeRO-1: 8000 + 8000 / 4 bytes are held, 3 * 4000 * 3 / 4 are sent.
+    Example: with 1000 weights on 4 ranks and ZeRO-1, a rank holds 8000 + 8000 / 4 bytes and sends 3 * 4000 * 3 / 4.
     """
-    rng = fresh_rng()  # so many weights that nobody needs to know whether bytes are rounded
+    rng = fresh_rng()  # so many weights that rounding bytes does not matter
     sizes = [(1, 10**9), *zip(rng.integers(2, 65, num_cases).tolist(), rng.integers(10**9, 10**11, num_cases).tolist())]
     cases = list(product(KINDS, sizes))
     results = call_answer(drivers.predicted, predict_bytes, [(kind, size, number) for kind, (number, size) in cases])
@@ -155,24 +155,24 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
         own, shared, times = TABLE[kind]
         held = (own + shared / num_ranks) * num_weights
         sent = times * BYTES * num_weights * (num_ranks - 1) / num_ranks
-        four = "weights, gradients and two numbers of Adam's are four numbers"
-        little = "only 4 of its 16 bytes for each weight are shared out"
-        zero_2 = "gradients are shared out as well: this is ZeRO-2"
+        four = "a weight, its gradient and two numbers of Adam's are four numbers"
+        little = "this shares out only 4 of the 16 bytes of each weight"
+        zero_2 = "this shares out the gradients, too, as ZeRO-2 does"
         of_held = {
             Cause(f"this is {name}", "bytes-predicted.other-way"): (whole + split / num_ranks) * num_weights
             for name, (whole, split, _) in TABLE.items()
         } | {
             Cause(four, "bytes-predicted.three-numbers"): 3 * BYTES * num_weights,
             Cause(little, "bytes-predicted.little-shared"): (12 + 4 / num_ranks) * num_weights,
-            Cause("this is what is sent", "bytes-predicted.sent"): sent,
+            Cause("these are the bytes sent", "bytes-predicted.sent"): sent,
             Cause(zero_2, "bytes-predicted.zero-2"): (4 + 12 / num_ranks) * num_weights,
         }
         of_sent = {
-            Cause("it counts N and not N - 1 of N parts", "bytes-predicted.n-parts"): times * BYTES * num_weights,
-            Cause("that is the sum of all ranks", "bytes-predicted.of-all-ranks"): sent * num_ranks,
+            Cause("this counts N of N parts, not N - 1", "bytes-predicted.n-parts"): times * BYTES * num_weights,
+            Cause("this is the sum over all ranks", "bytes-predicted.of-all-ranks"): sent * num_ranks,
             Cause("these are numbers, not bytes", "bytes-predicted.numbers"): sent / BYTES,
         } | {
-            Cause(f"{times} times {BYTES} bytes of each weight travel, not {n} times", "bytes-predicted.times"): (
+            Cause(f"{BYTES} bytes of each weight travel {times} times, not {n} times", "bytes-predicted.times"): (
                 sent * n / times
             )
             for n in {1, *(times for _, _, times in TABLE.values())}
@@ -184,9 +184,9 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
 
 
 def check_fewest_gpus(fewest_gpus: Answer, predict_bytes: Answer, num_cases: int) -> None:
-    """The smallest number of GPUs with which all fits: with as many bytes as there are it does.
+    """The answer is the smallest number of GPUs with which everything fits; an exact fit counts.
 
-    Who uses a prediction that is wrong has lost its point already, and gets this one if the rest is right.
+    A wrong prediction has cost its own point already; an answer that uses it earns this point if the rest is right.
     """
     rng, cases, right = fresh_rng(), [], []
     for number in range(num_cases):
@@ -214,7 +214,7 @@ def check_fewest_gpus(fewest_gpus: Answer, predict_bytes: Answer, num_cases: int
 
 
 def _first(needs: Iterable[tuple[int, float]], most: float) -> int | None:
-    """Return the first number of GPUs with which a rank needs no more than this."""
+    """Return the first number of GPUs with which a rank needs at most this many bytes."""
     return next((count for count, need in needs if need <= most), None)
 
 
@@ -232,19 +232,19 @@ def _by_own(predict_bytes: Answer, cases: Sequence[tuple[str, int, float, float]
 def _mistakes_of_budget(
     held: list[float], sent: list[float], free: float, other: float, got: float | None
 ) -> dict[Cause, Any]:
-    """Return the numbers of GPUs that common mistakes lead to, where so many bytes are left for what a rank holds."""
+    """Return the numbers of GPUs that common mistakes lead to, if so many bytes are free for what a rank holds."""
     expected = _first(zip(COUNTS, held), free)
     shared = 2 * (held[0] - held[1])
     both = [one + more for one, more in zip(held, sent)]
     every = range(1, COUNTS[-1] + 1)
     return {
-        Cause("what fits exactly, fits", "budget.exact"): _first(zip(COUNTS, held), np.nextafter(free, 0)),
+        Cause("an exact fit counts, too", "budget.exact"): _first(zip(COUNTS, held), np.nextafter(free, 0)),
         Cause("each rank needs its other_bytes as well", "budget.no-others"): _first(zip(COUNTS, held), free + other),
-        Cause("what a rank sends is no more memory", "budget.sent"): _first(zip(COUNTS, both), free),
-        Cause("1, 2, 4, … 64 are to be tried, and no others", "budget.every-number"): _first(
+        Cause("the bytes that a rank sends need no extra memory", "budget.sent"): _first(zip(COUNTS, both), free),
+        Cause("try only 1, 2, 4, … 64", "budget.every-number"): _first(
             ((count, held[0] - shared + shared / count) for count in every), free
         ),
-        Cause("1 is to be tried, too", "budget.without-1"): expected and max(COUNTS[1], expected),
-        Cause("64 is to be tried, too", "budget.without-64"): None if expected == COUNTS[-1] else expected,
-        Cause("None is to say that all are too few", "budget.no-none"): expected or got,
+        Cause("try 1 GPU, too", "budget.without-1"): expected and max(COUNTS[1], expected),
+        Cause("try 64 GPUs, too", "budget.without-64"): None if expected == COUNTS[-1] else expected,
+        Cause("return None if all are too few", "budget.no-none"): expected or got,
     }

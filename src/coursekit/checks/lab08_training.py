@@ -1,4 +1,4 @@
-"""Checks of the training of lab 08: what DDP averages when, read off the steps of a probe (`checks.steps`)."""
+"""Checks of lab 08's training: what DDP averages and when, read off the steps of a probe (`checks.steps`)."""
 
 from collections.abc import Sequence
 
@@ -18,27 +18,27 @@ from coursekit.drivers.lab08 import BATCH_SIZE, joined
 from coursekit.errors import Cause, without_codes
 
 NUM_CLASSES = 61
-NUM_ADDED = 5  # batches; as many as one has samples, or as there are ranks, would make two mistakes alike
-RATE_UNEQUAL, GAIN_UNEQUAL = 0.01, 20.0  # of unequal numbers of batches
-GAIN = 100.0  # of gradients: what is cut if they are large is cut then
+NUM_ADDED = 5  # batches; not the batch size or the number of ranks, which would make two mistakes look alike
+RATE_UNEQUAL, GAIN_UNEQUAL = 0.01, 20.0  # for unequal numbers of batches
+GAIN = 100.0  # of gradients: so large that any clipping takes effect
 ALIKE = 1e-6  # numbers in 32 bits
-CONSTANT = 0.01  # part of a rate
+CONSTANT = 0.01  # relative, for the spread of a constant rate
 UNEXPLAINED = "updates.unexplained"
-WITH_A_RATE = ("gradients.not-averaged", "momentum.missing")  # updates that show their rate though they are wrong
+WITH_A_RATE = ("gradients.not-averaged", "momentum.missing")  # wrong updates that still show their rate
 
 # What a gradient over several batches can be instead of their mean.
-SUM = Cause("it is the sum over the batches: divide the loss by their number", "accumulation.sum")
-OWN = Cause("it is the rank's own: the last batch must be outside of no_sync(), and go through DDP", "accumulation.own")
-OWN_SUM = Cause("it is the sum over the batches of the rank's own gradients", "accumulation.own-sum")
-LAST = Cause("it is that of the last batch", "accumulation.last-batch")
-FIRST = Cause("it is that of the first batch", "accumulation.first-batch")
+SUM = Cause("this is the sum over the batches: divide the loss by their number", "accumulation.sum")
+OWN = Cause("this is the rank's own gradient: run the last batch outside no_sync() and through DDP", "accumulation.own")
+OWN_SUM = Cause("this is the sum of the rank's own gradients over the batches", "accumulation.own-sum")
+LAST = Cause("this is the gradient of the last batch only", "accumulation.last-batch")
+FIRST = Cause("this is the gradient of the first batch only", "accumulation.first-batch")
 EXCHANGED_FIRST = Cause(
-    "of the first batch it is the mean over the ranks, of the others the rank's own: exchange with the last",
+    "only the first batch is averaged over the ranks: exchange gradients with the last batch instead",
     "accumulation.exchanged-first",
 )
-DIVIDED_TWICE = Cause("DDP has divided by the number of ranks already", "accumulation.divided-twice")
-SUM_OF_SAMPLES = Cause("it is the sum over all samples: is the loss of a batch their sum?", "accumulation.all-samples")
-SUM_IN_BATCH = Cause("the losses of a batch are summed, and not their mean", "accumulation.summed-losses")
+DIVIDED_TWICE = Cause("DDP has already divided by the number of ranks", "accumulation.divided-twice")
+SUM_OF_SAMPLES = Cause("this is the sum over all samples: is the loss of a batch a sum?", "accumulation.all-samples")
+SUM_IN_BATCH = Cause("the losses of a batch are summed: take their mean", "accumulation.summed-losses")
 
 
 def try_train(train: Answer, num_ranks: int) -> Trial:
@@ -49,14 +49,14 @@ def try_train(train: Answer, num_ranks: int) -> Trial:
 
 
 def check_start(trial: Trial) -> None:
-    """All ranks begin with the weights of one of them."""
+    """All ranks start with the weights of one rank."""
     steps = plain_steps(trial)
     check_begins(steps, trial.private)
     check_same_weights(steps)
 
 
 def check_averaged(trial: Trial) -> None:
-    """Every update is made of the mean of all ranks' gradients."""
+    """Every update uses the mean of all ranks' gradients."""
     steps = plain_steps(trial)
     try:
         rates(steps)
@@ -69,31 +69,31 @@ def check_averaged(trial: Trial) -> None:
 
 
 def check_rate(trial: Trial) -> None:
-    """The rate of one rank is multiplied by the number of ranks, once; and the whole training is SGD with that rate."""
+    """The rate of one rank is multiplied by the number of ranks once, and the whole training is SGD with that rate."""
     steps, expected, num = plain_steps(trial), RATE * trial.num_ranks, BATCH_SIZE
     try:
         found = rates(steps)
     except CheckError as error:
         if error.code not in WITH_A_RATE:
-            return  # what the updates are instead is said above
+            return  # the check of averages reports these updates
         found = rates_alone(steps)
     if np.ptp(found, axis=1).max() < CONSTANT * found.max():
-        are_large = f"the updates are {num} times as large, with {num} samples in a batch"
+        are_large = f"the updates are {num} times too large, with {num} samples in a batch"
         is_summed = np.allclose(found, num * expected, rtol=0.01)
-        require(not is_summed, f"{are_large}: is the loss their sum, not their mean?", "loss.summed")
+        require(not is_summed, f"{are_large}: is the loss a sum instead of a mean?", "loss.summed")
         is_scaled = all(np.isclose(one, expected) for one in trial.of_ranks("rate"))
         are_small = (
             f"the optimiser has the scaled rate {expected:g}, but the updates are {trial.num_ranks} times too small"
         )
         is_divided = is_scaled and np.allclose(found, RATE, rtol=0.01)
-        require(not is_divided, f"{are_small}: DDP has divided by the number of ranks already", "rate.divided-twice")
+        require(not is_divided, f"{are_small}: DDP has already divided by the number of ranks", "rate.divided-twice")
         check_rates(found, expected, trial.num_ranks)
     if _passes(trial):
         check_whole(trial)
 
 
 def _passes(trial: Trial) -> bool:
-    """Return whether start and averages are right: what is wrong with them costs its points once."""
+    """Return whether start and averages are right: a mistake in them costs points only once."""
     try:
         check_start(trial)
         check_averaged(trial)
@@ -103,14 +103,14 @@ def _passes(trial: Trial) -> bool:
 
 
 def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
-    """Add up the gradients of some batches on ranks."""
+    """Add up the gradients of several batches on ranks."""
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_ADDED * BATCH_SIZE)
     args = (accumulate, [[(BATCH_SIZE, GAIN)] * NUM_ADDED])
     return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, wrapper=joined)
 
 
 def check_accumulated(trial: Trial) -> None:
-    """The gradient is that of the mean loss over all batches of all ranks, at the start of rank 0."""
+    """The result is the gradient of the mean loss over all batches of all ranks, at rank 0's first weights."""
     found = trial.of_ranks()
     check_sent([one["samples"] for one in found], trial.private, in_order=False)
     bias, num_samples = np.asarray(trial.private[0]["starts"][0], dtype=float), BATCH_SIZE
@@ -122,7 +122,7 @@ def check_accumulated(trial: Trial) -> None:
         what = f"the number of samples that the model gets on rank {rank}"
         require_equal(num_seen, NUM_ADDED * num_samples, what, "accumulation.wrong-number")
         got = np.asarray(one["gradient"], dtype=float) / GAIN
-        require(got.shape == mean.shape, f"no gradient is left on rank {rank}", "accumulation.no-gradient")
+        require(got.shape == mean.shape, f"rank {rank} has no gradient at the end", "accumulation.no-gradient")
         mistakes = {
             SUM: mean * NUM_ADDED,
             OWN: own[rank].mean(axis=0),
@@ -138,16 +138,16 @@ def check_accumulated(trial: Trial) -> None:
 
 
 def check_exchanges(trial: Trial) -> None:
-    """Gradients travel once, with the last batch or by hand; if never, they are no mean, which costs its own point."""
+    """Gradients travel once, with the last batch or by hand; if never, only the check of the mean fails."""
     for rank, one in enumerate(trial.of_ranks()):
-        require(len(one["gradient"]), f"no gradient is left on rank {rank}", "accumulation.no-gradient")
-        called = "is the model called inside of no_sync(), and not only backward()?"
+        require(len(one["gradient"]), f"rank {rank} has no gradient at the end", "accumulation.no-gradient")
+        called = "call the model inside no_sync(), too, not only backward()"
         message = f"gradients travel {one['num_exchanges']} times on rank {rank}, expected once: {called}"
         require(one["num_exchanges"] <= 1, message, "exchanges.too-many")
 
 
 def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
-    """Every rank steps on all of its batches, and at the end all have the weights that follow from them."""
+    """Every rank trains on all of its batches, and all ranks end with the weights that follow from them."""
     num_ranks = len(num_batches)
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=max(num_batches) * BATCH_SIZE)
     for given, number in zip(private, num_batches):
@@ -155,24 +155,24 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     launch = {"num_ranks": num_ranks, "private": private}
     results = run_on_ranks(drivers.unequal, train_all, RATE_UNEQUAL, GAIN_UNEQUAL, wrapper=joined, **launch)
     for rank, (one, number) in enumerate(zip(results, num_batches)):
-        # Who has no more batches may continue with gradients of zero, of any picture.
+        # A rank that has no more batches may continue with zero gradients, from any picture.
         what = f"the number of steps on rank {rank}, which has {number} batches"
         require_equal(min(number, len(one["samples"])), number, what, "steps.wrong-number")
         is_last = number < max(num_batches)
         require(is_last or len(one["samples"]) == number, f"{what}: got {len(one['samples'])}", "steps.wrong-number")
     check_sent([one["samples"][:number] for one, number in zip(results, num_batches)], private)
     gap = max(np.abs(np.subtract(one["bias"], results[0]["bias"])).max() for one in results)
-    require(gap < ALIKE, f"at the end the weights of the ranks are up to {gap:.3g} apart", "weights.differ")
+    require(gap < ALIKE, f"at the end, the weights of the ranks differ by up to {gap:.3g}", "weights.differ")
     batches = [given["batches"] for given in private]
     start = np.asarray(private[0]["starts"][0], dtype=float)
     ends = [weights_after(start, batches, by_all=by_all) for by_all in (True, False)]
     gap = min(np.abs(results[0]["bias"] - end).max() for end in ends)
-    message = f"the weights at the end are {gap:.2g} off those that follow from the mean gradients of the ranks"
+    message = f"the weights at the end are off by {gap:.2g}: each step must use the mean gradient of the ranks"
     require(gap < 10 * ALIKE, f"{message} that have a batch", "weights.wrong")
 
 
 def weights_after(bias: Array, batches: Sequence[Sequence[Array]], *, by_all: bool) -> Array:
-    """Return the weights at the end, where gradients are divided by all ranks or by those that still have a batch."""
+    """Return the final weights; gradient sums are divided by the number of all ranks, or of ranks that have a batch."""
     for step in range(max(map(len, batches))):
         gradients = [gradient(bias, of_rank[step]) for of_rank in batches if step < len(of_rank)]
         bias = bias - RATE_UNEQUAL * GAIN_UNEQUAL * np.sum(gradients, axis=0) / (

@@ -1,4 +1,4 @@
-"""Checks of the validation of lab 08: each sample once, and means over all samples, however ranks share them out."""
+"""Checks of lab 08's validation: each sample is used once, and means are over all samples, however they are shared."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ ALIKE = 1e-5  # numbers in 32 bits
 
 
 def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
-    """Evaluate a probe on 13 samples, whose labels are different on each rank."""
+    """Evaluate a probe on 13 samples whose labels differ between ranks."""
     rng = fresh_rng()
     bias = rng.normal(size=NUM_CLASSES).astype(np.float32)
     labels = rng.integers(0, NUM_CLASSES, (num_ranks, 13))
@@ -32,42 +32,42 @@ def try_evaluate(evaluate: Answer, num_ranks: int) -> Trial:
 
 
 def _seen(trial: Trial) -> list[Array]:
-    """Return the samples that each rank has looked at."""
+    """Return the samples that each rank has evaluated."""
     seen = [
         np.concatenate([np.zeros(0, int), *(record.samples for record in one["records"])]) for one in trial.of_ranks()
     ]
     num_samples = len(trial.private[0]["labels"])
     require(
         all(((one >= 0) & (one < num_samples)).all() for one in seen),
-        "samples were seen that were not given",
+        "the model gets samples that are not in the data set",
         "samples.not-given",
     )
     return seen
 
 
 def check_once_each(trial: Trial) -> None:
-    """Every sample is seen once, by one rank, in its batches, by a model in evaluation mode; each rank sees some."""
+    """Every sample is evaluated once, by one rank, in the given batches and in evaluation mode; each rank gets some."""
     seen = _seen(trial)
     for rank, samples in enumerate(seen):
         require(
             len(set(samples.tolist())) == len(samples),
-            f"rank {rank} sees a sample twice in one evaluation",
+            f"rank {rank} uses a sample twice in one evaluation",
             "samples.repeated",
         )
     check_owners(owners(seen, len(trial.private[0]["labels"])), trial.num_ranks)
     for rank, one in enumerate(trial.of_ranks()):
-        require(len(seen[rank]), f"rank {rank} sees no sample: each rank looks at its own share", "shards.empty")
+        require(len(seen[rank]), f"rank {rank} evaluates no sample: give each rank its own share", "shards.empty")
         check_last_batch([record.samples for record in one["records"]], BATCH_SIZE, f"of rank {rank}")
     is_training = any(record.training for one in trial.of_ranks() for record in one["records"])
-    require(not is_training, "the model is in training mode: call model.eval() before", "training-mode.on")
+    require(not is_training, "the model is in training mode: call model.eval() first", "training-mode.on")
 
 
 def check_evaluate(trial: Trial) -> None:
-    """Loss and accuracy are the means over all samples that ranks have seen, however they are shared out."""
+    """Loss and accuracy are the means over all samples that ranks evaluated, however they are shared out."""
     seen = _seen(trial)
     bias = trial.private[0]["bias"].astype(float)
     labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.private, seen)]
-    require(any(len(one) for one in labels), "no rank has seen a sample", "samples.none")
+    require(any(len(one) for one in labels), "no rank has evaluated a sample", "samples.none")
     of_samples = {
         "loss": [np.log(np.exp(bias).sum()) - bias[one] for one in labels],
         "accuracy": [(one == bias.argmax()).astype(float) for one in labels],
@@ -78,35 +78,35 @@ def check_evaluate(trial: Trial) -> None:
             require(name in found["result"], f"the result of rank {rank} has no entry {name!r}", "answer.no-entry")
             mistakes, got = _mistakes_of_means(values, batches, rank), as_number(found["result"][name], name)
             expected, what = np.concatenate(values).mean(), f"the {name} on rank {rank}"
-            otherwise = Cause("rank 0 has it", "evaluation.rank-0-alone") if rank else None
+            otherwise = Cause("rank 0 has the right value", "evaluation.rank-0-alone") if rank else None
             require_close(
                 got, expected, what, "evaluation.wrong", mistakes, tolerance=ALIKE, otherwise=otherwise, units=OF_SHARES
             )
             again = as_number(found["again"].get(name), name)
-            what = f"evaluate is called twice for the same samples: the {name} on rank {rank} the second time"
+            what = f"the {name} on rank {rank} from a second call of evaluate with the same samples"
             require_close(again, got, what, "evaluation.second-call", tolerance=ALIKE)
         require(not found["is_changed"], f"evaluate changes the weights on rank {rank}", "weights.changed")
-        message = f"after evaluate, rank {rank} computes no gradients any more: use `with torch.no_grad():`"
+        message = f"after evaluate, rank {rank} no longer computes gradients: use `with torch.no_grad():`"
         require(found["is_trainable"], f"{message}, which ends with its block", "evaluation.no-gradients")
 
 
 def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[Cause, float]:
-    """Return what wrong means lead to on a rank: values of the ranks' samples, and the sizes of their batches."""
+    """Return the results of wrong means on a rank, from all ranks' sample values and batch sizes."""
     of_ranks = [_mean(one) for one in values]
     parts = [np.split(one, np.cumsum(sizes)[:-1]) for one, sizes in zip(values, batches)]
     of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]
     total, num_samples = float(sum(map(np.sum, values))), sum(map(len, values))
     mistakes = {
-        Cause("it is the mean of the ranks' means: weigh them by their samples", "metrics.unweighted"): (
+        Cause("this is the mean of the ranks' means: weight them by their samples", "metrics.unweighted"): (
             _mean(of_ranks)
         ),
-        Cause("it is the sum of the ranks' means", "evaluation.sum-of-means"): sum(of_ranks),
-        Cause("it is that of the rank's own samples", "metrics.not-averaged"): of_ranks[rank],
+        Cause("this is the sum of the ranks' means", "evaluation.sum-of-means"): sum(of_ranks),
+        Cause("this is the mean of the rank's own samples", "metrics.not-averaged"): of_ranks[rank],
         Cause("the sum over all ranks is divided by the rank's own number of samples", "evaluation.own-number"): (
             total / max(len(values[rank]), 1)
         ),
-        Cause("it is the sum", "evaluation.sum"): total,
-        Cause("it is divided by the number of ranks once more", "evaluation.divided-twice"): (
+        Cause("this is the sum over all samples", "evaluation.sum"): total,
+        Cause("this is divided by the number of ranks once too often", "evaluation.divided-twice"): (
             total / num_samples / len(values)
         ),
     }
@@ -114,17 +114,17 @@ def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int)
         means = [[_mean(batch) for batch in of_rank] for of_rank in parts]
         full = max(size for sizes in batches for size in sizes)
         mistakes |= {
-            Cause("it is the mean of the batches' means: weigh them by their samples", "evaluation.mean-of-batches"): (
+            Cause("this is the mean of the batches' means: weight them by their sizes", "evaluation.mean-of-batches"): (
                 _mean(of_batches)
             ),
             Cause(
-                "it is the mean over the ranks of the batches' means: weigh them by their samples",
+                "this is the mean over the ranks of the batches' means: weight them by their sizes",
                 "evaluation.mean-of-ranks",
             ): _mean([_mean(one) for one in means]),
-            Cause("it is the sum of the batches' means over the number of samples", "evaluation.sum-of-batches"): (
+            Cause("this is the sum of the batches' means over the number of samples", "evaluation.sum-of-batches"): (
                 sum(of_batches) / num_samples
             ),
-            Cause("a batch that is not full counts like a full one", "evaluation.last-as-full"): (
+            Cause("a batch that is not full counts as a full one", "evaluation.last-as-full"): (
                 full * sum(of_batches) / num_samples
             ),
             Cause("each batch counts as a full one", "evaluation.all-as-full"): total / (full * len(of_batches)),
@@ -133,5 +133,5 @@ def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int)
 
 
 def _mean(numbers: Sequence[float] | Array) -> float:
-    """Return the mean, and 0 of nothing: a rank may have seen no sample."""
+    """Return the mean, or 0 if there are no numbers: a rank may have evaluated no sample."""
     return float(np.sum(numbers)) / max(len(numbers), 1)

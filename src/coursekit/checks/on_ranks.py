@@ -1,8 +1,8 @@
-"""How checks run an answer: in this process or on real ranks of this machine, or where a judge keeps it.
+"""How checks run an answer: in this process, on real ranks of this machine, or where the judge keeps it.
 
-Everything that touches an answer goes through `call_answer` and `run_on_ranks`, with a driver of `coursekit.drivers`.
-So a check is written once: in a notebook the answer is a function, in grading a `RemoteAnswer` that stands for a
-function in a sandbox, to which only plain data travels and from which only plain data comes back.
+Everything that touches an answer goes through `call_answer` and `run_on_ranks`, with a driver from `coursekit.drivers`.
+So each check is written only once. In a notebook the answer is a function; in grading it is a `RemoteAnswer`, which
+stands for a function in a sandbox. Only plain data is sent to the sandbox, and only plain data comes back.
 """
 
 import tempfile
@@ -15,19 +15,19 @@ from coursekit import ranks
 from coursekit.drivers.calls import Remote, call, with_horovod
 from coursekit.drivers.places import OWN, left_in, settle_and_call
 
-Left = dict[str, "bytes | None"]  # by path, what a rank left in its own folder; None for what is too long
+Left = dict[str, "bytes | None"]  # by path, the files that a rank left in its own folder; None for one that is too long
 
 TIMEOUT_S = 20.0
-NUM_NODES = 2  # on which ranks believe to be: with one, ranks and local ranks would be the same
-MAX_SHOWN_BYTES = 4 << 10  # of what an answer prints on each rank: a trial calls it many times
+NUM_NODES = 2  # on which the ranks believe they run: with one node, rank and local rank would be equal
+MAX_SHOWN_BYTES = 4 << 10  # of an answer's output on each rank: a trial calls the answer many times
 
 
 @dataclass(frozen=True)
 class RemoteAnswer(Remote):
-    """A function of a student's, by its name in the notebook, that lives elsewhere; calling it calls that one."""
+    """A student's function that lives elsewhere, known by its name in the notebook; a call is sent there."""
 
     name: str
-    elsewhere: Any  # where it lives: `Sandboxed` of the judge, with its methods `call` and `run`
+    elsewhere: Any  # where it lives: the judge's `Sandboxed`, with its methods `call` and `run`
 
     def __call__(self, *args: Any) -> Any:
         """Call the function where it lives."""
@@ -35,7 +35,7 @@ class RemoteAnswer(Remote):
 
 
 class AnswerError(Exception):
-    """What an answer that lives elsewhere raised; `error_type` is the name of its exception."""
+    """An exception that an answer raised elsewhere; `error_type` is the name of its type."""
 
     def __init__(self, error_type: str, text: str) -> None:
         super().__init__(text)
@@ -45,15 +45,15 @@ class AnswerError(Exception):
 def call_answer(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEOUT_S) -> Any:
     """Call `driver(*args)`, a function of `coursekit.drivers`, in the process that holds the answers among `args`.
 
-    These are answers, drivers and plain data: numbers, text, NumPy arrays, and lists, tuples, dictionaries of them.
-    A judge gives it `timeout_s`; in a notebook the cell's own limit holds.
+    The arguments are answers, drivers and plain data: numbers, text, NumPy arrays, and lists, tuples or dictionaries
+    of these. The judge limits the call to `timeout_s`; in a notebook, the cell's own time limit applies.
     """
     elsewhere = _elsewhere(args)
     return elsewhere.call(driver, args, timeout_s=timeout_s) if elsewhere else driver(*args)
 
 
 def run_on_ranks(driver: Callable[..., Any], *args: Any, **launch: Any) -> list[Any]:
-    """Call `driver(*args)` on ranks; return what it returned, in rank order. Settings are those of `run_and_look`."""
+    """Call `driver(*args)` on ranks, and return the results in rank order; the settings are as in `run_and_look`."""
     return run_and_look(driver, *args, look=False, **launch)[0]
 
 
@@ -61,18 +61,18 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     driver: Callable[..., Any],
     *args: Any,
     num_ranks: int,
-    wrapper: Callable[..., Any] = with_horovod,  # `call` where the answer initialises Horovod itself, or does without
-    ranks_per_node: int | None = None,  # so many believe to be on one node; by default all are on two nodes
+    wrapper: Callable[..., Any] = with_horovod,  # `call` if the answer initialises Horovod itself or does not use it
+    ranks_per_node: int | None = None,  # how many believe that they share a node; by default there are two nodes
     timeout_s: float = TIMEOUT_S,  # for the whole launch
-    private: Sequence[Any] | None = None,  # for each rank a value that a judge shows to this rank alone
-    look: bool = True,  # whether to return what each rank leaves in its own folder, seen when all are gone
+    private: Sequence[Any] | None = None,  # for each rank, a value that the judge shows only to that rank
+    look: bool = True,  # whether to return what each rank left in its own folder, read after all have ended
 ) -> tuple[list[Any], list[Left]]:
-    """Call `driver(*args)` on ranks, on CPUs of this machine, also inside an allocation; `places` says what it finds.
+    """Call `driver(*args)` on ranks on this machine's CPUs, even inside an allocation; `places` says what a rank finds.
 
-    Returns what the driver returned, and what was left, in rank order.
+    Returns the results and the files left behind, both in rank order.
 
-    In a notebook, what an answer prints is shown, each line marked with its rank, and nothing of what goes to stderr.
-    The properties are the same there, and a check must not wait for job steps or need a GPU for each of its ranks.
+    A notebook shows what an answer prints, each line marked with its rank, but nothing from stderr.
+    CPUs show the same properties, and a check must not wait for job steps or need a GPU for each of its ranks.
     """
     per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
     launch: dict[str, Any] = {"num_ranks": num_ranks, "ranks_per_node": per_node, "timeout_s": timeout_s}

@@ -1,12 +1,12 @@
-"""What only a rank and the judge know, and whether what the probe models report follows from it.
+"""Data that only one rank and the judge know, and checks that the probe models' reports follow from them.
 
-A student's code shares its process with the probe and could forge what it reports, but not what it cannot know:
-each rank starts at weights of its own, with samples of its own, that no other rank can read.
-Weights that follow from one rank's start and from all ranks' samples prove that the ranks spoke with each other.
+A student's code shares its process with the probe and could forge its reports, but it cannot know other ranks' data:
+each rank has its own initial weights and its own samples, which no other rank can read.
+Weights that follow from one rank's start and from all ranks' samples prove that the ranks communicated.
 
-Example: rank 0 is told the start 0.5 and the samples 3, 1, rank 1 the start -0.2 and 2, 0. Steps that begin at 0.1 were
-made up, and so were those of a rank 1 with the samples 0, 2. Of those that begin at 0.5 on both ranks and go on by the
-mean gradient of the samples 3 and 2, rank 1 cannot have known where to begin unless rank 0 told it.
+Example: rank 0 gets the start 0.5 and the samples 3, 1; rank 1 gets the start -0.2 and the samples 2, 0. Steps that
+begin at 0.1 are forged, and so are steps of rank 1 with the samples 0, 2. If both ranks begin at 0.5 and continue by
+the mean gradient of the samples 3 and 2, rank 1 cannot have known this start unless rank 0 sent it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,23 +19,23 @@ from coursekit.checks.shards import Owners, check_used_in_batches, owners
 from coursekit.checks.steps import Steps, loss
 from coursekit.drivers.probe_model import MOMENTUM, Array
 
-PrivateInputs = tuple[dict[str, Any], ...]  # of the ranks, see `drivers.probe_model.private_input`
+PrivateInputs = tuple[dict[str, Any], ...]  # one for each rank, see `drivers.probe_model.private_input`
 
-LAST_STEP = 2  # up to which a start may still be replaced by that of another rank
-TOLERANCE = 1e-2  # of the move in a step; gradients that travel with 16 bits stay far below it
-SAME = 1e-5  # between weights
+LAST_STEP = 2  # until then, another rank's start may still replace a rank's own
+TOLERANCE = 1e-2  # part of the move in a step; gradients sent in 16 bits stay far below it
+SAME = 1e-5  # difference between weights that count as equal
 
 
 def draw_private(  # noqa: PLR0913  # what a trial needs, by keyword
     num_ranks: int,
-    num_classes: int,  # of the probes; there is one sample less
+    num_classes: int,  # of the probes; there is one sample fewer
     *,
-    num_rounds: int = 1,  # trainings, each with its own start
+    num_rounds: int = 1,  # training runs, each with its own start
     spread: float = 0.5,  # standard deviation of the first weights
-    num_samples: int = 0,  # of each rank; no two ranks get the same, and they repeat when they run out
-    files: Mapping[str, Sequence[int]] | None = None,  # by split, the samples in each; a rank's files hold none twice
+    num_samples: int = 0,  # of each rank; ranks share none, and a rank's samples repeat when they run out
+    files: Mapping[str, Sequence[int]] | None = None,  # by split, the samples per file; no sample comes twice on a rank
 ) -> PrivateInputs:
-    """Draw what each rank alone knows."""
+    """Draw each rank's private values."""
     rng = fresh_rng()
     starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
     shared_out = rng.permutation(num_classes - 1)
@@ -53,7 +53,7 @@ def _contents(rng: np.random.Generator, num_samples: int, files: Mapping[str, Se
 
 
 def places_in_files(samples: Array, given: Mapping[str, Any], split: str = "train") -> Array:
-    """Return the places of samples in a rank's files, counted over all files, -1 for samples that are not in them."""
+    """Return the places of samples in a rank's files, counted over all files, or -1 for a sample that is not there."""
     numbers = np.asarray(given["files"][split]["numbers"])
     order = np.argsort(numbers)
     places = order[np.searchsorted(numbers, samples, sorter=order) % len(numbers)]
@@ -61,7 +61,7 @@ def places_in_files(samples: Array, given: Mapping[str, Any], split: str = "trai
 
 
 def batches_in_files(batches: Sequence[tuple[Array, Array]], given: Mapping[str, Any]) -> list[tuple[Array, Array]]:
-    """Return batches of samples and labels by their places in the files; the label of the first place is 1."""
+    """Return the batches with each sample and label replaced by its place in the files; labels count from 1."""
     found = []
     for samples, named in batches:
         labels = np.asarray(named)
@@ -72,7 +72,7 @@ def batches_in_files(batches: Sequence[tuple[Array, Array]], given: Mapping[str,
 
 
 def owners_in_files(steps: Steps, private: PrivateInputs) -> Owners:
-    """Return for each sample of the training files, by its place in them, the ranks that use it."""
+    """Return, for each place in the training files, the ranks that use its sample."""
     used = [places_in_files(np.concatenate(batches), given) for batches, given in zip(steps.samples, private)]
     for rank, places in enumerate(used):
         require((places >= 0).all(), f"rank {rank} trains on images that are not in its files", "images.foreign")
@@ -80,7 +80,7 @@ def owners_in_files(steps: Steps, private: PrivateInputs) -> Owners:
 
 
 def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None:
-    """Every sample of the training files is used, but for what full batches leave over, and by one rank only."""
+    """Every sample of the training files is used by exactly one rank, except those that full batches leave over."""
     counts = private[0]["files"]["train"]["counts"]
     check_used_in_batches(owners_in_files(steps, private), counts, len(private), batch_size)
 
@@ -88,9 +88,9 @@ def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None
 def check_sent(
     samples: Sequence[Sequence[Array]], private: PrivateInputs, num_samples: int = 0, *, in_order: bool = True
 ) -> None:
-    """The samples in each rank's batches are those that were sent to it, or the first of them.
+    """Each rank's batches hold the samples that were sent to it, or the first of them.
 
-    Each rank goes through `num_samples` of them, again and again; 0: all. They come in any order unless `in_order`.
+    Each rank goes through `num_samples` of them (0: all) again and again, in any order unless `in_order`.
     """
     for rank, (batches, given) in enumerate(zip(samples, private)):
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
@@ -102,7 +102,7 @@ def check_sent(
 
 
 def check_begins(steps: Steps, private: PrivateInputs, round_number: int = 0) -> None:
-    """The weights begin at starts that ranks were given."""
+    """Every rank starts with weights that some rank was given."""
     starts = np.array([given["starts"][round_number] for given in private])
     for rank, bias in enumerate(steps.bias[:, 0]):
         gap = float(np.abs(starts - bias).max(axis=1).min())
@@ -112,10 +112,10 @@ def check_begins(steps: Steps, private: PrivateInputs, round_number: int = 0) ->
 def check_follows(
     steps: Steps, private: PrivateInputs, round_number: int = 0, last_step: int = LAST_STEP, momentum: float = MOMENTUM
 ) -> None:
-    """The weights begin at the starts that the ranks were given, and the steps up to `last_step` follow from them.
+    """The ranks start with weights that some rank was given, and the steps up to `last_step` follow from these.
 
-    Each step may continue from the weights of any rank: that is a broadcast.
-    Whether ranks use the mean of the gradients or their own is another property.
+    Each step may continue from the weights of any rank, because a broadcast may come first.
+    Whether the ranks use the mean gradient or their own gradients is another property.
     """
     check_begins(steps, private, round_number)
     gradients = steps.gradients()
@@ -125,14 +125,14 @@ def check_follows(
         found = [_move(new, before, momentum * moves, gradients[:, step]) for new in after]
         for rank, move in enumerate(found):
             message = (
-                f"the weights of rank {rank} before step {step + 1} cannot result from the ranks' weights and images"
+                f"the weights of rank {rank} before step {step + 1} cannot follow from the ranks' weights and images"
             )
             require(move is not None, message, "updates.impossible")
         moves = np.array(found)
 
 
 def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array | None:
-    """Return the move that leads to new weights from those of some rank by its swing and some gradient, or None."""
+    """Return the move to new weights from some rank's weights, if a swing and a gradient explain it, or None."""
     downhill = [gradients.mean(axis=0), *gradients]
     for old in before:
         move: Array = new - old
@@ -146,5 +146,5 @@ def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array |
 
 
 def loss_of_all(bias: Array, samples: Sequence[Array]) -> float:
-    """Return the mean loss over the samples of all ranks, with the same weights."""
+    """Return the mean loss over the samples of all ranks at the same weights."""
     return loss(bias, np.concatenate([np.ravel(one) for one in samples]))

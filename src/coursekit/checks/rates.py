@@ -1,6 +1,6 @@
-"""The rates and the momentum with which ranks move, read off their training steps, and what else may have moved them.
+"""Reads the ranks' rates and momentum off their training steps, or finds what else may have moved the ranks.
 
-The examples are of the three classes and two ranks in `steps`.
+The examples use the three classes and two ranks of `steps`.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ from coursekit.checks.steps import (
 from coursekit.drivers.probe_model import MOMENTUM, Array
 from coursekit.errors import Cause
 
-TOLERANCE = 1e-2  # of a gradient's length; gradients that travel with 16 bits stay far below it
-EXACT = 4e-5  # of a gradient; 32 bits leave a tenth of it, 16 bits more than ten times as much
+TOLERANCE = 1e-2  # part of a gradient's length; gradients sent in 16 bits stay far below it
+EXACT = 4e-5  # part of a gradient; the error is a tenth of this with 32 bits, and more than ten times this with 16
 
 
 @dataclass(frozen=True)
 class _Updates:
-    """What moved the ranks in the steps `first` to num_steps - 2, if their momentum is this one."""
+    """What moved the ranks in the steps `first` to num_steps - 2, assuming this momentum."""
 
     steps: Steps
     first: int
@@ -36,7 +36,7 @@ class _Updates:
 
     @property
     def pulls(self) -> Array:
-        """Rate times gradient, shape (num_ranks, num_updates, num_classes), which own gradients have, too."""
+        """Rate times gradient, in the same shape as own gradients: (num_ranks, num_updates, num_classes)."""
         return self.steps.pulls(self.momentum)[:, self.first - 1 :]
 
     @property
@@ -44,18 +44,18 @@ class _Updates:
         return self.steps.rounding()[:, self.first - 1 :]
 
     def own(self, of: Gradient = gradient) -> Array:
-        """Each rank's own gradients."""
+        """Return each rank's own gradients."""
         return self.steps.gradients(of)[:, self.first : -1]
 
     def mean(self, of: Gradient = gradient) -> Array:
-        """Their mean over the ranks, shape (1, num_updates, num_classes)."""
+        """Return their mean over the ranks, shape (1, num_updates, num_classes)."""
         return np.asarray(self.own(of).mean(axis=0, keepdims=True))
 
     def rates_by(self, gradients: Array) -> Array | None:
         """Return the rates with which these gradients explain the pulls, shape (num_ranks, num_updates), or None.
 
-        A step without a gradient, where clipped probabilities have none, shows no rate: 0. Where its momentum alone
-        moves a rank, any rate explains that, above all that of 0.
+        A step without a gradient, which clipped probabilities may cause, gives the rate 0. If only momentum moves the
+        ranks, any rate would fit, so the result is None.
         """
         if gradients.any() and _is_small(self.pulls, 0 * self.pulls, self.rounding):
             return None
@@ -70,7 +70,7 @@ def _is_small(rest: Array, pulls: Array, rounding: Array) -> bool:
 
 
 def _unequal_shares(updates: _Updates) -> tuple[int, str, float] | None:
-    """In the example, three parts of rank 0's gradient and one of rank 1's are (0.33, -0.42, 0.08)."""
+    """Return unequal shares, as in (0.33, -0.42, 0.08): three parts of rank 0's gradient and one of rank 1's."""
     own = updates.own()[:, 0]
     for rank, (pull, rounding) in enumerate(zip(updates.pulls[:, 0], updates.rounding[:, 0])):
         shares = np.linalg.lstsq(own.T, pull, rcond=None)[0]
@@ -79,26 +79,26 @@ def _unequal_shares(updates: _Updates) -> tuple[int, str, float] | None:
     return None
 
 
-# What else may have moved the ranks, where the mean gradient has not: the first that has is named, with what it found.
+# What else may have moved the ranks if the mean gradient did not: the first that fits is named, with what it found.
 MISFITS: tuple[tuple[Callable[[_Updates], Any], Cause], ...] = (
     # In the example, rank 0 moves by (-0.2, 0.4, -0.2).
     (
         lambda it: it.rates_by(it.own()) is not None,
         Cause(
-            "the ranks move by their own gradients: the gradients are not averaged over the ranks",
+            "each rank moves by its own gradients: average the gradients over the ranks",
             "gradients.not-averaged",
         ),
     ),
-    # With the bias (0.5, 0.3, 0.2) in the example, probabilities give (1, -0.67, -1.5) and not (0.39, -0.18, -0.21).
+    # With the bias (0.5, 0.3, 0.2) in the example, probabilities give (1, -0.67, -1.5) instead of (0.39, -0.18, -0.21).
     (
         lambda it: it.rates_by(it.mean(gradient_of_probabilities)) is not None,
-        Cause("from_logits=True is missing in the loss, since the network returns logits", "loss.no-logits"),
+        Cause("the network returns logits, so the loss needs from_logits=True", "loss.no-logits"),
     ),
     (
         lambda it: it.rates_by(it.mean(gradient_of_two_softmaxes)) is not None,
-        Cause("softmax is taken twice, hand the logits to the loss as they are", "loss.two-softmaxes"),
+        Cause("softmax is applied twice: pass the logits directly to the loss", "loss.two-softmaxes"),
     ),
-    # In the example, the second move is not longer than the first, by 0.9 times (-0.2, 0.1, 0.1).
+    # In the example, the second move lacks the 0.9 times (-0.2, 0.1, 0.1) that momentum would add.
     (
         lambda it: not momentum_of(it.steps, it.first) and it.momentum,
         Cause("expected momentum {0:g}, got none", "momentum.missing"),
@@ -106,7 +106,7 @@ MISFITS: tuple[tuple[Callable[[_Updates], Any], Cause], ...] = (
     (
         _unequal_shares,
         Cause(
-            "rank {0[0]} moves by the gradients of the ranks in the shares {0[1]}, expected {0[2]:.2f} of each",
+            "rank {0[0]} weights the ranks' gradients by {0[1]}, expected {0[2]:.2f} for each",
             "gradients.weighted",
         ),
     ),
@@ -116,7 +116,7 @@ MISFITS: tuple[tuple[Callable[[_Updates], Any], Cause], ...] = (
 def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> Array:
     """Return the rate of each rank in the steps `first` to num_steps - 2, shape (num_ranks, num_steps - 1 - first).
 
-    The updates must be made of the mean of all ranks' gradients.
+    The mean of all ranks' gradients must explain the updates.
     """
     updates = _Updates(steps, first, momentum)
     require(np.abs(updates.pulls).max() > 0, "the weights never change", "weights.frozen")
@@ -125,7 +125,7 @@ def rates(steps: Steps, first: int = FIRST_STEP, momentum: float = MOMENTUM) -> 
 
 
 def _explain_misfit(updates: _Updates) -> NoReturn:
-    message = f"the updates are not those of SGD with momentum {updates.momentum:g} and the mean of all gradients"
+    message = f"the updates do not follow SGD with momentum {updates.momentum:g} on the mean of all gradients"
     for explains, (words, code) in MISFITS:
         if found := explains(updates):
             raise CheckError(f"{message}: {words.format(found)}", code)
@@ -135,8 +135,8 @@ def _explain_misfit(updates: _Updates) -> NoReturn:
 def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
     """Return the constant rate of each rank, shape (num_ranks, 1), whatever the momentum is.
 
-    It is found for averaged and for own gradients, of the loss and of two wrong ones: those explain the moves best
-    that leave least of them, with the one momentum and rate of a rank that fit best.
+    It fits each rank's momentum and rate to averaged and to own gradients, of the right loss and of two wrong ones, and
+    returns the rates of the fit with the smallest residual.
     """
     moves = np.diff(steps.bias, axis=1)
     require(np.abs(moves).max() > 0, "the weights never change", "weights.frozen")
@@ -155,36 +155,36 @@ def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
 
 
 def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
-    """The rates are the expected ones; `found` has a row for each rank, `expected` a value for each step or for all."""
+    """The rates are the expected ones; `found` has a row for each rank, `expected` one value per step or for all."""
     expected = np.broadcast_to(expected, found.shape[1])
     factors = found / expected
     are = partial(np.allclose, rtol=TOLERANCE)
     rank, step = np.unravel_index(np.argmax(np.abs(factors - 1)), factors.shape)
     got = f"the learning rate of a step on rank {rank}: expected {expected[step]:.3g}, got {found[rank, step]:.3g}"
-    summed = "the gradients are summed and not averaged, or the rate is scaled twice"
-    early = "all steps have the scaled rate: is the warm-up missing, or counted in epochs and not in steps?"
+    summed = "the gradients are summed instead of averaged, or the rate is scaled twice"
+    early = "all steps have the scaled rate: is the warm-up missing, or counted in epochs instead of steps?"
     factor = float(factors.flat[0])
     faults = {
         Cause(f"{got}: {summed}", "rate.scaled-twice"): are(factors, num_ranks),
         Cause(f"{got}: the rate is not scaled", "rate.not-scaled"): are(factors, 1 / num_ranks),
         Cause(f"{got}: {early}", "rate.no-warm-up"): np.ptp(expected) > 0 and are(found, expected.max()),
-        Cause(f"{got}: it depends on the rank", "rate.uneven"): np.ptp(factors, axis=0).max() > TOLERANCE,
-        Cause(f"{got}, {factor:.3g} times as much in every step on every rank", "rate.wrong"): are(factors, factor),
+        Cause(f"{got}: it differs between ranks", "rate.uneven"): np.ptp(factors, axis=0).max() > TOLERANCE,
+        Cause(f"{got}: all steps have {factor:.3g} times the expected rate", "rate.wrong"): are(factors, factor),
         Cause(got, "rate.wrong"): True,
     }
     require(are(factors, 1), *next(cause for cause, holds in faults.items() if holds))
 
 
 def momentum_of(steps: Steps, first: int = FIRST_STEP) -> float:
-    """Return the momentum to read the updates with: 0 where the mean of all gradients alone explains them."""
+    """Return the momentum with which to read the updates: 0 if the mean gradient explains them without momentum."""
     plain = _Updates(steps, first, 0.0)
     return MOMENTUM if plain.rates_by(plain.mean()) is None else 0.0
 
 
 def check_bits(steps: Steps, compression: str) -> None:
-    """Gradients travel with 16 bits where the compression is "fp16", else with 32, whatever the momentum is.
+    """Gradients are sent in 16 bits if the compression is "fp16", and otherwise in 32, whatever the momentum is.
 
-    The mean of exact gradients leaves less of the updates in 32 bits than in 16.
+    The mean of exact gradients fits the updates better if gradients are sent in 32 bits than in 16.
     """
     momentum = momentum_of(steps)
     found = rates(steps, momentum=momentum)
@@ -192,5 +192,5 @@ def check_bits(steps: Steps, compression: str) -> None:
     pulls = steps.pulls(momentum)[0, FIRST_STEP - 1 :] / found[0][:, np.newaxis]
     rest = float(np.median(np.linalg.norm(pulls - mean, axis=1) / np.linalg.norm(mean, axis=1)))
     expected, got = 16 if compression == "fp16" else 32, 32 if rest < EXACT else 16
-    message = f'with the compression "{compression}" gradients travel with {got} bits, not {expected}'
+    message = f'with the compression "{compression}", gradients are sent in {got} bits instead of {expected}'
     require(got == expected, message, "compression.wrong-bits")

@@ -1,13 +1,13 @@
-"""The training steps that the probe models of all ranks saw (`drivers.probe_model`), and what can be read off them.
+"""The training steps that the probe models of all ranks recorded (`drivers.probe_model`), and what they reveal.
 
-A probe has a weight for each class, its bias, and sample 4 is of class 5. Its gradient follows from bias and samples:
-softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, and
-velocity = momentum * velocity before + gradient; so whose gradients moved a rank, and with which rate, is seen.
+A probe has one weight for each class, its bias; sample 4 is of class 5. Its gradient follows from bias and samples: it
+is softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, with
+velocity = momentum * previous velocity + gradient. So the steps show whose gradients moved a rank, and at which rate.
 
-Example: three classes, bias (0, 0, 0), so that softmax is (0.33, 0.33, 0.33). Rank 0 has a batch of sample 0, class 1,
-and rank 1 of sample 1, class 2: their gradients are (0.33, -0.67, 0.33) and (0.33, 0.33, -0.67), and the mean is
-(0.33, -0.17, -0.17). With the rate 0.3 of one rank, scaled to 0.6, both move by (-0.2, 0.1, 0.1) if they average;
-by (-0.1, 0.05, 0.05) if the rate is not scaled; and apart, rank 0 by (-0.2, 0.4, -0.2), if each takes its own gradient.
+Example: three classes and the bias (0, 0, 0) give the softmax (0.33, 0.33, 0.33). Rank 0 has a batch of sample 0,
+class 1, and rank 1 of sample 1, class 2: their gradients are (0.33, -0.67, 0.33) and (0.33, 0.33, -0.67), with the mean
+(0.33, -0.17, -0.17). With the rate 0.3 of one rank, scaled to 0.6, both move by (-0.2, 0.1, 0.1) if they average, and
+by (-0.1, 0.05, 0.05) if the rate is not scaled. If each takes its own gradient, rank 0 moves by (-0.2, 0.4, -0.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,11 +18,11 @@ import numpy as np
 from coursekit.checks.check import require
 from coursekit.drivers.probe_model import MOMENTUM, Array, Record
 
-Gradient = Callable[[Array, Array], Array]  # of the loss of a batch, from the bias and the samples
+Gradient = Callable[[Array, Array], Array]  # returns the gradient of a batch's loss from the bias and the samples
 
 FIRST_STEP = 2  # before it, a broadcast after the first step may still move the ranks
 SMALLEST_GAP = 1e-6  # between weights of about 1; float32 rounding stays below it
-KERAS_EPSILON = 1e-7  # what Keras takes for zero
+KERAS_EPSILON = 1e-7  # the smallest probability that Keras uses
 
 
 def gradient(bias: Array, samples: Array) -> Array:
@@ -33,7 +33,7 @@ def gradient(bias: Array, samples: Array) -> Array:
 
 
 def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
-    """Return the gradient where a Keras loss without `from_logits` takes the bias for probabilities, same shape.
+    """Return the gradient of a Keras loss without `from_logits`, which takes the bias for probabilities, same shape.
 
     Keras clips them and divides them by their sum, so the loss is -log(clipped[class] / sum of clipped).
     """
@@ -43,7 +43,7 @@ def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
 
 
 def gradient_of_two_softmaxes(bias: Array, samples: Array) -> Array:
-    """Return the gradient where a loss that takes logits gets their softmax, same shape."""
+    """Return the gradient of a loss that expects logits but gets their softmax, same shape."""
     shares = np.exp(bias.astype(float) - np.logaddexp.reduce(bias.astype(float)))
     outer = gradient(shares, samples)
     return np.asarray(shares * (outer - shares @ outer))
@@ -57,23 +57,23 @@ def loss(bias: Array, samples: Array) -> float:
 
 @dataclass(frozen=True)
 class Steps:
-    """The training steps of one training, as the ranks' probes saw them."""
+    """The steps of one training run, as the ranks' probes recorded them."""
 
     bias: Array  # before each step, shape (num_ranks, num_steps, num_classes)
     samples: tuple[tuple[Array, ...], ...]  # the numbers of the samples in each rank's batch, by rank and step
 
     @property
     def num_steps(self) -> int:
-        """The number of steps that every rank made."""
+        """The number of steps that every rank took."""
         return int(self.bias.shape[1])
 
     def until(self, num_steps: int) -> "Steps":
-        """Return the first so many steps."""
+        """Return only the first `num_steps` steps."""
         return Steps(self.bias[:, :num_steps], tuple(of_rank[:num_steps] for of_rank in self.samples))
 
     @property
     def batches(self) -> list[Array]:
-        """The samples of all batches, of all ranks."""
+        """The samples of each batch, for the batches of all ranks."""
         return [batch for of_rank in self.samples for batch in of_rank]
 
     def gradients(self, of: Gradient = gradient) -> Array:
@@ -89,49 +89,49 @@ class Steps:
         return np.asarray(self.losses(of).reshape(len(self.bias), num_epochs, -1).mean(axis=2))
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
-        """Return rate times gradient of the steps 1 to num_steps - 2, as the updates show it, same shape but shorter.
+        """Return rate times gradient for the steps 1 to num_steps - 2, read off the updates, same shape but shorter.
 
-        The rate of two neighbouring steps may differ: Keras keeps -rate * velocity, so that each gradient has the
+        The rate may change from step to step: Keras stores -rate * velocity, so each gradient is multiplied by the
         rate of its own step.
         """
         moves = np.diff(self.bias, axis=1)
         return np.asarray(momentum * moves[:, :-1] - moves[:, 1:])
 
     def rounding(self) -> Array:
-        """Return what the rounding of the weights may leave of each pull, shape (num_ranks, num_steps - 2)."""
+        """Return the error that rounding of the weights may cause in each pull, shape (num_ranks, num_steps - 2)."""
         sizes = np.abs(self.bias).max(axis=2)
         return np.asarray(SMALLEST_GAP * np.maximum.reduce([sizes[:, :-2], sizes[:, 1:-1], sizes[:, 2:]]))
 
 
 def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
-    """Return the training steps among what the probes saw, by rank; they must be some, and as many on each."""
+    """Return the training steps in the ranks' records; all ranks must have enough, and the same number."""
     training = [[record for record in of_rank if record.training] for of_rank in records]
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode", "training-mode.off")
     check_same_number(counts)
-    require(counts[0] > FIRST_STEP + 1, f"expected more steps, got {counts[0]}", "steps.too-few")
+    require(counts[0] > FIRST_STEP + 1, f"expected more training steps, got {counts[0]}", "steps.too-few")
     bias = np.array([[record.bias for record in of_rank] for of_rank in training], dtype=float)
-    require(np.isfinite(bias).all(), "the weights are no longer finite: training ran away", "weights.not-finite")
+    require(np.isfinite(bias).all(), "the weights are no longer finite: the training diverged", "weights.not-finite")
     for rank, of_rank in enumerate(training):
         has_images = all(len(record.samples) for record in of_rank)
-        message = f"rank {rank} gets batches without an image: are its batches divided once more?"
+        message = f"rank {rank} gets batches without images: does anything divide its batches again?"
         require(has_images, message, "batches.empty")
     steps = Steps(bias, tuple(tuple(record.samples for record in of_rank) for of_rank in training))
     check_colors(steps.batches)
-    # Counted by class later: a number that somebody made up would take memory without end.
+    # The samples are counted by class later, and a forged number could take any amount of memory.
     largest = max(batch.max(initial=0) for batch in steps.batches)
-    require(largest < bias.shape[2] - 1, "images of no class were seen", "images.foreign")
+    require(largest < bias.shape[2] - 1, "the network got images that belong to no class", "images.foreign")
     return steps
 
 
 def check_exact(steps: Steps, rates: Array, factors: Array, first: int = FIRST_STEP) -> None:
-    """Each step from `first` on is that of SGD with momentum on the mean gradient, to rounding.
+    """From `first` on, each step follows SGD with momentum on the mean gradient, up to rounding.
 
     Args:
-        steps: what the probes saw.
-        rates: of each step, shape (num_steps,).
-        factors: of each rank's losses, shape (num_ranks, num_steps).
-        first: the first step that is asked, which needs a move before it unless it is 0.
+        steps: the steps that the probes recorded.
+        rates: the rate of each step, shape (num_steps,).
+        factors: the factors of each rank's losses, shape (num_ranks, num_steps).
+        first: the first step to check; unless it is 0, there must be a move before it.
     """
     moves = np.diff(steps.bias[0], axis=0)
     before = np.concatenate([np.zeros_like(moves[:1]), moves[:-1]])
@@ -141,29 +141,29 @@ def check_exact(steps: Steps, rates: Array, factors: Array, first: int = FIRST_S
     worst = int(np.argmax(gaps / sizes))
     message = (
         f"step {worst + first} differs by {gaps[worst]:.2g} from SGD with momentum {MOMENTUM:g} on the mean gradient, "
-        "where rounding leaves less: is something added, such as weight decay, clipping or 16 bits?"
+        "more than rounding explains: is something added, such as weight decay, clipping or 16 bits?"
     )
     require(gaps[worst] <= SMALLEST_GAP * 4 * sizes[worst], message, "updates.differ")
 
 
 def check_same_number(counts: Sequence[int], where: str = "") -> None:
-    """All ranks make as many steps."""
-    require(len(set(counts)) == 1, f"{where}the ranks made different numbers of steps: {counts}", "steps.uneven")
+    """All ranks take the same number of steps."""
+    require(len(set(counts)) == 1, f"{where}the ranks took different numbers of steps: {counts}", "steps.uneven")
 
 
 def check_colors(samples: Sequence[Array]) -> None:
-    """Every image has a sample's colour; otherwise nothing can be read off what the probes saw."""
+    """Every image has a sample's colour; otherwise the probes' records reveal nothing."""
     numbers = np.concatenate([np.ravel(batch) for batch in samples])
     num_strange = int((numbers < 0).sum())
     message = f"{num_strange} of {len(numbers)} images do not have their record's colour: "
-    require(num_strange == 0, message + "are they of the files given, with pixels from -1 to 1?", "images.foreign")
+    require(num_strange == 0, message + "are they from the given files, with pixels from -1 to 1?", "images.foreign")
 
 
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
-    """From step `first` on all ranks have the same weights.
+    """All ranks have the same weights, at the latest before step `first`.
 
-    A rank that trains alone after the same start is another fault, of the averaging: only the start is asked here.
+    Ranks that train separately after the same start have another fault, in the averaging: only the start counts here.
     """
     gaps = np.abs(steps.bias - steps.bias[:1]).max(axis=(0, 2))
-    apart = f"the ranks start up to {gaps[0]:.3g} apart, and are still {gaps[first]:.3g} apart before step {first}"
+    apart = f"the ranks' weights differ by {gaps[0]:.3g} at first, and still by {gaps[first]:.3g} before step {first}"
     require(gaps[: first + 1].min() < SMALLEST_GAP, f"{apart}: the start is not broadcast", "broadcast.missing")

@@ -1,4 +1,4 @@
-"""The trial of an answer: it runs once on real ranks of this machine, and all checks read what came of it."""
+"""The trial of an answer: it runs once on real ranks of this machine, and all checks read its results."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -16,38 +16,38 @@ from coursekit.drivers.probe_model import Array
 from coursekit.errors import codes_in
 from coursekit.ranks import RankError
 
-RANKS_PER_NODE = 2  # so three ranks are on two nodes: there the local rank is not the rank
-TIMEOUT_S = 45.0  # nine times what a quiet machine with two cores takes
-SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet, and so many that no world size divides them
+RANKS_PER_NODE = 2  # so three ranks are on two nodes, where rank and local rank differ
+TIMEOUT_S = 45.0  # nine times as long as an idle machine with two cores takes
+SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet; no world size in a trial divides their number
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What one launch on real ranks gave; each is equal to itself alone."""
+    """The results of one launch on real ranks; each trial is equal only to itself."""
 
     num_ranks: int
     results: Sequence[Any] = ()  # what each rank returned, in rank order
     error: str = ""  # why the launch failed
-    private: PrivateInputs = ()  # what each rank knew, and no other
-    left: Sequence[Left] = ()  # the files in each rank's own folder, seen from outside, if the launch asked for them
-    on: "Callable[[int], Trial] | None" = None  # gives the same answer's trial on other ranks; each is made once
-    changed: Callable[[], str] = str  # gives the name of an answer of which the notebook has another by now, else ''
+    private: PrivateInputs = ()  # the values that only one rank knew, for each rank
+    left: Sequence[Left] = ()  # the files in each rank's own folder, read from outside, if the launch asked for them
+    on: "Callable[[int], Trial] | None" = None  # returns the same answer's trial on other ranks; each runs once
+    changed: Callable[[], str] = str  # returns the name of an answer that the notebook has redefined, else ''
 
     def of_ranks(self, part: str = "") -> list[Any]:
-        """Return the results in rank order, or of each the entry `part`: a launch may have given some and no more.
+        """Return the results in rank order, or the entry `part` of each; a failed launch may have only some entries.
 
-        Raises a `CheckError` where there are none, because of the answer.
+        Raises a `CheckError` if they are missing because of the answer.
         """
         are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
         changed, error = self.changed(), "" if are_there else self.error
-        message = f"{changed} has changed since its trial: run the cell of the trial again, then this one"
+        message = f"{changed} has changed since its trial: run the trial's cell again, then this one"
         require(not changed, message, "trial.outdated")
-        what = f"the run ({part})" if self.results else "the run"  # where some results are there, `part` is not
+        what = f"the run ({part})" if self.results else "the run"  # if there are some results, only `part` is missing
         require(not error, error if NOT_ANSWERED in codes_in(error) else f"{what} failed: {error}")
         return [result[part] if part else result for result in self.results]
 
     def steps(self, part: str = "records", num_samples: int = 0) -> Steps:
-        """Return the training steps that the probes saw, of the samples that were sent to the ranks (`check_sent`)."""
+        """Return the recorded training steps, which must use the samples that were sent to the ranks (`check_sent`)."""
         steps = steps_of(self.of_ranks(part))
         check_sent(steps.samples, self.private, num_samples)
         return steps
@@ -56,7 +56,7 @@ class Trial:
 def try_on_ranks(
     driver: Callable[..., Any], *args: Any, num_ranks: int, private: PrivateInputs, **launch: Any
 ) -> Trial:
-    """Run a driver on real ranks, as `run_and_look` does; the answer's error is `Trial.error`, for every property."""
+    """Run a driver on real ranks, as `run_and_look` does; an error becomes `Trial.error`, for every property."""
     changed = remember(*args)
     launch = {"ranks_per_node": min(num_ranks, RANKS_PER_NODE), "timeout_s": TIMEOUT_S, "look": False, **launch}
     try:
@@ -67,19 +67,19 @@ def try_on_ranks(
 
 
 def order_in(batches: Sequence[tuple[Array, Array]]) -> Array:
-    """Return the samples in batches of samples and labels, in their order."""
+    """Return the samples from batches of samples and labels, in order."""
     return np.concatenate([numbers for numbers, _ in batches] or [np.zeros(0)])
 
 
 def samples_read(trial: Trial, way: str) -> list[Array]:
-    """Return the samples that each rank of a pipeline's trial read in one way, in their order."""
+    """Return the samples that each rank of a pipeline's trial read in one way, in order."""
     return [order_in(result[way]) for result in trial.of_ranks()]
 
 
 def remember(*answers: Any) -> Callable[[], str]:
-    """Return what says later which of these functions the notebook has under another definition, or '' for none.
+    """Return a function that later returns the name of one of these answers that was redefined, or '' if none was.
 
-    A function is told from another by its code, and by that of the functions of the notebook that it calls.
+    Two functions differ if their code differs, or the code of the functions of the notebook that they call.
     """
     then = {answer: _codes(answer) for answer in map(inspect.unwrap, answers) if isinstance(answer, FunctionType)}
 

@@ -1,4 +1,4 @@
-"""The `coursekit` command: each verb has a file of its name here, which is imported only when it is called."""
+"""The `coursekit` command: each verb is a file of the same name here, and is imported only when it is called."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-sys.path.insert(0, sysconfig.get_path("purelib"))  # also where PYTHONPATH leads to another click, to tell of that
+sys.path.insert(0, sysconfig.get_path("purelib"))  # even if PYTHONPATH leads to another click, so that we can report it
 import click
 
 sys.path.pop(0)
@@ -20,14 +20,14 @@ sys.path.pop(0)
 from coursekit import STAMP, __version__
 from coursekit.errors import Cause, CourseKitError
 
-# By who uses them: what `coursekit --help` says of each.
+# The verbs by user, each with its line in `coursekit --help`.
 GROUPS = {
     "For students": {
-        "execute": "execute your notebook of a lab and keep the result",
+        "execute": "execute your notebook for a lab, and keep the result",
         "submit": "submit a lab as a Slurm job",
-        "jobs": "list your jobs, and say why each one waits or failed",
-        "predict": "predict how fast a training runs on more nodes",
-        "script": "turn your notebook of a lab into a training script",
+        "jobs": "list your jobs, and explain why each is waiting or failed",
+        "predict": "predict how fast training runs on more nodes",
+        "script": "turn your notebook for a lab into a training script",
         "hand-in": "pack your notebook into one file to send",
     },
     "For instructors": {
@@ -39,10 +39,10 @@ GROUPS = {
     },
     "For authors": {
         "build": "build the students' notebooks and the job scripts",
-        "run": "execute the solutions of the labs, and report",
+        "run": "execute the solutions of the labs, and report the results",
     },
     "About the machine": {
-        "doctor": "check whether this machine has all that the labs need",
+        "doctor": "check whether this machine has everything that the labs need",
         "data": "generate or check data in ImageNet's format",
         "kernel": "install a Jupyter kernel for a centre's own JupyterHub",
         "sites": "list the machines with job scripts, or show one",
@@ -51,10 +51,10 @@ GROUPS = {
 
 
 class LazyGroup(click.Group):
-    """A group that imports a verb's module on use, so that `--help` answers at once.
+    """A group that imports a verb's module only when it is called, so that `--help` answers at once.
 
-    Each verb is a module of its name in `package`; `groups` has verbs by who uses them, with what `--help` says of
-    each. A verb without a module is left out: the students' copy has only some of them.
+    Each verb is a module of the same name in `package`; `groups` has the verbs by user, each with its `--help` line.
+    A verb without a module is left out, because the students' copy has only some of them.
     """
 
     def __init__(self, package: str, groups: Mapping[str, Mapping[str, str]], **settings: Any) -> None:
@@ -67,25 +67,25 @@ class LazyGroup(click.Group):
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs, those of one kind of user together."""
+        """Return the verbs, grouped by user."""
         del ctx
         return [name for verbs in self._groups.values() for name in verbs]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one verb, or None when it is unknown."""
+        """Import and return one verb, or return None if it is unknown."""
         if cmd_name not in self.list_commands(ctx):
             return None
         name = cmd_name.replace("-", "_")
         try:
             command: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
-        except Exception as error:  # another NumPy can raise anything
+        except Exception as error:  # a different NumPy can raise anything
             if fault := _shadowed():
                 raise CourseKitError(f"{fault} ({error}).", "packages.hidden") from None
             raise
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a line for each verb, by who uses it."""
+        """Write one line for each verb, grouped by user."""
         width = max(map(len, self.list_commands(ctx)))
         for user, verbs in self._groups.items():
             if verbs:
@@ -105,7 +105,7 @@ def cli(verbose: bool) -> None:
 
 
 def _shadowed() -> str:
-    """Return what hides packages of this environment, '' if nothing does."""
+    """Return a sentence on what hides this environment's packages; '' if nothing does."""
     if "PYTHONPATH" not in os.environ and not site.ENABLE_USER_SITE:
         return ""
     from coursekit.paths import shadowed  # `coursekit --help` loads nothing
@@ -119,9 +119,9 @@ def main() -> None:
 
 
 def run_program(command: click.Group, program: str) -> None:
-    """Run a command line; a mistake the user can fix ends in one sentence and exit status 1."""
+    """Run a command line; for a mistake that the user can fix, print one sentence and exit with status 1."""
     if "doctor" not in sys.argv[1:3] and Path(sys.prefix, STAMP).exists() and _shadowed():
-        os.environ.pop("PYTHONPATH", "")  # as `make` does; the doctor looks at what notebooks would get
+        os.environ.pop("PYTHONPATH", "")  # as `make` does; the doctor checks what notebooks would get
         os.environ["PYTHONNOUSERSITE"] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # this program again
     try:
@@ -138,30 +138,30 @@ def run_program(command: click.Group, program: str) -> None:
 
 
 def _refusal(error: Exception) -> str:
-    """Return in a sentence what the system refused and what to do, '' for an error of the kit's own."""
-    if isinstance(error, shutil.Error):  # of copytree: a list of source, destination and why
+    """Return a sentence that says what the system refused and what to do; '' for an error in the kit itself."""
+    if isinstance(error, shutil.Error):  # from copytree: a list of source, destination and reason
         _, file, why = error.args[0][-1]
         return f"{file} cannot be written: {why}. [file.not-copied]"
     if isinstance(error, OSError):
         causes = {
-            errno.ENOSPC: Cause("remove files there, or take another disk", "disk.full"),
-            errno.EDQUOT: Cause("your quota is used up: remove files there, or take another disk", "disk.quota"),
-            errno.EROFS: Cause("it can only be read: take another folder", "disk.read-only"),
-            errno.ENAMETOOLONG: Cause("take a shorter name", "file.long-name"),
+            errno.ENOSPC: Cause("remove files there, or use another disk", "disk.full"),
+            errno.EDQUOT: Cause("your quota is used up: remove files there, or use another disk", "disk.quota"),
+            errno.EROFS: Cause("it is read-only: use another folder", "disk.read-only"),
+            errno.ENAMETOOLONG: Cause("use a shorter name", "file.long-name"),
         }
-        other = Cause("look whether it is there and may be read and written", "file.refused")
+        other = Cause("check that it exists, and that you may read and write it", "file.refused")
         if error.filename is None and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
             return ""
-        named = error.filename2 or error.filename  # of a copy, the file that is written
+        named = error.filename2 or error.filename  # when copying, the file that is written
         file = f"{os.fsdecode(named)}: " if isinstance(named, (str, bytes, os.PathLike)) else ""
         what = (error.strerror or str(error)).lower()
         advice, code = causes.get(error.errno or 0, other)
         return f"{file}{what}: {advice}. [{code}]"
     if isinstance(error, KeyError) and "uid not found" in str(error):
-        who = f"the account with the number {os.getuid()}"
-        return f"{who} has no name on this machine: set LOGNAME to one, and HOME. [account.no-name]"
+        who = f"account number {os.getuid()}"
+        return f"{who} has no name on this machine: set LOGNAME to a name, and also set HOME. [account.no-name]"
     if isinstance(error, RuntimeError) and "home directory" in str(error):
-        return "there is no home folder for this account: set HOME to a folder that it may write. [account.no-home]"
-    # What packages that do not fit together raise.
+        return "this account has no home folder: set HOME to a folder that you may write to. [account.no-home]"
+    # Incompatible packages raise these.
     fault = _shadowed() if isinstance(error, (ImportError, AttributeError, TypeError)) else ""
     return f"{fault} ({error}). [packages.hidden]" if fault else ""

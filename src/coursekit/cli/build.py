@@ -1,4 +1,4 @@
-"""`coursekit build`: make the notebooks that people open from those that authors write."""
+"""`coursekit build`: generate the notebooks that students open from the sources that authors write."""
 
 from collections import Counter
 from pathlib import Path
@@ -24,7 +24,7 @@ def build(names: tuple[str, ...]) -> None:
     1. solutions/LAB/LAB.py becomes build/source/LAB/LAB.ipynb, with answers and tests.
     2. nbgrader removes the answers: labs/LAB/LAB.ipynb is what students open.
     3. The tables of labs in labs/README.md and README.md are refreshed.
-    4. slurm/sites/ and slurm/templates/ become slurm/jobs/SITE/, and the page docs/sites.md.
+    4. slurm/sites/ and slurm/templates/ become slurm/jobs/SITE/ and the page docs/sites.md.
 
     Only files whose content changes are written. Job scripts that no longer have a source are removed.
     """  # noqa: D301 - click reads \b as "keep these lines"

@@ -1,4 +1,4 @@
-"""`coursekit course`: one event from roster to feedback, in a folder where nbgrader's own commands work too."""
+"""`coursekit course`: one course from roster to feedback, in a folder where nbgrader's own commands work, too."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 def course() -> None:
     """Create a course, release labs, collect hand-ins, give feedback and export points.
 
-    The course folder is one of nbgrader, so nbgrader's own commands work there, too.
+    The course folder is an nbgrader course, so nbgrader's own commands work there, too.
     """
 
 
@@ -41,17 +41,17 @@ def course() -> None:
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--name", metavar="NAME", help="nbgrader's course id.  [default: course]")
 @click.option("--roster", metavar="FILE", type=FILE, help="CSV file with the students to add.")
-@click.option("--update", is_flag=True, help="With --roster: also take over what the file corrects.")
+@click.option("--update", is_flag=True, help="With --roster: also apply the corrections in the file.")
 def init(folder: Path | None, name: str | None, roster: Path | None, *, update: bool) -> None:
     """Create the course folder DIR.
 
     DIR is course/ by default. It holds the settings, the roster, the gradebook and the exchange.
-    A second call adds what is missing and the students that are new; existing entries are left unchanged.
-    It says where FILE differs from the roster, roster.csv; with --update, the roster follows FILE.
-    The gradebook follows the roster.
+    A second call adds missing files and new students, and leaves existing entries unchanged.
+    It reports where FILE differs from the roster, roster.csv; with --update, it corrects the roster to match FILE.
+    The gradebook is updated to match the roster.
     """
     if update and not roster:
-        raise click.UsageError("--update belongs to --roster, which names the list with the corrections.")
+        raise click.UsageError("--update needs --roster, which names the file with the corrections.")
     root = find_root()
     made = init_course(root, folder or root / "course", name, roster, update=update)
     for file in made.written:
@@ -76,7 +76,7 @@ def release(names: tuple[str, ...], folder: Path | None, *, force: bool) -> None
         print(f"{prepared.give()}: {lab.name}{due}", flush=True)
         if prepared.is_other and (num_graded := len(graded_students(course, lab.name))):
             before = counted(num_graded, "hand-in")
-            print(f"  graded by the version before: {before}; `coursekit grade {lab.name[:2]}` grades by this one")
+            print(f"  graded with the old version: {before}; `coursekit grade {lab.name[:2]}` regrades with this one")
         if sentence := lacking(lab):
             print(sentence)
     print_notes(follow(course))
@@ -90,8 +90,8 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
     """Collect the hand-ins from the exchange.
 
     Without LAB, the hand-ins of all labs are collected. Every version is kept.
-    Of all versions the newest one that can be graded counts, and a late one only if none came in time.
-    A hand-in that is still being copied is named; call again half a minute later.
+    The newest version that can be graded counts; a late one counts only if none was on time.
+    If a hand-in is still being copied, the command names it: run it again half a minute later.
     """
     course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names):
@@ -113,8 +113,8 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
 def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | None) -> None:
     """Generate and release the feedback pages.
 
-    They are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
-    A page that shows the same as before is not made again.
+    The pages are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
+    A page is generated again only if its content has changed.
     Without LAB, this is done for all labs that have been graded.
     """
     course = find_course(find_root(), folder)
@@ -132,10 +132,10 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
             print(f"{lab.name}: {counted(len(made), 'page')}, {sum(one.is_new for one in made)} of them new or changed")
         if mailed := [one.student for one in made if not one.goes_back]:
             where = course.folder / "feedback" / "STUDENT" / lab.name
-            print(f"  not through the exchange, as they did not come that way: {first_few(mailed)}; pages: {where}")
+            print(f"  not sent through the exchange, which they did not use: {first_few(mailed)}; pages: {where}")
         num_pages += len(made)
     if not num_pages:
-        raise CourseKitError("nothing of this was graded yet: run `coursekit grade` first.", "feedback.none-graded")
+        raise CourseKitError("none of this has been graded yet: run `coursekit grade` first.", "feedback.none-graded")
 
 
 @course.command(epilog="Example: coursekit course export --format moodle -o grades.csv")
@@ -150,12 +150,12 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
 def export(name: str, output: Path | None, folder: Path | None) -> None:
     """Export the points of all students as a table.
 
-    Its format is one that a learning platform can import.
+    Learning platforms can import the table.
     """
     course = find_course(find_root(), folder)
     table = read_grades(course)
     path = output or course.folder / f"grades-{name}.csv"
-    # A spreadsheet takes a file for UTF-8 by the mark at its beginning.
+    # A spreadsheet recognises UTF-8 by the mark at the beginning of the file.
     with _writing(path, "-o"):
         write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
@@ -163,17 +163,17 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
         print_notes([f"not on the roster, and left out: {first_few(table.left_out)} [export.left-out]"])
     if waiting := sum(student.num_waiting for student in table.students):
         whose = counted(waiting, "hand-in")
-        print(f"waiting for manual points: {whose}; grade by hand in nbgrader's formgrader, and export again")
+        print(f"waiting for manual points: {whose}; grade them in nbgrader's formgrader, and export again")
 
 
 @course.command(epilog="Example: coursekit course answers 02")
 @LABS
 @COURSE
 def answers(names: tuple[str, ...], folder: Path | None) -> None:
-    """Write everybody's answers as plain files, to compare them.
+    """Write all students' answers as plain files, so that you can compare them.
 
-    They are in answers/LAB/STUDENT.py in the course folder; answers/given/LAB has what all students were given.
-    The instructor's guide says how copydetect shows pairs that are alike side by side, for you to judge.
+    The files are answers/LAB/STUDENT.py in the course folder; answers/given/LAB has the code that all students got.
+    The instructor's guide describes how copydetect shows similar answers side by side, so that you can judge them.
     """
     course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names or [path.name for path in (course.folder / "release").glob("[!.]*")]):
@@ -184,14 +184,14 @@ def answers(names: tuple[str, ...], folder: Path | None) -> None:
 @course.command(epilog="Example: coursekit course status 02 --html class.html")
 @LABS
 @click.option("--html", "page", metavar="FILE", type=FILE, help="Also write the result as an HTML page.")
-@click.option("--anonymous", is_flag=True, help="Leave out the students and their messages, to show it to a class.")
+@click.option("--anonymous", is_flag=True, help="Leave out the students and their messages, for use in class.")
 @COURSE
 def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
-    """Show how far the class is, and what to explain again.
+    """Show how far the class has got, and what to explain again.
 
-    Without LAB, the table has all labs that were released.
-    It has counts and points of the students on the roster, for what was collected.
-    Problems that need attention follow at the end.
+    Without LAB, the table shows all labs that were released.
+    It shows counts and points for the students on the roster, based on what was collected.
+    Problems that need attention are listed at the end.
     """
     course = find_course(find_root(), folder)
     seen, console = read_class(course, select_labs(course.root, names)), Console()
@@ -209,5 +209,5 @@ def _writing(path: Path, option: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise CourseKitError(
-            f"{path} cannot be written ({reason}): name another FILE for {option}.", "file.not-writable"
+            f"{path} cannot be written ({reason}): give another FILE for {option}.", "file.not-writable"
         ) from None

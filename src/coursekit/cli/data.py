@@ -24,7 +24,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.group(epilog="Example: coursekit data make $SCRATCH/imagenet-small --preset small")
 def data() -> None:
     """Generate synthetic data in ImageNet's format, or check a folder with such data."""
-    # Reading and writing need no GPU, and TensorFlow would take all of its memory.
+    # Reading and writing need no GPU, but TensorFlow would take all of its memory.
     os.environ.update(HIDE_GPUS)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -35,15 +35,15 @@ def data() -> None:
 def make(folder: Path, preset: str) -> None:
     """Generate synthetic images as TFRecord files in DIR.
 
-    Files and records have the same names and keys as those of ImageNet. The presets are:
+    Files and records have the same names and keys as ImageNet's. The presets are:
 
     \b
     tiny    1224 images of  8 classes, at most 128 px, about 6 MB
     small  11000 images of 50 classes, at most 160 px, about 80 MB
     bench   4608 images of 50 classes, at most 500 px, about 500 MB
 
-    The same preset gives the same bytes on every machine.
-    After an interruption, the same command continues where it ended.
+    The same preset produces the same bytes on every machine.
+    After an interruption, the same command continues where it stopped.
     """  # noqa: D301 - click reads \b as "keep these lines"
     with shown_progress("images") as progress:
         make_data(folder, preset, progress)
@@ -52,13 +52,13 @@ def make(folder: Path, preset: str) -> None:
 
 @data.command(epilog="Example: coursekit data check $DSDIR/imagenet --quick")
 @click.argument("folder", type=FOLDER, metavar="DIR")
-@click.option("--quick", is_flag=True, help="Check the lengths of all records, but read only a few of each file.")
+@click.option("--quick", is_flag=True, help="Check the lengths of all records, but read only a few per file.")
 def check(folder: Path, quick: bool) -> None:
-    """Check the TFRecord files in DIR, synthetic ones or ImageNet's.
+    """Check the TFRecord files in DIR, either synthetic ones or ImageNet's.
 
-    The report has files, good records, labels, and what is wrong.
-    Every record is read with its checksums. Its image must begin as a JPEG, and its label must be from 1 to 1000.
-    Exit status: 1 when something is damaged or missing, else 0.
+    The report shows the number of files, the good records, the labels, and every fault.
+    Each record's checksums are verified. Its image must begin like a JPEG, and its label must be from 1 to 1000.
+    Exit status: 1 if something is damaged or missing, else 0.
     """
     with shown_progress("files") as progress:
         reports = check_data(folder, quick=quick, progress=progress)
@@ -76,7 +76,7 @@ def check(folder: Path, quick: bool) -> None:
 
 @contextmanager
 def shown_progress(unit: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows on a terminal how far the work is."""
+    """Yield a function that shows the progress of the work on a terminal."""
     with counting_bar(Console(stderr=True), TextColumn(unit), TimeRemainingColumn()) as bar:
         task = bar.add_task("starting TensorFlow", total=None)
         yield lambda name, num_done, num_all: bar.update(

@@ -19,16 +19,16 @@ STYLES = {"good": "green", "missing": "yellow", "wrong": "bold red"}
 @click.command(epilog="Example: coursekit doctor --json doctor.json")
 @JSON_FILE
 def doctor(json_file: Path | None) -> None:
-    """Check whether this machine has all that the labs need.
+    """Check whether this machine has everything that the labs need.
 
-    The checks go from versions of packages to an allreduce between 2 ranks.
+    The checks range from package versions to an allreduce between 2 ranks.
     GPUs, Slurm and the grading sandbox may be missing; the labs run without them.
-    Exit status: 0 when nothing that the labs need is missing or wrong, else 1.
+    Exit status: 0 if nothing that the labs need is missing or wrong, else 1.
     """
-    with Console(stderr=True).status("looking …") as status:
-        findings = list(examine(lambda subject: status.update(f"looking at {subject} …")))
+    with Console(stderr=True).status("checking …") as status:
+        findings = list(examine(lambda subject: status.update(f"checking {subject} …")))
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("looked at", no_wrap=True)
+    table.add_column("check", no_wrap=True)
     table.add_column("state", no_wrap=True)
     table.add_column("found, and what to do", overflow="fold")
     for finding in findings:

@@ -1,4 +1,4 @@
-"""`coursekit execute`: run a student's own notebook, in a batch job as on a laptop, and leave it ready to hand in."""
+"""`coursekit execute`: run a student's own notebook, in a batch job or on a laptop, and leave it ready to hand in."""
 
 import os
 import sys
@@ -30,12 +30,12 @@ from coursekit.text import first_few
 @RANKS
 @PARAMETERS
 def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
-    """Execute your notebook of LAB from start to end, past errors.
+    """Execute your notebook for LAB from start to end, even after errors.
 
     The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
-    Files beside the notebook are copied there, too, up to 1 GB for each file or folder; a link to a folder stays one.
+    Files next to the notebook are copied there, too, up to 1 GB per file or folder; a link to a folder stays a link.
     Inside a Slurm job, the ranks run as tasks of that job, and the folder has the name and number of the job.
-    Exit status: 0 when all cells ran and no error was raised but by tests, whatever points they earned, else 1.
+    Exit status: 0 if all cells ran and no errors were raised except by tests, whatever points were earned; else 1.
     """
     root = find_root()
     (asked,) = runnable(select_labs(root, [lab]), [lab], click.echo)
@@ -62,7 +62,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
-    """Return an executed notebook without what papermill put in: its grader's machine has another number of ranks."""
+    """Return an executed notebook without papermill's additions: the grader's machine has another number of ranks."""
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", [])]
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
@@ -71,7 +71,7 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
 
 
 def _last_line(result: LabResult, executed: Path) -> str:
-    """Return in plain words how it went."""
+    """Return one line that says in plain words how the run went."""
     ranks = f" with {result.num_ranks} ranks" if result.num_ranks > 1 else ""
     nodes = os.environ.get("SLURM_JOB_NODELIST", "")
     took = format_time(result.time_s) + ranks + (f" on {nodes}" if nodes else "")

@@ -25,16 +25,16 @@ from coursekit.paths import find_root
 from coursekit.processes import StopSignals
 from coursekit.text import counted
 
-SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array: it records the points."
+SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array to record the points."
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
-# Options of all that grades, in `workshop` too.
+# Options of all commands that grade, in `workshop`, too.
 AT_A_TIME = click.option(
     "--jobs",
     "num_slots",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Submissions to grade at a time.  [default: one per core; in a job, as many as its memory allows]",
+    help="Submissions to grade at the same time.  [default: one per core; in a job, as many as its memory allows]",
 )
 TIMEOUT = click.option(
     "--timeout-s",
@@ -42,17 +42,17 @@ TIMEOUT = click.option(
     type=click.FloatRange(min=1),
     default=600,
     show_default=True,
-    help="Time limit of each submission, in seconds.",
+    help="Time limit for each submission, in seconds.",
 )
 
 
 @click.command(epilog="Example: coursekit grade 02 --student ada --again")
 @LABS
 @STUDENTS
-@click.option("--again", is_flag=True, help="Also grade again what has not changed.")
-@click.option("--dry-run", is_flag=True, help="Record nothing; say whose points would move.")
-@click.option("--watch", is_flag=True, help="Collect and grade what comes in, until Ctrl-C.")
-@click.option("--feedback", is_flag=True, help="With --watch: release the feedback of what was graded at once.")
+@click.option("--again", is_flag=True, help="Also grade unchanged hand-ins again.")
+@click.option("--dry-run", is_flag=True, help="Record nothing; report whose points would change.")
+@click.option("--watch", is_flag=True, help="Collect and grade new hand-ins until Ctrl-C.")
+@click.option("--feedback", is_flag=True, help="With --watch: release feedback as soon as a hand-in is graded.")
 @AT_A_TIME
 @TIMEOUT
 @click.option(
@@ -61,10 +61,10 @@ TIMEOUT = click.option(
     type=click.FloatRange(min=1),
     default=6,
     show_default=True,
-    help="Memory limit of one hand-in, in GB.",
+    help="Memory limit for each hand-in, in GB.",
 )
 @COURSE
-def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
+def grade(  # noqa: PLR0913, PLR0917  # one for each option
     names: tuple[str, ...],
     students: tuple[str, ...],
     num_slots: int | None,
@@ -80,22 +80,22 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     """Grade the collected hand-ins in a sandbox, and write a report.
 
     Without LAB, the hand-ins of all labs are graded.
-    Each hand-in runs in a sandbox, and its points are decided outside of the sandbox.
-    After an interruption, run the command again to resume; what has not changed is not graded again.
-    After a change of tests, --dry-run shows first whose points move; a call without it then records them at once.
-    With --watch, the exchange is looked at every 20 s: students have their points soon after Submit.
+    Each hand-in runs in a sandbox, and its points are decided outside the sandbox.
+    After an interruption, run the command again to resume; unchanged hand-ins are not graded again.
+    After you change tests, use --dry-run first to see whose points change; a call without it then records them at once.
+    With --watch, the command checks the exchange every 20 s, so students get their points soon after Submit.
     On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
-    With --array=1-4, four jobs share the hand-ins; once more without it, a job records the points, and judges nothing.
+    With --array=1-4, four jobs share the hand-ins; another job without it then records the points and judges nothing.
 
-    The limits of one hand-in, besides --timeout-s and --memory-gb: 60 s for a cell, 128 processes and 1024 threads
-    at once, 0.5 GB and 20000 files in each folder in memory, 0.25 GB for a file.
-    Its sandbox has 300 s to start.
-    Time limits count only the time in which a CPU was available, so a busy machine does not shorten them.
+    Besides --timeout-s and --memory-gb, each hand-in has these limits: 60 s per cell, 128 processes and 1024 threads
+    at once, 0.5 GB and 20000 files in each in-memory folder, and 0.25 GB per file.
+    Its sandbox must start within 300 s.
+    Time limits count only time when a CPU was available, so a busy machine does not shorten them.
     """
     task = ArrayTask.of(os.environ)
     _refuse_together(watch=watch, feedback=feedback, others=again or dry_run or task.is_of_array)
     root = find_root()
-    # SQLAlchemy takes half a second, and a mistake in the arguments should show before that is loaded.
+    # SQLAlchemy takes half a second to load; a mistake in the arguments should be reported before that.
     from coursekit.course.kept_cells import refuse_other_points
     from coursekit.course.status.class_status import read_class
 
@@ -105,7 +105,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
     page = course.report(f"grading-{task.number}" if task.is_of_array else "grading", datetime.now().astimezone())
     with _stoppable(), log_to(page.with_suffix(".log")):
         labs = runnable(select_labs(root, names), names, click.echo)
-        read_class(course, ())  # a mistake in the roster shows now, and not at the end
+        read_class(course, ())  # report a mistake in the roster now, not at the end
         call = Call(course, labs, build_sources(root, labs), students, settings, page)
         refuse_other_points(course, call.sources, students)
         if watch:
@@ -120,7 +120,7 @@ def grade(  # noqa: PLR0913, PLR0917  # as many as it has options
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """End with a sentence, and the status of the signal, if the block is stopped by one."""
+    """If a signal stops the block, print a sentence and exit with the status of that signal."""
     stop = StopSignals()
     try:
         with stop.handled():
@@ -131,15 +131,15 @@ def _stoppable() -> Iterator[None]:
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
-    """Refuse options that would be ignored beside each other."""
+    """Refuse options that would be ignored if they were combined."""
     if feedback and not watch:
-        raise click.UsageError("--feedback belongs to --watch; without it, `coursekit course feedback` releases pages.")
+        raise click.UsageError("--feedback needs --watch; without it, `coursekit course feedback` releases pages.")
     if watch and others:
-        raise click.UsageError("--watch grades what is new: it goes with none of --again, --dry-run and a job array.")
+        raise click.UsageError("--watch grades new hand-ins: do not combine it with --again, --dry-run or a job array.")
 
 
 def _grade_once(call: Call, *, again: bool) -> list[Graded]:
-    """Grade what is collected, print what this call did and the class, and write both to the page."""
+    """Grade the collected hand-ins; print what this call did and where the class stands, and write both to the page."""
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.lost_points import lost_points
     from coursekit.course.status.points import read_points
@@ -159,14 +159,14 @@ def _grade_once(call: Call, *, again: bool) -> list[Graded]:
 
 
 def _grade_share(call: Call, task: ArrayTask, *, again: bool) -> list[Graded]:
-    """Judge this task's share of what is collected; a later job records the points."""
+    """Judge this task's share of the collected hand-ins; a later job records the points."""
     graded = call.grade(task.share(call.load_submissions()), lambda *_: Moves(), again=again)
     click.echo(SHARE_IS_JUDGED.format(*task))
     return graded
 
 
 def _foresee(call: Call, *, again: bool) -> list[Graded]:
-    """Grade what is collected, and say whose points would move, by how much, and in which cells."""
+    """Grade the collected hand-ins, and report whose points would change, by how much, and in which cells."""
     graded = call.grade(call.load_submissions(), foresee, again=again)
     moved = [one for one in graded if one.moves.points]
     for one in moved:
@@ -174,6 +174,6 @@ def _foresee(call: Call, *, again: bool) -> list[Graded]:
         call.say(f"{one.submission.student} {one.submission.lab}: {sum(one.moves.points.values()):+g} ({cells})")
     call.say(
         f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
-        "`coursekit grade` records them, and judges nothing again."
+        "`coursekit grade` records them without judging again."
     )
     return graded

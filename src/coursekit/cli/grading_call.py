@@ -1,4 +1,4 @@
-"""A call of `coursekit grade`: what it grades, how it says so, and watching, which grades what comes in."""
+"""One call of `coursekit grade`: what it grades, how it reports, and the watch loop that grades new hand-ins."""
 
 import logging
 import time
@@ -29,7 +29,7 @@ from coursekit.text import printable
 from coursekit.waiting import Attempts, AwayError
 
 LOGGER = logging.getLogger(__name__)
-WATCH_S = 20.0  # between two looks at the exchange
+WATCH_S = 20.0  # between two checks of the exchange
 
 
 @dataclass(frozen=True)
@@ -45,24 +45,24 @@ class Call:
     console: Console = field(default_factory=Console)
 
     def say(self, text: str) -> None:
-        """Print a line unchanged, whatever it contains."""
+        """Print a line as plain text, whatever it contains."""
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
     def load_submissions(self) -> list[Submission]:
-        """Read what is collected, once.
+        """Read the collected hand-ins, once.
 
         Raises:
-            CourseKitError: nothing is.
+            CourseKitError: nothing was collected.
         """
         if submissions := load_submissions(self.course, self.sources, self.students, self.settings):
             return submissions
-        whose = f" of {', '.join(self.students)}" if self.students else ""
+        whose = f" from {', '.join(self.students)}" if self.students else ""
         raise CourseKitError(
             f"there is nothing{whose} to grade: run `coursekit course collect` first.", "grading.nothing"
         )
 
     def grade(self, submissions: Sequence[Submission], recorder: Recorder, *, again: bool) -> list[Graded]:
-        """Grade submissions, with `again` also those that were judged before; return them by student and lab."""
+        """Grade submissions, with `again` also those that were judged before; return them sorted by student and lab."""
         known = {} if again else load_verdicts(self.course, submissions)
         if any(one.cells.answers and one.key not in known for one in submissions):
             self.require_machine()
@@ -71,7 +71,7 @@ class Call:
         return sorted(graded, key=lambda one: (one.submission.student, one.submission.lab))
 
     def require_machine(self) -> None:
-        """Return when hand-ins can be graded here, and say so where some may not get the memory that they may use."""
+        """Check that hand-ins can be graded here, and warn if some may run out of memory."""
         require_sandbox()
         if lack := lack_of_memory(self.settings):
             LOGGER.warning(lack)
@@ -80,7 +80,7 @@ class Call:
     def each(
         self, submissions: Sequence[Submission], known: Mapping[str, Verdict], recorder: Recorder
     ) -> Iterator[Graded]:
-        """Yield each submission when it is graded, and say so in a line, of many those with flags or without points."""
+        """Yield each submission as it is graded, and print its line; of many, only those with flags or no points."""
         from coursekit.course.status.report import NUM_ALL
 
         stream = grade_all(
@@ -99,7 +99,7 @@ class Call:
 
 
 def _line(graded: Graded) -> str:
-    """Return what became of one submission, as one line."""
+    """Return the outcome of one submission as one line."""
     from coursekit.course.status.report import flag_words
 
     verdict = graded.verdict
@@ -114,19 +114,19 @@ def _line(graded: Graded) -> str:
 
 
 class Watch:
-    """Collects, grades, and releases feedback of, what is new; what needs another run waits for the next call."""
+    """Grades new hand-ins and releases their feedback; those that need another run wait for the next call."""
 
     def __init__(self, call: Call, *, feedback: bool) -> None:
         self._call, self._gives_feedback = call, feedback
-        # What was graded last, by student and lab: a student who hands in an earlier version again gets its points.
+        # The version graded last, by student and lab: if an earlier version is handed in again, its points count again.
         self._last: dict[tuple[str, str], str] = {}
-        self._changed: set[tuple[str, str]] = set()  # collected since, perhaps with equal answers
+        self._changed: set[tuple[str, str]] = set()  # collected since then, perhaps with the same answers
         self._to_give: set[tuple[str, str]] = set()
-        self._failed: set[tuple[str, str]] = set()  # whose page could not be made or released at the last try
+        self._failed: set[tuple[str, str]] = set()  # their page could not be made or released at the last try
         self._said: set[str] = set()
 
     def go_on(self) -> NoReturn:
-        """Look again and again, even after the exchange or the gradebook was unavailable."""
+        """Check the exchange again and again, even after it or the gradebook was unavailable."""
         self._call.require_machine()
         self._call.console.print("watching the exchange; Ctrl-C ends it")
 
@@ -181,7 +181,7 @@ class Watch:
             raise faults[0]
 
     def _give(self, lab: str) -> AwayError | None:
-        """Give feedback; return what kept it from a student, who comes last at the next try."""
+        """Release feedback; return the error that stopped it, if any: that student comes last at the next try."""
         from coursekit.course.release import give_all
 
         waiting = sorted((place in self._failed, place) for place in self._to_give if place[1] == lab)

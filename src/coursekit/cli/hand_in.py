@@ -1,4 +1,4 @@
-"""`coursekit hand-in`: one file to send to the instructor, where students and instructor share no exchange."""
+"""`coursekit hand-in`: one file to send to the instructor, if students and instructor share no exchange."""
 
 import getpass
 import os
@@ -15,18 +15,18 @@ from coursekit.times import shown, utc
 
 @click.command("hand-in", epilog="Example: coursekit hand-in 02")
 @LAB
-@click.option("--student", metavar="ID", help="Your id in the course.  [default: your account's name on this machine]")
+@click.option("--student", metavar="ID", help="Your id in the course.  [default: your user name on this machine]")
 def hand_in(lab: str, student: str | None) -> None:
-    """Pack your notebook of LAB into one file in this folder, which you send to your instructor.
+    """Pack your notebook for LAB into one file in this folder, which you send to your instructor.
 
-    The file also holds the records of the newest jobs of the lab.
+    The file also contains the records of the lab's newest jobs.
     LAB is the name of a lab, the beginning of its name, or the path of your notebook.
     Without a path, the command looks in this folder, in a folder with the lab's name, and in labs/ of the checkout.
     """
     whose = student or getpass.getuser()
     if not ID.fullmatch(whose):
         raise CourseKitError(
-            f"{whose!a} is not an id: give yours with --student, of letters, digits and . _ - @.", "student.no-id"
+            f"{whose!a} is not an id: give yours with --student, made of letters, digits and . _ - @.", "student.no-id"
         )
     work = find_work(lab, Path.cwd())
     path = pack(work, whose, Path.cwd())
@@ -34,17 +34,17 @@ def hand_in(lab: str, student: str | None) -> None:
         print(line)
     print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e3:.0f} kB), as the hand-in of {whose}")
     print("Send this one file to your instructor as it is, by e-mail or through your learning platform.")
-    print("You may hand in again: the newest version that can be graded counts, a late one only if none came in time.")
+    print("You may hand in again: the newest version that can be graded counts; a late one only if none was on time.")
 
 
 def _lines(work: StudentWork) -> list[str]:
     num_filled = work.num_answers - len({*work.missing, *work.taken})
     lines = [
         f"{work.lab}: {os.path.relpath(work.notebook)}, saved at {shown(utc(work.notebook.stat().st_mtime))}",
-        f"  {num_filled} of {work.num_answers} exercises are filled in",
+        f"  {num_filled} of {work.num_answers} exercises are answered",
     ]
     if work.missing:
-        lines.append(f"  ! {len(work.missing)} still hold the stub: {', '.join(work.missing)}")
+        lines.append(f"  ! {len(work.missing)} still contain the stub: {', '.join(work.missing)}")
     if work.taken:
         lines.append(f"  ! taken from the solution, without points: {', '.join(work.taken)}")
-    return [*lines, *([f"  {job}" for job in work.jobs] or ["  no record of a job: there is none in jobs/"])]
+    return [*lines, *([f"  {job}" for job in work.jobs] or ["  no job records: there are none in jobs/"])]

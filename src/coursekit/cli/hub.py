@@ -14,7 +14,7 @@ from coursekit.paths import find_root
 WHAT_TO_DO = (
     "student:     Nbgrader > Assignment List: Fetch a lab, open it, fill it in, Validate, Submit",
     "instructor:  Nbgrader > Course List: open the course, then Collect, Autograde, Generate and Release Feedback",
-    "student:     Assignment List: Fetch Feedback, and look at it",
+    "student:     Assignment List: Fetch Feedback, and read it",
     "\nCtrl-C here ends everything.",
 )
 
@@ -34,7 +34,7 @@ WHAT_TO_DO = (
     metavar="DIR",
     help="The folder that keeps the users' files.  [default: build/hub]",
 )
-@click.option("--watch", is_flag=True, help="Grade what students submit, and release feedback, without an instructor.")
+@click.option("--watch", is_flag=True, help="Grade submissions and release feedback without an instructor.")
 def hub(port: int, state: Path | None, *, watch: bool) -> None:
     """Start a demo JupyterHub on this machine, until Ctrl-C.
 
@@ -43,14 +43,14 @@ def hub(port: int, state: Path | None, *, watch: bool) -> None:
     """
     root, console = find_root(), Console(highlight=False)
     with ExitStack() as stack:
-        with console.status("making the course and starting JupyterHub: about half a minute"):
+        with console.status("creating the course and starting JupyterHub: about half a minute"):
             running = stack.enter_context(demo_hub(root, port, state, watch=watch))
         names = ", ".join(person.name for person in (INSTRUCTOR, *STUDENTS))
         console.print(f"\nOpen  {running.address}  and log in as {names}")
-        console.print(f"password of each, only shown here:  {running.password}\n", markup=False)
+        console.print(f"password for all of them, shown only here:  {running.password}\n", markup=False)
         for sentence in filter(None, map(lacking, find_labs(root))):
             console.print(sentence, markup=False)
         for line in WHAT_TO_DO:
             console.print(line)
         running.wait()
-    console.print(f"everything has ended; the people's files stay in {running.state}")
+    console.print(f"everything has ended; the users' files stay in {running.state}")

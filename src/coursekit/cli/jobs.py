@@ -1,4 +1,4 @@
-"""`coursekit jobs`, without what only a submission needs to import."""
+"""`coursekit jobs`, without the imports that only submitting needs."""
 
 import sys
 from typing import NoReturn
@@ -17,15 +17,15 @@ from coursekit.text import printable
 
 @click.command(epilog="Example: coursekit jobs, then coursekit jobs 123456 --follow")
 @click.argument("job_id", required=False, metavar="[JOB]")
-@click.option("--follow", is_flag=True, help="Follow JOB until it ends; if it has ended, show how.")
+@click.option("--follow", is_flag=True, help="Follow JOB until it ends; if it has already ended, show how it ended.")
 def jobs(job_id: str | None, follow: bool) -> None:
     """List the jobs that you submitted from this course folder, or show one JOB.
 
-    For each job, a sentence says why it waits, how it runs, or why it failed.
+    For each job, a sentence says why it is waiting, what it is doing, or why it failed.
     """
     if follow:
         if not job_id:
-            raise click.UsageError("--follow needs the number of a job.")
+            raise click.UsageError("--follow needs a job number.")
         exit_after(job_id)
     root = find_root()
     rows = list_jobs(root)
@@ -33,7 +33,7 @@ def jobs(job_id: str | None, follow: bool) -> None:
         wanted = {job.job_id for job in find_jobs(root, job_id)}
         rows = [row for row in rows if row.job.job_id in wanted]
     if not rows:
-        click.echo("No job was submitted from here yet: coursekit submit LAB --site NAME.")
+        click.echo("No jobs have been submitted from here yet: run coursekit submit LAB --site NAME.")
         return
     table = Table("job", "name", "site", "state", "time", "in words")
     for job, state, words in rows:
@@ -43,6 +43,6 @@ def jobs(job_id: str | None, follow: bool) -> None:
 
 
 def exit_after(job_id: str) -> NoReturn:
-    """Follow a job; exit status 0 when it went well, 1 when not, 130 after Ctrl-C."""
+    """Follow a job, then exit with status 0 if it went well, 1 if it did not, or 130 after Ctrl-C."""
     went_well = follow_job(job_id)
     sys.exit(INTERRUPTED_STATUS if went_well is None else 0 if went_well else 1)

@@ -1,4 +1,4 @@
-"""`coursekit kernel`: install and check kernels for a centre's own JupyterHub."""
+"""`coursekit kernel`: install kernels for a centre's own JupyterHub."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from coursekit.slurm.sites.load import load_site
 
 @click.group(epilog="Example: coursekit kernel install --site karolina")
 def kernel() -> None:
-    """Install a Jupyter kernel with which a centre's own JupyterHub runs the labs."""
+    """Install a Jupyter kernel, so that a centre's own JupyterHub can run the labs."""
 
 
 @kernel.command(epilog="Example: coursekit kernel install --site jean-zay --partition a100")
@@ -24,14 +24,14 @@ def kernel() -> None:
     "--prefix",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Install in share/jupyter of this folder.  [default: in your home folder]",
+    help="Install in share/jupyter in this folder.  [default: in your home folder]",
 )
 def install(site: str, partition: str | None, prefix: Path | None) -> None:
     """Install a kernel that runs the labs on a machine.
 
-    It loads the machine's software as the job scripts do, and starts the Python of the course's environment.
-    The environment is .venv in the checkout, or the folder that COURSEKIT_VENV names now.
-    An existing kernel of the same name is replaced.
+    The kernel loads the machine's software as the job scripts do, and starts Python in the course's environment.
+    The environment is .venv in the checkout, or the folder that COURSEKIT_VENV names at the time of installation.
+    An existing kernel with the same name is replaced.
     """
     root = find_root()
     venv = os.environ.get("COURSEKIT_VENV", "")
@@ -39,4 +39,4 @@ def install(site: str, partition: str | None, prefix: Path | None) -> None:
     folder = write(planned, prefix)
     click.echo(f"{planned.name}: “{planned.title}” is in {folder}.")
     click.echo("In JupyterLab, choose it for a notebook: Kernel > Change Kernel.")
-    click.echo("On a node, a cell with `!coursekit doctor` says whether it has what the labs need.")
+    click.echo("On a node, run `!coursekit doctor` in a cell to check that the kernel has what the labs need.")

@@ -1,4 +1,4 @@
-"""`coursekit predict`: what a training will do on more nodes, from published speeds or from a speed of one's own."""
+"""`coursekit predict`: how a training run scales to more nodes, from published speeds or your own measurement."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,15 +28,15 @@ from coursekit.text import counted
 
 MILLISECONDS = 1000
 MINUTES_PER_HOUR = 60
-WIDEST = 1000  # characters of a table
-# What students train at a centre; the labs' own defaults are for laptops.
+WIDEST = 1000  # characters in a table
+# Typical training at a centre; the labs' own defaults are for laptops.
 DEFAULTS: dict[str, Any] = {
     "model": "ResNet50",
-    "batch_size": 0,  # that of the published speed
+    "batch_size": 0,  # the batch size of the published speed
     "global_batch_size": 0,
     "precision": "float32",
     "compression": "none",
-    "images_per_s": 0,  # of one GPU alone, measured there; 0 for the published speed
+    "images_per_s": 0,  # measured on one GPU of that kind; 0 for the published speed
 }
 TORCH_DEFAULTS: dict[str, Any] = {**DEFAULTS, "sharding": "ddp"}
 CHOICES = {
@@ -56,7 +56,7 @@ CHOICES = {
     type=(click.IntRange(min=1), click.FloatRange(min=0, min_open=True)),
     multiple=True,
     metavar="NODES IMAGES_PER_S",
-    help="Images/s of all GPUs of so many nodes, in a run of your own. May be repeated.",
+    help="Images/s of all GPUs on that many nodes, in your own run. May be repeated.",
 )
 @PARAMETERS
 def predict(  # noqa: PLR0913  # the options of the command
@@ -68,58 +68,58 @@ def predict(  # noqa: PLR0913  # the options of the command
     measured: tuple[tuple[int, float], ...],
     given: tuple[tuple[str, str], ...],
 ) -> None:
-    """Predict how fast the training of LAB runs on several nodes, and what it costs.
+    """Predict how fast the training in LAB runs on several nodes, and what it costs.
 
-    For each number of nodes, the table has the speed with its uncertainty, the parts of a training step, and the cost.
-    By default the network is ResNet50, at the speed that was published for the machine's GPU.
-    A batch that does not fit into the memory of that GPU is refused.
+    For each number of nodes, a table shows the speed with its uncertainty, the parts of a training step, and the cost.
+    By default, the network is ResNet50, at the speed published for the machine's GPU.
+    A batch that does not fit into the memory of that GPU is rejected.
 
-    Parameters: model, batch_size, global_batch_size (for strong scaling), precision, compression,
-    images_per_s, the speed of one GPU alone in a run of your own,
-    and for a lab with PyTorch sharding (ddp, zero or fsdp): gradients then travel as with Horovod, weights beside them.
-    With images_per_s, --measured makes the prediction for more nodes much better: docs/scaling.md tells by how much.
+    The parameters are model, batch_size, global_batch_size (for strong scaling), precision, compression,
+    and images_per_s, which is the speed of a single GPU in your own run.
+    PyTorch labs add sharding (ddp, zero or fsdp): gradients travel as with Horovod; zero and fsdp also send weights.
+    With images_per_s, --measured makes predictions for more nodes much better; docs/scaling.md says by how much.
     """
     root = find_root()
     chosen = select_labs(root, [lab])[0]
     name, is_torch = chosen.name, chosen.framework == TORCH
     if not is_torch and not {"model", "batch_size"} <= read_defaults(root / "labs" / name / f"{name}.ipynb").keys():
         raise CourseKitError(
-            f"{name} trains no network whose speed is known: predict lab 03 or 04.", "forecast.no-network"
+            f"{name} trains no network with a known speed: predict lab 03 or 04.", "forecast.no-network"
         )
     profile = load_site(root, site)
     values = read_values(dict(given), TORCH_DEFAULTS if is_torch else DEFAULTS)
     if measured and not values["images_per_s"]:
         raise CourseKitError(
-            "--measured is compared with one GPU alone in the same training: give -p images_per_s, too.",
+            "--measured is compared with a single GPU in the same training: give -p images_per_s, too.",
             "forecast.no-baseline",
         )
     plan = make_plan(profile, profile.partition(partition), values)
     rows = forecast(plan.training, plan.machine, _numbers(nodes), measured)
     last = rows[-1]
     table, console = _table(plan.title, rows), Console()
-    # No cell is cut where the terminal is narrower, or where there is none.
+    # No cell is cut off if the terminal is narrower, or if there is none.
     whole = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
     console.width = max(console.width, whole)
     console.print(table)
-    click.echo("A step: computing, waiting for the slowest rank, the gradients' way. An epoch: ImageNet.")
+    click.echo("A step: computing, waiting for the slowest rank, exchanging gradients. An epoch: ImageNet, once.")
     click.echo(f"Speed: {plan.speed_from}.")
     if is_torch:
         gb = [WAYS[values["sharding"]].held_gb(plan.training.network, num_ranks) for num_ranks in (1, last.num_ranks)]
         held = f"{gb[0]:.3g} GB on 1 GPU, {gb[1]:.3g} GB on each of {last.num_ranks}"
         click.echo(
-            f"Weights, gradients and Adam's state in FP32 with {values['sharding']}: {held}; activations on top."
+            f"Weights, gradients and Adam's state in FP32 with {values['sharding']}: {held}; activations come on top."
         )
     on_nodes = counted(last.num_nodes, "node")
     if last.num_nodes > 1 and all(num_nodes == 1 for num_nodes, _ in measured):
-        # Speeds within a node tell nothing of the links between nodes.
+        # Speeds within a node say nothing about the links between nodes.
         low, high = (speed / last.images_per_s for speed in (last.low, last.high))
         band = f"expect {low:.2f} to {high:.2f} times that speed"
-        click.echo(f"Beyond one node nothing is measured here: on {on_nodes}, {band}.")
+        click.echo(f"Beyond one node, nothing was measured here: on {on_nodes}, {band}.")
     click.echo(f"On {on_nodes}, a step is bound by {last.bound}.")
 
 
 class Plan(NamedTuple):
-    """A training on a machine, with what to say of where its speed is from."""
+    """A training run on a machine, its title in the table, and a sentence on the source of its speed."""
 
     title: str
     training: Training
@@ -128,14 +128,14 @@ class Plan(NamedTuple):
 
 
 def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS) -> dict[str, Any]:
-    """Return parameters as they were typed, on top of the defaults.
+    """Return the defaults, overridden by the parameters that were typed.
 
     Raises:
-        CourseKitError: a parameter changes nothing about the speed, or its value is of another kind.
+        CourseKitError: a parameter does not affect the speed, or its value has the wrong type.
     """
     if unknown := texts.keys() - defaults.keys():
         raise CourseKitError(
-            f"-p: {min(unknown)} is not known to predictions: they know {', '.join(defaults)}.",
+            f"-p: predictions have no parameter {min(unknown)}: they have {', '.join(defaults)}.",
             "forecast.unknown-parameter",
         )
     values = {**defaults, **given_values(texts, defaults)}
@@ -148,19 +148,19 @@ def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS
 
 
 def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Plan:
-    """Return what is to be predicted, with parameters as `read_values` returns them.
+    """Return what to predict, from the parameters that `read_values` returned.
 
     Raises:
-        CourseKitError: a speed, a link or the network is not known; the sentence says what to give instead.
+        CourseKitError: a speed, a link or the network is not known; the message says what to give instead.
     """
     if not partition.has_gpus:
         raise CourseKitError(
-            f"{site.name} has no GPUs in its profile: predictions are for nodes with GPUs.", "forecast.no-gpus"
+            f"{site.name} has no GPUs in its profile: predictions need nodes with GPUs.", "forecast.no-gpus"
         )
     gpu = find_gpu(partition.gpu)
     if not partition.fabric_gbit_per_s:
         raise CourseKitError(
-            f"how much a node of {site.name} sends is not known: "
+            f"the bandwidth of a node of {site.name} is not known: "
             f"give fabric_gbit_per_s in slurm/sites/{site.name}.toml.",
             "forecast.no-fabric",
         )
@@ -169,13 +169,13 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
     batch_size, is_own = values["batch_size"] or speed.batch_size, bool(values["images_per_s"])
     need, gb = find_need(network.name, network.image_size, values["precision"]), gpu_gb(partition.gpu)
     largest_batch = need.largest_batch(gb) if need and gb else None
-    if largest_batch is not None and is_own:  # who has measured a batch knows that it fits
+    if largest_batch is not None and is_own:  # a batch that was measured does fit
         largest_batch = max(largest_batch, batch_size)
     speed_from = f"{speed.images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}"
     speed_from += f": {speed.source}" if speed.source else ""
     if batch_size != speed.batch_size or values["global_batch_size"]:
-        speed_from += ". For other batches, the same time for each image is assumed, which is kind to small ones"
-        speed_from += ", and nobody looked whether they fit into memory" if largest_batch is None else ""
+        speed_from += ". For other batches, the same time per image is assumed, which favours small ones"
+        speed_from += ", and whether they fit into memory was not checked" if largest_batch is None else ""
     traffic = WAYS[values.get("sharding", "ddp")].traffic
     settings = Settings(traffic=traffic, bytes_per_number=2 if values["compression"] == "fp16" else 4)
     noise = NOISE if is_own else NOISE_ELSEWHERE
@@ -191,18 +191,16 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
 
 
 def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
-    """Return the speed of one GPU that a user gave, or else a published one."""
+    """Return the speed of one GPU: the one that the user gave, or else a published one."""
     model, batch_size, precision = (values[name] for name in ("model", "batch_size", "precision"))
     if values["images_per_s"]:
         if not batch_size:
-            raise CourseKitError(
-                "images_per_s is the speed with a batch of some size: give batch_size, too.", "forecast.no-batch"
-            )
+            raise CourseKitError("images_per_s depends on the batch size: give batch_size, too.", "forecast.no-batch")
         return Speed(model, batch_size, values["images_per_s"], "as you gave it", source="")
     speed = find_speed(gpu, model, batch_size, precision)
     if not speed:
         raise CourseKitError(
-            f"nobody published how fast one {gpu_name} trains {model} in {precision}, as far as this course knows: "
+            f"this course knows no published speed at which one {gpu_name} trains {model} in {precision}: "
             "run the lab there on one GPU and give its speed with -p images_per_s.",
             "forecast.no-speed",
         )
@@ -210,17 +208,17 @@ def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return numbers of nodes from "1,2,4"."""
+    """Return the numbers of nodes in a text such as "1,2,4"."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) for part in parts):
         raise CourseKitError(
-            f"--nodes must be whole numbers above 0 with commas between them, not {text!r}.", "forecast.nodes"
+            f"--nodes must be whole numbers above 0 separated by commas, not {text!r}.", "forecast.nodes"
         )
     return sorted({int(part) for part in parts})
 
 
 def _table(title: str, rows: Sequence[Forecast]) -> Table:
-    """Return a row for each number of nodes; a step is the sum of computing, the slowest rank and the gradients."""
+    """Return the table, a row for each number of nodes; a step is shown as computing + waiting + exchanging."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("nodes", "GPUs", "images/s", "9 of 10", "efficiency", "step, ms", "epoch, min", "GPU h"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""`coursekit run`: build the labs, execute them with their solutions, report."""
+"""`coursekit run`: build the labs, execute their solutions, and report the results."""
 
 import sys
 from pathlib import Path
@@ -25,9 +25,9 @@ from coursekit.processes import StopSignals
 def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
     """Execute the solutions of the labs, and report points, time and memory.
 
-    Without LAB, all labs run, but those that need what is not installed.
+    Without LAB, all labs run except those whose requirements are not installed.
     On a cluster, `sbatch slurm/jobs/SITE/solutions.sbatch LAB` does this in a job.
-    Exit status: 0 when every lab ran and earned full points, 130 after Ctrl-C, else 1.
+    Exit status: 0 if every lab ran and earned full points, 130 after Ctrl-C, else 1.
     """
     root = find_root()
     left_out: list[str] = []

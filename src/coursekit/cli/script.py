@@ -1,4 +1,4 @@
-"""`coursekit script`: a lab's script with a student's own answers."""
+"""`coursekit script`: write a lab's training script with a student's own answers."""
 
 from pathlib import Path
 
@@ -23,14 +23,14 @@ from coursekit.paths import find_root
     help=f"File to write.  [default: {SCRIPT_NAME} beside the notebook]",
 )
 def script(lab: str, notebook: Path | None, output: Path | None) -> None:
-    """Turn your NOTEBOOK of LAB into a training script with your answers.
+    """Turn your NOTEBOOK for LAB into a training script with your answers.
 
     A launcher such as srun or horovodrun starts the script on many ranks.
     The script has an option for each parameter of the notebook.
-    By default NOTEBOOK is the one of the lab in the current folder, or else the one in labs/.
-    The command replaces a script that it generated before, unless somebody has edited it.
+    By default, NOTEBOOK is the lab's notebook in the current folder, or else the one in labs/.
+    The command replaces a script that it generated before, unless someone has edited it.
     """
-    # The shortest name: Jupyter's duplicates are called "-Copy1".
+    # The shortest name, because Jupyter adds "-Copy1" to the names of duplicates.
     path = notebook or min(Path().glob(f"{lab.zfill(2)}*.ipynb"), key=lambda path: len(path.name), default=None)
     if path is None:
         root = find_root()
@@ -41,7 +41,7 @@ def script(lab: str, notebook: Path | None, output: Path | None) -> None:
     former = kind_of(target)
     if target.exists() and not former:
         raise CourseKitError(
-            f"{target} was not made by coursekit, or somebody edited it: move it away.", "script.edited"
+            f"{target} was not made by coursekit, or someone has edited it: move it away.", "script.edited"
         )
     made = f"Made by `coursekit script {lab}` from {path.name}: change the notebook, then make it again."
     text = answered_script(content, path, made)

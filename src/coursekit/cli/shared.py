@@ -1,4 +1,4 @@
-"""What several commands share: a lab on the command line, options that are called alike, and a bar that counts."""
+"""What several commands share: the lab arguments, common options, and a progress bar."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STUDENTS = click.option(
     "--student", "students", metavar="ID", multiple=True, help="Only the student with this id. May be repeated."
 )
 LATE = click.option(
-    "--late", is_flag=True, help="Take the newest version even if it is late and an earlier one is not."
+    "--late", is_flag=True, help="Take the newest version, even if it is late and an earlier one was on time."
 )
 RANKS = click.option("--ranks", "num_ranks", type=int, metavar="N", help="Number of ranks, in labs that use ranks.")
 PARAMETERS = click.option(
@@ -52,13 +52,13 @@ PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [defau
 
 
 def print_notes(sentences: Iterable[object]) -> None:
-    """Print what an instructor should know, one sentence per line."""
+    """Print notes for the instructor, one sentence per line."""
     for sentence in sentences:
         print(printable(f"! {sentence}"))
 
 
 def counting_bar(console: Console, *further: ProgressColumn) -> Progress:
-    """Return a bar that says how many of how many are done, followed by these columns; it is gone at its end."""
+    """Return a progress bar with the counts done and total, then these columns; it disappears at the end."""
     from rich import progress  # `coursekit hand-in` needs none of it
 
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())

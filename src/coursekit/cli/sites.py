@@ -15,7 +15,7 @@ def sites(context: click.Context) -> None:
     """List the machines that have job scripts.
 
     Each machine has one file in slurm/sites/.
-    The command also checks all files: unknown and missing keys, and values that contradict each other.
+    The command also checks all these files for unknown keys, missing keys, and values that contradict each other.
     """
     if context.invoked_subcommand is None:
         show_list(Console(), load_sites(find_root()))
@@ -26,8 +26,8 @@ def sites(context: click.Context) -> None:
 def show(name: str) -> None:
     """Show how to use the machine NAME, and what jobs cost there.
 
-    The output has access, costs, partitions, software, storage and JupyterLab.
-    At its end stands what is not confirmed, each with the command on the machine that confirms it.
+    The output covers access, costs, partitions, software, storage and JupyterLab.
+    It ends with the facts that are not confirmed, each with the command that settles it on the machine.
     """
     root = find_root()
     site = load_site(root, name)

@@ -13,8 +13,8 @@ from coursekit.paths import find_root
 def students_copy(folder: Path) -> None:
     """Write the folder DIR that you publish for students.
 
-    It gets the labs, the job scripts, the pages and the commands for students, without answers and hidden tests.
-    DIR does not exist yet, or holds only .git, or is an earlier copy, which is updated. Then commit and push it.
+    It gets the labs, the job scripts, and the students' pages and commands, but no answers or hidden tests.
+    DIR is a new folder, one that contains only .git, or an earlier copy, which is updated. Then commit and push it.
     """
     root = find_root()
     files = students_files(root)

@@ -18,11 +18,11 @@ from coursekit.slurm.jobs.submit import submit as submit_labs
     "num_nodes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of nodes, with all their GPUs, or as many as --ranks-per-node says.",
+    help="Number of nodes, with all their GPUs or with as many as --ranks-per-node says.",
 )
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks on each node, one GPU for each.")
+@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks on each node, one GPU per rank.")
 @PARTITION
-@click.option("--train", is_flag=True, help="Run the lab's training script, one rank per GPU, not the notebook.")
+@click.option("--train", is_flag=True, help="Run the lab's training script, one rank per GPU, instead of the notebook.")
 @PARAMETERS
 @click.option("--follow", is_flag=True, help="Follow the job until it ends. Ctrl-C does not stop the job.")
 def submit(  # noqa: PLR0913, PLR0917  # one for each option
@@ -35,15 +35,15 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
     given: tuple[tuple[str, str], ...],
     follow: bool,
 ) -> None:
-    """Submit your notebook of LAB as a Slurm job; of several labs, each as a job of its own.
+    """Submit your notebook for LAB as a Slurm job; several labs become separate jobs.
 
-    The command checks that your answers are there, of all these labs before it submits any, then calls sbatch.
-    Without further options it submits the script in slurm/jobs/SITE/ unchanged.
-    A notebook gets the smallest part of the machine that has 2 ranks; a training gets whole nodes.
+    The command first checks that no answer is missing in any of these labs, then calls sbatch.
+    Without further options, it submits the script in slurm/jobs/SITE/ unchanged.
+    A notebook gets the smallest part of the machine that can run 2 ranks; a training script gets whole nodes.
     The first lines of the script say what the job costs, and so does `coursekit sites show SITE`.
     """
     if len(labs) > 1 and (follow or given):
-        raise click.UsageError("-p and --follow need a single LAB; `coursekit jobs` shows how all jobs go.")
+        raise click.UsageError("-p and --follow need a single LAB; `coursekit jobs` shows the state of all jobs.")
     with log_to(find_root() / JOBS_FOLDER / f"submit-{time_stamp()}.log"):
         *_, last = submit_labs(
             *(labs, site),

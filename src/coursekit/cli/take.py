@@ -22,15 +22,15 @@ from coursekit.times import shown
 def take(source: Path, folder: Path | None, *, late: bool) -> None:
     """Import hand-ins that came by e-mail or through a learning platform.
 
-    DIR is the folder with the downloaded files, or one of them.
-    They may have any name, and there may be a folder for each student.
-    The command imports the files of `coursekit hand-in`, plain notebooks, and what is in zips, such as all submissions
-    that Moodle, Canvas or Blackboard let you download at once.
-    A student's id in the path of a file, or what the platform wrote there, says whose it is.
-    Every version is kept, and a file that was imported before changes nothing.
-    Each is listed with the time at which it claims to have been packed, and with the time of the file itself.
-    A time in the future or long before the course does not count, and the list says which one does.
-    Exit status: 1 when a file was not imported.
+    DIR is the folder with the downloaded files, or one of these files.
+    The files may have any names, and there may be a folder for each student.
+    The command imports files from `coursekit hand-in`, plain notebooks, and zip archives that contain them, such as the
+    download of all submissions from Moodle, Canvas or Blackboard.
+    It finds the student by the id in the path of a file, or by what the platform wrote there.
+    Every version is kept; importing a file again changes nothing.
+    Each file is listed with the time at which it claims to have been packed, and with its own modification time.
+    A time in the future or long before the course does not count; the list then says which time counts.
+    Exit status: 1 if a file was not imported.
     """
     course = find_course(find_root(), folder)
     try:
@@ -38,7 +38,7 @@ def take(source: Path, folder: Path | None, *, late: bool) -> None:
     except OSError as error:
         where, why = error.filename or course.folder, error.strerror or type(error).__name__
         raise CourseKitError(
-            f"{where}: {why}: fix that, and call again; what was imported until then is kept.", "import.stopped"
+            f"{where}: {why}: fix that, then run the command again; files imported so far are kept.", "import.stopped"
         ) from None
     for one in imported:
         packed = f"packed {shown(one.packed)}, " if one.packed else ""

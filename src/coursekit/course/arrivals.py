@@ -1,8 +1,8 @@
-"""What comes into the exchange: whose folders these are, which have arrived, and when they were handed in.
+"""What comes into the exchange: whose each folder is, whether it has arrived, and when it was handed in.
 
-nbgrader copies a hand-in file by file, and writes the time and the secret last; other programs have an order of their
-own. A folder with both and a whole notebook has arrived, any other one when it no longer changes.
-What changes after that becomes another version: only contents are compared, so no clock or file system decides.
+nbgrader copies a hand-in file by file, and writes the time and the secret last; other programs use another order.
+A folder with both and a complete notebook has arrived; any other folder has arrived once it stops changing.
+A later change becomes another version: only contents are compared, so no clock or file system decides.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ from coursekit.grading.verdict import Flag
 from coursekit.labs.notebook import DamagedNotebookError, parse
 from coursekit.times import shown, utc
 
-# <student>+<lab>+<time>+<random>, as nbgrader's submit names it.
+# <student>+<lab>+<time>+<random>, as nbgrader's submit names a folder.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
 UNFINISHED = ".arriving.json"
 STILL = "still arriving"
-# For how long a folder must not change, by this machine's clock: as between two looks of `grade --watch`; where only
-# little can be missing, as between the two looks of a call, which are `PAUSE_S` apart.
+# How long a folder must stay unchanged by this machine's clock: the time between two looks of `grade --watch`; or, if
+# only little can be missing, less than the time between the two looks of a call, which are `PAUSE_S` apart.
 QUIET_S, SHORTLY_S, PAUSE_S = 20.0, 1.0, 1.5
-LONG_AGO_S = 300  # by the file system's clock, which may differ: what has not changed since then has arrived
-_kept: dict[Path, Stamp] = {}  # folders that were kept as they are, so that `grade --watch` does not read them again
+LONG_AGO_S = 300  # by the file system's clock, which may differ: a folder that has not changed since then has arrived
+_kept: dict[Path, Stamp] = {}  # folders already kept in this state, so that `grade --watch` does not read them again
 
 
 def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
     """Return the folders of each student in the exchange, and a message for each folder that is not a hand-in."""
     if faults := [fault for fault in course.faults_of_exchange() if fault.code == "exchange.other-owner"]:
         raise CourseKitError(
-            f"{faults[0].words}: what is there was not released by this course; look for the course's own folder, "
+            f"{faults[0].words}: this course did not release what is there; look for the course's own folder, "
             "which another account may have moved, and put it back.",
             faults[0].code,
         )
@@ -80,9 +80,9 @@ def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> 
 def take_arrivals(
     course: Course, lab: str, arrived: Mapping[str, Sequence[Path]], due: Mapping[str, datetime | None]
 ) -> list[str]:
-    """Keep what has arrived; return one message about all that has not, and one for each folder that cannot be read.
+    """Keep the folders that have arrived; return one message about all others, and one for each unreadable folder.
 
-    A second look takes what was complete a moment later.
+    A second look takes folders that were complete a moment later.
     """
     arriving = _Arriving(course.folder / "hand-ins" / lab / UNFINISHED)
     owners = {path: student for student, paths in arrived.items() for path in paths}
@@ -96,20 +96,20 @@ def take_arrivals(
     arriving.save(whose)
     sentences = [f"{owners[path]}, {lab}: not collected, {why}" for path, why in said.items() if why not in {"", STILL}]
     if whose:
-        again = "collect again in half a minute, which takes them as they are then"
+        again = "collect again in half a minute to take them as they are then"
         sentences.append(f"{STILL}: {', '.join(sorted({*whose.values()}))}; {again}")
     return sentences
 
 
 class _Arriving:
-    """Since when the folders that have not arrived are as they are now, remembered from call to call."""
+    """How long folders that have not arrived have been unchanged, remembered from call to call."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._since: dict[str, tuple[str, float]] = json.loads(path.read_bytes()) if path.is_file() else {}
 
     def unchanged_s(self, name: str, mark: str) -> float:
-        """Return for how long a folder has had this content; 0 for a new one, or if a clock was set back."""
+        """Return how long a folder has had this content; 0 if it is new, or if a clock was set back."""
         now = time.time()
         known, since = self._since.get(name, (mark, now))
         since = since if known == mark and since <= now else now
@@ -126,7 +126,7 @@ class _Arriving:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder of the exchange as it was read; its times are the file system's, the newest of all that is in it."""
+    """A folder of the exchange as it was read; its times are the newest file system times of everything in it."""
 
     path: Path
     contents: Contents
@@ -142,12 +142,12 @@ class _Folder:
 
     @property
     def claimed(self) -> datetime | None:
-        """When it was handed in, by its name."""
+        """When it was handed in, according to its name."""
         found = INBOUND.fullmatch(self.path.name)
         return parse_moment(found["time"]) if found else None
 
 
-def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
+def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
     course: Course, lab: str, student: str, path: Path, due: datetime | None, arriving: _Arriving
 ) -> str:
     """Keep a folder as a version if it has arrived and this content is new; else return why not, in a few words."""
@@ -156,7 +156,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
         if stamp == _kept.get(path) and course.hand_ins(lab, student).is_dir():
             return ""
         folder = _Folder.read(path)
-    except OSError as error:  # it has vanished, or is not the instructor's to read before nbgrader's last step
+    except OSError as error:  # it has vanished, or the instructor may not read it before nbgrader's last step
         return f"it cannot be read ({error.strerror}): the next call tries again"
     except RefusedFileError as error:
         return f"{error}"
@@ -174,7 +174,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     quiet_s = _quiet_s(missing, is_whole=_is_whole(files.get(f"{lab}{NOTEBOOK}", b"")))
     if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < LONG_AGO_S:
         return STILL
-    # What had come with all that nbgrader writes was changed by its owner.
+    # If the folder had come with everything that nbgrader writes, its owner has changed it since.
     timestamp, flags = _time_of(folder, due, was_whole=not all(version.notes for version in own))
     notes = (f"it came without {' and '.join(missing)}: taken as it is",) if missing else ()
     keep(contents, path.name, timestamp, (*flags, *_owner_flags(course, student, path)), into, notes)
@@ -182,7 +182,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known of a folder
 
 
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
-    """Return for how long a folder must not change before it counts, by the files of nbgrader that it lacks."""
+    """Return how long a folder must stay unchanged before it counts, given the files of nbgrader that it lacks."""
     if not missing and is_whole:
         return 0.0
     return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S
@@ -195,22 +195,22 @@ def _is_whole(notebook: bytes) -> bool:
 
 
 def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a folder of the exchange counts as handed in, and a flag for what contradicts its name.
+    """Return when a folder of the exchange counts as handed in, and a flag if something contradicts its name.
 
-    Students name that folder themselves, but not the time at which the file system last saw it change. With
-    `was_whole`, its content had been handed in before: what has changed after the due date is late.
+    Students choose that name, but not the time at which the file system last saw the folder change. With
+    `was_whole`, a complete version had already come in: if the folder changed after the due date, it is late.
     """
     claimed, changed = folder.claimed, folder.changed
     if claimed is None:
-        return changed, (Flag("time", f"The name {folder.path.name!a} tells no time: the file system's is taken."),)
+        return changed, (Flag("time", f"The name {folder.path.name!a} has no time: the file system's time counts."),)
     if late_s(claimed, due) or not late_s(changed, due):
         return claimed, ()
-    text = f"It claims to be in time, of {shown(claimed)}; it was written at {shown(changed)}."
+    text = f"It claims to be on time, at {shown(claimed)}, but was written at {shown(changed)}."
     return changed if was_whole else claimed, (Flag("time", text),)
 
 
 def _owner_flags(course: Course, student: str, path: Path) -> list[Flag]:
-    """Return a flag for a folder that belongs to another account than the student's."""
+    """Return a flag if a folder belongs to an account other than the student's."""
     if not course.config.get("ExchangeCollect", {}).get("check_owner", True):
         return []
     uid = path.lstat().st_uid

@@ -1,4 +1,4 @@
-"""Collect what students handed in: every version is kept, and the best one goes to where nbgrader grades."""
+"""Collect what students handed in: every version is kept, and the best one goes where nbgrader grades it."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Collected:
 
     Attributes:
         changed: Whether another version is graded now.
-        lines: What there is to say, one sentence each.
+        lines: What an instructor should know, one sentence each.
     """
 
     student: str
@@ -37,10 +37,10 @@ class Collected:
 def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Collected], list[str]]:
     """Collect one lab.
 
-    The newest version that can be graded is taken; a late one only if there is none in time, or with `late`.
+    The newest version that can be graded is taken; a late one only if none was on time, or with `late`.
 
     Returns:
-        One entry per student, sorted, and one sentence for each thing in the exchange that belongs to nobody.
+        One entry per student, sorted, and one sentence for each thing that was not collected or looks wrong.
     """
     with course.gradebook() as gradebook:
         roster = {student.id for student in course.students(gradebook)}
@@ -49,7 +49,7 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     strays += _take_over(course, lab, canonical)
     kept = {path.name for path in (course.folder / "hand-ins" / lab).glob("[!.]*") if read_versions(path)}
     strays += [
-        f"{name}, {lab}: kept under another spelling of {canonical(name)}: move what is in hand-ins/{lab}/{name} there"
+        f"{name}, {lab}: kept under another spelling of {canonical(name)}: move all of hand-ins/{lab}/{name} there"
         for name in sorted(kept)
         if canonical(name) != name
     ]
@@ -58,11 +58,11 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
     strays += take_arrivals(course, lab, arrived, due)
     collected, refused = _select_all(course, lab, due, late=late)
     strangers = sorted({entry.student for entry in collected} - roster)
-    return collected, [*strays, *refused, *(f"{name} is not on the roster, and handed in {lab}" for name in strangers)]
+    return collected, [*strays, *refused, *(f"{name} is not on the roster, but handed in {lab}" for name in strangers)]
 
 
 def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> list[str]:
-    """Keep what nbgrader's own collect, which names folders as accounts are spelled, put under another spelling."""
+    """Keep folders that nbgrader's own collect, which spells names like the accounts, put under another spelling."""
     strays = []
     for name in course.students_in("submitted", lab):
         if (student := canonical(name)) != name:
@@ -78,7 +78,7 @@ def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> lis
 def _select_all(
     course: Course, lab: str, due: Mapping[str, datetime | None], *, late: bool
 ) -> tuple[list[Collected], list[str]]:
-    """Select the version of each student of whom there is any, and say whose could not be read."""
+    """Select a version for each student who has one; also return a sentence per student whose files were refused."""
     collected, refused = [], []
     for student in sorted(due):
         if course.submitted(lab, student).is_dir() or read_versions(course.hand_ins(lab, student)):
@@ -90,10 +90,10 @@ def _select_all(
 
 
 def select_version(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
-    """Let the best of all versions that were kept, however they came in, be the one that is graded.
+    """Choose the best of all versions that were kept, however they came in, for grading.
 
-    A version of the student was kept, or lies where nbgrader grades; `due` is as `due_of` knows it.
-    With `late` the newest is taken even if it is late.
+    At least one version must have been kept, or be where nbgrader grades; `due` is the date that `due_of` returns.
+    With `late`, the newest version is taken even if it is late.
     """
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
@@ -107,7 +107,7 @@ def select_version(course: Course, lab: str, student: str, due: datetime | None,
 
 
 def _without_earlier_looks(looked_at: Sequence[tuple[Version, Submission]]) -> list[tuple[Version, Submission]]:
-    """Return of each folder that came in, as it was at one time or another, what can be graded and was kept last."""
+    """Return for each folder that came in, and each of its times, the version kept last, if possible a gradable one."""
     latest: dict[tuple[str, datetime], tuple[Version, Submission]] = {}
     for version, submission in looked_at:
         place = (version.received, version.timestamp)
@@ -126,22 +126,22 @@ def _choose(
     taken = chosen[0].timestamp
     lines = [*chosen[0].notes]
     if len(versions) > 1:
-        lines.append(f"{len(versions)} versions were handed in; the one of {shown(taken)} is graded")
+        lines.append(f"{len(versions)} versions were handed in; the one from {shown(taken)} is graded")
     for version, submission in versions[versions.index(chosen) + 1 :]:
         why = (
             "is late"
             if submission.notebook
             else "cannot be graded" + "".join(f" ({note})" for note in submission.notes[:1])
         )
-        done = "not graded" if version.refused else "kept, not graded"  # what was refused is in the exchange alone
-        lines.append(f"the later one of {shown(version.timestamp)} {why}: {done}")
+        done = "not graded" if version.refused else "kept, not graded"  # refused files are only in the exchange
+        lines.append(f"the later one from {shown(version.timestamp)} {why}: {done}")
     if late_s(taken, due):
         lines.append(f"late by {duration(late_s(taken, due))}")
     return chosen, lines
 
 
 def _keep_submitted(submitted: Path, folder: Path) -> None:
-    """Keep the folder that nbgrader grades as a version, if somebody else put it there."""
+    """Keep a version of the folder that nbgrader grades, if something else put it there."""
     if not submitted.is_dir() or submitted.is_symlink():
         return
     if mark_of(submitted) not in {version.mark for version in read_versions(folder)}:

@@ -1,6 +1,6 @@
-"""Grades as the tables that learning platforms import.
+"""Grades as tables that learning platforms import.
 
-What they read, as their manuals say it:
+According to the platforms' manuals:
 Moodle maps columns by their headers, students by e-mail address or ID number (docs.moodle.org, "Grade import");
 Canvas wants Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its guides).
 """
@@ -17,7 +17,7 @@ from coursekit.course.roster import Student
 from coursekit.course.status.points import read_points
 from coursekit.errors import CourseKitError
 
-FORMULA = ("=", "+", "-", "@")  # what a formula begins with, in one spreadsheet or another
+FORMULA = ("=", "+", "-", "@")  # characters that begin a formula in some spreadsheets
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Grades(Student):
     """A student with points.
 
     Attributes:
-        points: Lab to points without the late penalty; a lab that was not handed in is not in it.
-        num_waiting: Hand-ins with cells that still wait for a person's points.
+        points: Lab to points, after the late penalty; labs that were not handed in are missing.
+        num_waiting: Number of hand-ins with cells that still wait for manual points.
     """
 
     points: Mapping[str, float] = field(default_factory=dict)
@@ -35,10 +35,10 @@ class Grades(Student):
 
 @dataclass(frozen=True)
 class GradeTable:
-    """All grades of a course: lab to its maximum, and the students of the class by name.
+    """All grades of a course: the maximum of each lab, and the students of the class, sorted by name.
 
     Attributes:
-        left_out: Ids of those who are in the gradebook and not on the roster.
+        left_out: Ids of students who are in the gradebook but not on the roster.
     """
 
     max_points: Mapping[str, float]
@@ -47,16 +47,16 @@ class GradeTable:
 
 
 def read_grades(course: Course) -> GradeTable:
-    """Read the points of everybody from the gradebook; labs that were never released are left out.
+    """Read all students' points from the gradebook; labs that were never released are left out.
 
     Raises:
-        CourseKitError: none was.
+        CourseKitError: no lab was released.
     """
     points = read_points(course)
     maxima = {lab: most for lab, cells in sorted(points.max_points.items()) if (most := sum(cells.values()))}
     if not maxima:
         raise CourseKitError(
-            "no lab was released yet, so nobody has points: run `coursekit course release`.", "labs.none-released"
+            "no lab has been released yet, so nobody has points: run `coursekit course release`.", "labs.none-released"
         )
     students = []
     for student in sorted(points.roster, key=lambda one: (one.last_name, one.first_name, one.id)):
@@ -69,7 +69,7 @@ def read_grades(course: Course) -> GradeTable:
 
 
 def plain(table: GradeTable) -> str:
-    """Return a table for spreadsheets, with a sum and what still waits for manual points."""
+    """Return CSV for spreadsheets, with each student's total and number of hand-ins that wait for manual points."""
     columns = ("id", "last_name", "first_name", "email", "lms_user_id")
     rows = [
         [*attrgetter(*columns)(one), *_points(one, table), _number(sum(one.points.values())), one.num_waiting]
@@ -79,7 +79,7 @@ def plain(table: GradeTable) -> str:
 
 
 def moodle(table: GradeTable) -> str:
-    """Return what Moodle's "Import grades from CSV" maps by its headers."""
+    """Return CSV for Moodle's "Import grades from CSV", which maps columns by their headers."""
     header = ["First name", "Last name", "Username", "ID number", "Email address", *table.max_points]
     rows = [
         [one.first_name, one.last_name, one.id, one.lms_user_id, one.email, *_points(one, table)]
@@ -89,7 +89,7 @@ def moodle(table: GradeTable) -> str:
 
 
 def canvas(table: GradeTable) -> str:
-    """Return what Canvas's gradebook imports; the second line holds the maxima."""
+    """Return CSV for Canvas's gradebook; the second line holds the maximum points."""
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *table.max_points]
     maxima = ["    Points Possible", "", "", "", "", *map(_number, table.max_points.values())]
     rows = []
@@ -118,6 +118,6 @@ def to_csv(rows: Sequence[Sequence[object]]) -> str:
 
 
 def _harmless(value: object) -> str:
-    """Return a value as text that no spreadsheet takes for a formula; a gradebook may hold names of any kind."""
+    """Return a value as text that no spreadsheet takes for a formula: a gradebook may hold any name."""
     text = "".join(one for one in str(value) if unicodedata.category(one) != "Cc")
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,4 +1,4 @@
-"""Students' answers as plain files, for a program that compares them; what it finds is for a person to judge."""
+"""Students' answers as plain files, for a program that compares them; a person has to judge what it finds."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ ANSWERS = "answers"
 
 
 def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
-    """Write `answers/<lab>/<student>.py` for all who handed in, and `answers/given/<lab>/` with what all were given.
+    """Write `answers/<lab>/<student>.py` for each hand-in, and `answers/given/<lab>/` with what all were given.
 
-    That is the released notebook, and the solution: students can unfold it, and right answers to short questions are
-    alike. Of a team the hand-in that counts is written.
+    That is the released notebook and the solution: students can unfold it, and right answers to short questions are
+    alike. For a team, only the hand-in that counts is written.
 
     Returns:
         The folder with the answers, and how many files are in it.

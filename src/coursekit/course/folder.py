@@ -1,4 +1,4 @@
-"""The course folder: where things lie in it, when its labs are due, its gradebook, and nbgrader's interface to it."""
+"""The course folder: where things are in it, when its labs are due, its gradebook, and nbgrader's interface to it."""
 
 import os
 from collections import defaultdict
@@ -36,7 +36,7 @@ class Course:
     config: Any = field(hash=False, compare=False, repr=False)
 
     def released(self, lab: str) -> NotebookNode:
-        """Return a lab as students got it, not to be changed: from the course's release, else from labs/."""
+        """Return a lab as students got it, from the course's release, else from labs/; callers must not change it."""
         for folder in (self.folder / "release", self.root / "labs"):
             path = folder / lab / f"{lab}.ipynb"
             if path.is_file():
@@ -46,16 +46,16 @@ class Course:
         )
 
     def public(self, lab: str) -> tuple[str, ...]:
-        """Return the paths of all files that students got with a lab, within its folder."""
+        """Return the paths within a lab's folder of all files that students got with the lab."""
         folder = self.folder / "release" / lab
         return tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
     def submitted(self, lab: str, student: str) -> Path:
-        """Return nbgrader's folder of a hand-in that is to be graded."""
+        """Return nbgrader's folder for a hand-in that is to be graded."""
         return self.folder / "submitted" / student / lab
 
     def autograded(self, lab: str, student: str) -> Path:
-        """Return nbgrader's folder of a graded hand-in."""
+        """Return nbgrader's folder for a graded hand-in."""
         return self.folder / "autograded" / student / lab
 
     def hand_ins(self, lab: str, student: str) -> Path:
@@ -63,38 +63,38 @@ class Course:
         return self.folder / "hand-ins" / lab / student
 
     def students_in(self, step: str, path: str) -> set[str]:
-        """Return the students who have this path in their folder of one of nbgrader's steps, such as `submitted`."""
+        """Return the students who have this path in their folder for one of nbgrader's steps, such as `submitted`."""
         folder = self.folder / step
         return {found.relative_to(folder).parts[0] for found in folder.glob(f"[!.]*/{path}")}
 
     @property
     def inbound(self) -> Path:
-        """The exchange's folder of what students handed in."""
+        """The exchange's folder for hand-ins."""
         return self.folder / "exchange" / self.settings.name / "inbound"
 
     def faults_of_exchange(self) -> tuple[Cause, ...]:
-        """Return what lets other accounts replace the exchange of this course, or has done so."""
+        """Return the faults that let other accounts replace this course's exchange, or show that one did."""
         return tuple(faults_of_exchange(self.folder / "exchange", self.settings.name))
 
     def require_exchange(self) -> None:
-        """Refuse to go on without the exchange: nbgrader would make an empty one in its place.
+        """Raise an error if the exchange is missing: nbgrader would create an empty one in its place.
 
         Raises:
-            AwayError: it is not there.
+            AwayError: it is missing.
         """
         if not self.inbound.is_dir():
             raise AwayError(
-                f"there is no {self.inbound}: run `coursekit course release` if no lab was released yet; "
-                "else its file system is away, or somebody has moved the exchange.",
+                f"there is no {self.inbound}: run `coursekit course release` if no lab has been released yet; "
+                "otherwise, its file system is away, or somebody has moved the exchange.",
                 "exchange.missing",
             )
 
     def outbound(self, lab: str) -> Path:
-        """Return the exchange's folder of a released lab."""
+        """Return the exchange's folder for a released lab."""
         return self.folder / "exchange" / self.settings.name / "outbound" / lab
 
     def report(self, kind: str, now: datetime) -> Path:
-        """Return where a report for the instructor alone goes; its folder is made."""
+        """Return the path for a report that only the instructor may read; its folder is created."""
         folder = self.folder / REPORTS
         folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
         return folder / f"{kind}-{now:%Y-%m-%dT%H-%M-%S}.html"
@@ -105,16 +105,16 @@ class Course:
         return due_date(text, f"{SETTINGS} [due]: {lab}", self.settings.zone) if text else None
 
     def extension(self, lab: str, student: str) -> datetime | None:
-        """Return when a lab is due for this student alone, likewise; None if it is due as for all."""
+        """Return this student's extended due date for a lab, in the same form; None if there is no extension."""
         own = {username_key(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
         text = own.get(username_key(student))
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     def students(self, gradebook: Any) -> tuple[Student, ...]:
-        """Return the class: the students on the roster; without one, those in the gradebook and those who handed in.
+        """Return the class: the students on the roster; without a roster, those in the gradebook or who handed in.
 
         Raises:
-            CourseKitError: the roster is wrong, or spells an id in another way than the gradebook.
+            CourseKitError: the roster is wrong, or spells an id differently from the gradebook.
         """
         known = {student.id: Student(**columns_of(student)) for student in gradebook.students}
         if (path := self.folder / ROSTER).is_file():
@@ -125,7 +125,7 @@ class Course:
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:
-        """By id of each student who is in a team its members, as the roster has them."""
+        """The members of the team of each student who is in one, by student id, as in the roster."""
         path, teams = self.folder / ROSTER, defaultdict(list)
         for student in read_roster(path) if path.is_file() else ():
             teams[student.team].append(student.id)
@@ -139,7 +139,7 @@ class Course:
             CourseKitError: there is no driver for the database.
             AwayError: the database cannot be reached, or fails.
         """
-        # nbgrader takes a second to import, which a mistake in the arguments should not cost.
+        # Importing nbgrader takes a second, which a mistake in the arguments should not cost.
         from nbgrader.api import Gradebook
         from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -148,7 +148,7 @@ class Course:
         settings = self.config.CourseDirectory
         try:
             gradebook = Gradebook(settings.db_url, settings.course_id)
-        except (ModuleNotFoundError, OperationalError) as error:  # the driver of a server, or the server
+        except (ModuleNotFoundError, OperationalError) as error:  # a server or its driver is missing
             reason = str(error).partition("\n")[0]
             kind = AwayError if isinstance(error, OperationalError) else CourseKitError
             raise kind(
@@ -161,7 +161,7 @@ class Course:
                 yield gradebook
             except DBAPIError as error:
                 reason = str(error.orig).strip().partition("\n")[0]
-                after = "fix that, then run the command again: what was judged is kept"
+                after = "fix that, then run the command again; finished gradings are kept"
                 raise AwayError(f"the gradebook's database failed ({reason}): {after}.", "gradebook.failed") from None
 
     def api(self) -> Any:
@@ -174,7 +174,7 @@ class Course:
 
 @lru_cache
 def _read_notebook(path: Path, _: int) -> NotebookNode:
-    """Read a notebook once until it changes: each hand-in is held against it several times."""
+    """Read a notebook again only if it has changed: each hand-in is compared with it several times."""
     return nbformat.read(path, as_version=4)
 
 
@@ -186,7 +186,7 @@ def find_course(root: Path, folder: Path | None = None) -> Course:
     """
     folder = (folder or root / COURSE).resolve()
     if not (folder / SETTINGS).is_file():
-        how = "`coursekit course init` makes one, `--course DIR` names another"
+        how = "`coursekit course init` creates one, and `--course DIR` names another"
         raise CourseKitError(f"{folder} is not a course folder: {how}.", "course.no-folder")
     return Course(root, folder, read_settings(root, folder), _load_config(folder))
 
@@ -195,14 +195,14 @@ def read_settings(root: Path, folder: Path) -> Settings:
     """Read the settings of the course in `folder` for the labs of the checkout `root`.
 
     Raises:
-        CourseKitError: the file is missing or wrong, or has a date for what is no lab.
+        CourseKitError: the file is missing or wrong, or has a date for something that is not a lab.
     """
     settings = load_settings(folder)
     if named := {*settings.due, *settings.extensions}:
         labs = [lab.name for lab in find_labs(root)]
         if unknown := ", ".join(sorted(named.difference(labs))):
             raise CourseKitError(
-                f"{SETTINGS} names {unknown}, which is no lab; the labs are {', '.join(labs)}.", "settings.unknown-lab"
+                f"{SETTINGS} names {unknown}, which is not one of the labs: {', '.join(labs)}.", "settings.unknown-lab"
             )
     return settings
 
@@ -210,7 +210,7 @@ def read_settings(root: Path, folder: Path) -> Settings:
 def succeed(what: str, outcome: dict[str, Any]) -> None:
     """Turn a failure of nbgrader's interface into an error that shows the end of nbgrader's log.
 
-    It catches Ctrl-C, too, and goes on: here that is raised again.
+    nbgrader also catches Ctrl-C and continues; this function raises it again.
     """
     if outcome["success"]:
         return
@@ -238,9 +238,9 @@ def _load_config(folder: Path) -> Any:
 
 
 def due_of(course: Course, lab: str, student: str) -> datetime | None:
-    """Return when a student's lab is due, UTC without an offset: the latest date of all and of the team's extensions.
+    """Return when a lab is due for a student, UTC without an offset: the latest of its date and the team's extensions.
 
-    `course.toml` alone decides; the gradebook follows it (`course/follow_settings.py`).
+    Only `course.toml` decides; the gradebook follows it (`course/follow_settings.py`).
     """
     team = course.teams.get(student, (student,))
     dates = (course.due(lab), *(course.extension(lab, one) for one in team))

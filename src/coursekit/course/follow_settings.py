@@ -1,4 +1,4 @@
-"""The gradebook follows `course.toml` and `roster.csv`; differences, which formgrader can make, are reported."""
+"""The gradebook follows `course.toml` and `roster.csv`; differences, which formgrader can create, are reported."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from coursekit.times import shown
 
 
 class Difference(NamedTuple):
-    """One value of the gradebook that differs from the file that counts; '' for none there."""
+    """One value in the gradebook that differs from the file that counts; '' if there is none in the file."""
 
     whose: str
     what: str
@@ -20,15 +20,15 @@ class Difference(NamedTuple):
     other: str
 
     def __str__(self) -> str:
-        value = f"is {self.counts}" if self.counts else "is none"
+        value = f"is {self.counts}" if self.counts else "is not set"
         return (
-            f"{self.whose}: the {self.what} {value} in {self.file}, which counts, and was {self.other} "
-            f"in nbgrader's gradebook: to keep that, write it into {self.file} [gradebook.differs]"
+            f"{self.whose}: the {self.what} {value} in {self.file}, which counts, but was {self.other} "
+            f"in nbgrader's gradebook; to keep that, write it into {self.file} [gradebook.differs]"
         )
 
 
 def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
-    """Yield where the gradebook differs from the course's files; a value that it only lacks is no difference."""
+    """Yield the differences between the gradebook and the course's files, except values that the gradebook lacks."""
     for assignment in gradebook.assignments:
         due = course.due(assignment.name)
         if assignment.duedate and assignment.duedate != due:
@@ -44,7 +44,7 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
 
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Give the gradebook the labs, due dates and students of the course, and return where it differed."""
+    """Write the course's labs, due dates and students into the gradebook, and return where it differed before."""
     from nbgrader.api import Student  # heavy
 
     with course.gradebook() as gradebook:
@@ -57,5 +57,5 @@ def follow(course: Course) -> tuple[Difference, ...]:
             for name in COLUMNS[1:]:
                 setattr(entry, name, getattr(student, name) or None)
             gradebook.db.add(entry)
-        gradebook.db.commit()  # once: nbgrader's own functions do for each student
+        gradebook.db.commit()  # once: nbgrader's own functions commit for each student
     return found

@@ -1,10 +1,10 @@
-"""Grade submissions: judge each one or find its earlier verdict, and record that.
+"""Grade submissions: judge each one, or find its earlier verdict, and record the verdict.
 
-A verdict is saved at once, under the digest of all that it depends on, and then recorded in the gradebook.
-After a kill, a second call takes the saved verdicts and records the rest; recording twice changes nothing.
+A verdict is saved at once, under the digest of everything that it depends on, and then recorded in the gradebook.
+If a call is killed, a second one uses the saved verdicts and records the rest; recording twice changes nothing.
 
-Where to look: `cli/grading_call.py` calls `load_submissions` and hands `judge_all` of `grading/judge/pool.py` and
-`record` of `record.py` to `grade_all`. Points that are taken off for lateness are in `late_penalty.py`.
+Where to look: `cli/grading_call.py` calls `load_submissions`, and passes `judge_all` of `grading/judge/pool.py` and
+`record` of `record.py` to `grade_all`. `late_penalty.py` computes the points that lateness costs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.waiting import AwayError
 
 VERDICTS = "verdicts"
-# Does something with the points of a submission, and returns which of them moved.
+# Takes the points of a submission, for example to record them, and returns which of them moved.
 Recorder = Callable[[Course, Verdict, Submission], Moves]
 Judge = Callable[[Sequence[Submission]], Generator[Verdict, None, None]]
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
@@ -38,10 +38,10 @@ class Graded:
     """One submission and what became of it.
 
     Attributes:
-        verdict: what the judge decided, with all flags; with a fault when it needs another run;
-            without scores when there was nothing to grade.
+        verdict: what the judge decided, with all flags; it has a fault if the submission needs another run,
+            and no scores if there was nothing to grade.
         is_cached: whether it had been judged before.
-        moves: which points moved in the gradebook, or would.
+        moves: which points moved in the gradebook, or would move.
     """
 
     submission: Submission
@@ -51,7 +51,7 @@ class Graded:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the report says of the submission."""
+        """What the report says about the submission."""
         return (*self.submission.notes, *self.submission.cells.notes)
 
     @property
@@ -63,7 +63,7 @@ class Graded:
 
     @property
     def how(self) -> str:
-        """Return how long it ran, or that it was judged before and how its points move now."""
+        """How long it ran, or that it was judged before and how its points move now."""
         if not self.is_cached:
             return f"{self.verdict.seconds:.1f} s"
         if self.moves.is_first or not self.moves.points:
@@ -74,9 +74,9 @@ class Graded:
 def load_submissions(
     course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
 ) -> list[Submission]:
-    """Read the submissions of these labs, of these students or of all, each with its key.
+    """Read the submissions for these labs, from these students or from all, each with its key.
 
-    `sources` holds by lab its notebook with hidden tests; a verdict depends on the limits in the settings, too.
+    `sources` maps each lab to its notebook with hidden tests; a verdict also depends on the limits in the settings.
     """
     tests = {lab: source.read_bytes() for lab, source in sources.items()}
     found = find_submissions(course, sources, students)
@@ -84,20 +84,20 @@ def load_submissions(
 
 
 class ArrayTask(NamedTuple):
-    """One task of a Slurm job array, which judges a share of the class and records nothing; all others do both.
+    """One task of a Slurm job array, which judges its share of the class and records nothing; all other calls do both.
 
-    A gradebook in a file has one writer: when all tasks have ended, a job without an array records their verdicts.
+    A gradebook in a file allows one writer: after all tasks have ended, a job without an array records the verdicts.
     """
 
-    number: int  # Slurm counts from any number
+    number: int  # Slurm may count from any number
     num_tasks: int  # 1 outside of an array
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> ArrayTask:
-        """Return the task in whose environment this is.
+        """Return the task that has this environment.
 
         Raises:
-            CourseKitError: The array's numbers have gaps, so that some shares would have no task.
+            CourseKitError: The array's numbers have gaps, so some shares would have no task.
         """
         names = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT")
         if names[0] not in environ:
@@ -105,19 +105,19 @@ class ArrayTask(NamedTuple):
         number, first, last, num_tasks = (int(environ[name]) for name in names)
         if last - first + 1 != num_tasks:
             raise CourseKitError(
-                f"the array's tasks have gaps in their numbers: submit it with --array=1-{num_tasks}.", "array.gaps"
+                f"the task numbers of the array have gaps: submit it with --array=1-{num_tasks}.", "array.gaps"
             )
         return cls(number, num_tasks)
 
     @property
     def is_of_array(self) -> bool:
-        """Whether others judge the rest, and a later job records."""
+        """Whether other tasks judge the rest, and a later job records."""
         return self.num_tasks > 1
 
     def share(self, submissions: Sequence[Submission]) -> list[Submission]:
-        """Return the submissions that this task judges, by the digest of what is judged: equal ones have one task.
+        """Return the submissions that this task judges, chosen by digest, so that equal ones go to the same task.
 
-        Example: of the tasks 1 to 4, the third judges those whose digest has the remainder 3 when divided by 4.
+        Example: of tasks 1 to 4, the third judges submissions whose digest leaves the remainder 3 when divided by 4.
         """
         return [one for one in submissions if int(one.key, 16) % self.num_tasks == self.number % self.num_tasks]
 
@@ -138,13 +138,13 @@ def grade_all(
     judge: Judge,
     recorder: Recorder = record,
 ) -> Generator[Graded, None, None]:
-    """Judge the submissions without a verdict in `known`, by their keys; save, record and yield each verdict.
+    """Judge the submissions whose keys have no verdict in `known`; save, record and yield each verdict.
 
-    Without an answer there is nothing to judge: as with nbgrader that is missing work, and not a 0.
-    `recorder` says what is done with the points.
+    A submission without answers is not judged: as in nbgrader, it is missing work, not a 0.
+    `recorder` decides what happens to the points.
 
     Raises:
-        CourseKitError: the gradebook or the disk is gone; what was judged until then is kept.
+        CourseKitError: the gradebook or the disk is gone; the verdicts so far are kept.
     """
     for name in (VERDICTS, "autograded"):
         remove_unfinished(course.folder / name)
@@ -191,6 +191,6 @@ def clear_failures(course: Course) -> Iterator[None]:
         reason = error.strerror or type(error).__name__
         raise AwayError(
             f"{course.folder} cannot be written ({reason}): "
-            "fix that, then run `coursekit grade` again: what was judged is kept.",
+            "fix that, then run `coursekit grade` again; finished gradings are kept.",
             "course.not-writable",
         ) from None

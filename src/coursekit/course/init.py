@@ -1,4 +1,4 @@
-"""Make a course folder, or add what one lacks, and change nothing that is there."""
+"""Create a course folder, or add what is missing in one, without changing what is there."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,12 +18,12 @@ from coursekit.text import first_few
 DEFAULT_NAME = "course"
 FOLDER_MODE = 0o711  # students pass through to the exchange
 TIMEZONE_UNKNOWN = '# timezone = "Europe/Prague"'
-STUDENT = "student"  # the folder that everybody may read: it says where the exchange is
+STUDENT = "student"  # the folder that everybody may read; it says where the exchange is
 PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
 class Made(NamedTuple):
-    """What `init` did: files that were not there, ids that the gradebook did not have, how many students there are now.
+    """What `init` did: the files it wrote, the ids that were new to the gradebook, and how many students there are now.
 
     `notes` has one sentence for each thing that an instructor should know.
     """
@@ -36,19 +36,19 @@ class Made(NamedTuple):
 
 
 def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, *, update: bool = False) -> Made:
-    """Make a course in `folder`, or add to it what it lacks.
+    """Create a course in `folder`, or add what is missing there.
 
-    Without nbgrader's course id `name`, the one there is kept, or the default taken.
-    `roster` is a CSV file with students to add, with `update` also with corrections of those on the course's own
-    roster; None takes that alone.
+    `name` is nbgrader's course id; if it is None, the course keeps its id, or gets the default.
+    `roster` is a CSV file with students to add and, with `update`, corrections for students who are already on the
+    course's own roster; if it is None, only that roster is used.
 
     Raises:
-        CourseKitError: anything is wrong; nothing is written before roster and settings are known to be right.
+        CourseKitError: anything is wrong; nothing is written before the roster and the settings have been checked.
     """
     check_name(name or DEFAULT_NAME, "--name")
     if (folder / SETTINGS).is_file() and (there := read_settings(root, folder).name) != (name or there):
         raise CourseKitError(
-            f"{folder / SETTINGS} says name = {there!r} and stays as it is: edit it there.", "settings.other-name"
+            f"{folder / SETTINGS} says name = {there!r}, and is not changed: edit it there.", "settings.other-name"
         )
     own = folder / ROSTER
     old = read_roster(own) if own.is_file() else ()
@@ -56,7 +56,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     listed = read_roster(roster, notes) if roster else ()
     known: set[str] = set()
     if (folder / SETTINGS).is_file() and (folder / CONFIG).is_file():
-        with find_course(root, folder).gradebook() as gradebook:  # knows also who handed in and was on no roster
+        with find_course(root, folder).gradebook() as gradebook:  # with students who handed in but are on no roster
             known = {student.id for student in gradebook.students}
     new_students(known, old)
     students, differences = merged(old, listed, known, update=update)
@@ -85,13 +85,13 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
 def _notes(
     old: Sequence[Student], listed: Sequence[Student], differences: Sequence[tuple[str, str, str, str]], *, update: bool
 ) -> Iterator[str]:
-    """Say how a list differs from the roster of before."""
+    """Yield a sentence for each difference between a list and the roster so far."""
     for student, name, here, there in differences:
         if update:
-            yield f"{student}: the {name} is now {there}, and was {here or 'none'}"
+            yield f"{student}: the {name} is now {there}; it was {here or 'none'}"
         else:
             stays = f"{student}: the {name} stays {here or 'none'}"
-            yield f"{stays}, and is {there} in the list: --update takes that over [roster.differs]"
+            yield f"{stays}, but is {there} in the list: use --update to take that over [roster.differs]"
     in_list = {username_key(one.id) for one in listed}
     if listed and (absent := [one.id for one in old if username_key(one.id) not in in_list]):
         whose = f"not in the list: {first_few(absent)}"
@@ -108,7 +108,7 @@ def _write_files(root: Path, folder: Path, name: str) -> list[str]:
         (folder / inner).mkdir(mode=PRIVATE_MODE, exist_ok=True)
     (folder / STUDENT).mkdir(mode=0o755, exist_ok=True)
     (folder / EXCHANGE).mkdir(exist_ok=True)
-    (folder / EXCHANGE).chmod(0o1777)  # nbgrader lets everybody write; only owners may move what is in it
+    (folder / EXCHANGE).chmod(0o1777)  # nbgrader lets everybody write; only owners may move their files
     resolved = folder.resolve()
     checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
     zone = machine_zone()

@@ -1,4 +1,4 @@
-"""What the gradebook keeps of a lab's cells, held against another version before that is released or graded by."""
+"""Compares the cells that the gradebook keeps for a lab with a new version, before it is released or used to grade."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,13 +13,13 @@ from coursekit.errors import CourseKitError
 from coursekit.labs.cells import cell_name, is_grade, is_solution
 from coursekit.text import first_few
 
-KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks of cells that it keeps
+KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks for cells that it keeps
 
 
 def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None:
-    """Refuse to release a notebook, as students get it, whose cells are not those that there are points for.
+    """Refuse to release a notebook (the students' version) whose cells differ from those that there are points for.
 
-    nbgrader would refuse it, too, after it has removed the release of before.
+    nbgrader would refuse it, too, but only after removing the earlier release.
     """
     with course.gradebook() as gradebook:
         kept = _with_points(gradebook, lab)
@@ -34,7 +34,7 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
         other = {name for old, new in pairs for name in {one.name for one in old} ^ set(map(cell_name, new))}
     if other:
         raise CourseKitError(
-            f"{lab} has points in the gradebook, and from then on nbgrader lets no cell be added, removed or renamed "
+            f"{lab} has points in the gradebook, so nbgrader no longer allows cells to be added, removed or renamed "
             f"({first_few(sorted(other))}): undo that, or release it as a lab with another name.",
             "lab.has-points",
         )
@@ -42,15 +42,15 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 
 @contextmanager
 def keeping_points(course: Course, lab: str) -> Iterator[None]:
-    """Let test cells keep their points within the block where there are points for them; grading takes new ones over.
+    """Keep the maximum points of graded test cells as they were before the block; grading takes over new ones.
 
-    So what a class has is never told beside a maximum that it was not graded by.
+    So a class's points are never shown next to a maximum that was not used to grade them.
     """
     with course.gradebook() as gradebook:
         before = {cell.name: cell.max_score for cell in _test_cells(_with_points(gradebook, lab))}
     try:
         yield
-    finally:  # nbgrader may fail after it has written the new ones
+    finally:  # nbgrader may fail after it has written new ones
         with course.gradebook() as gradebook:
             for cell in _test_cells(_with_points(gradebook, lab)):
                 cell.max_score = before.get(cell.name, cell.max_score)
@@ -73,9 +73,9 @@ def _test_cells(kept: Any) -> list[Any]:
 
 
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
-    """Refuse to grade by tests that the gradebook has no place for, and some students alone by other points.
+    """Refuse to grade tests that the gradebook has no place for, or to grade only some students by changed points.
 
-    `sources` holds by lab its notebook with hidden tests. Grading records them, and the most that they can be.
+    `sources` maps each lab to its notebook with hidden tests. Grading records points, and the maximum of each test.
     """
     with course.gradebook() as gradebook:
         kept = {
@@ -90,13 +90,13 @@ def refuse_other_points(course: Course, sources: Mapping[str, Path], students: C
         before, number = kept.get(lab, {}), lab[:2]
         if before and before.keys() != now.keys():
             raise CourseKitError(
-                f"{lab} has other graded cells than were released ({first_few(sorted(before.keys() ^ now.keys()))}): "
-                f"release it again, `coursekit course release {number} --force`, or undo that.",
+                f"{lab} has other graded cells than its release ({first_few(sorted(before.keys() ^ now.keys()))}): "
+                f"release it again with `coursekit course release {number} --force`, or undo the change.",
                 "lab.other-cells",
             )
         if students and (moved := [name for name in before if before[name] != now[name]]):
             raise CourseKitError(
-                f"the points of {first_few(moved)} in {lab} have changed: grade all hand-ins by them, "
-                f"`coursekit grade {number}`.",
+                f"the points of {first_few(moved)} in {lab} have changed: grade all hand-ins by the new points, "
+                f"with `coursekit grade {number}`.",
                 "lab.other-points",
             )

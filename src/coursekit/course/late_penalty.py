@@ -1,7 +1,7 @@
-"""What is late, by how many days, and what that costs: the grace, the calendar, and the terms of `course.toml`.
+"""Which hand-ins are late, by how many days, and what that costs: grace period, calendar, and `course.toml`'s rules.
 
-Where the numbers come from: a due date from `due_of` in `folder.py`, the time of a hand-in from `arrivals.py` (by mail:
-from `hand_in/import_.py`); `record.py` takes the penalty off.
+Where the numbers come from: due dates from `due_of` in `folder.py`, the times of hand-ins from `arrivals.py` (by mail:
+from `hand_in/import_.py`); `record.py` subtracts the penalty.
 """
 
 import re
@@ -11,21 +11,21 @@ from zoneinfo import ZoneInfo
 from coursekit.errors import CourseKitError
 
 LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
-GRACE_S = 300  # clocks differ, and handing in takes a while: nothing is late by less
-MAX_NUM_DAYS = 100  # each costs a percent or more, so later is not dearer; a submission may claim the year 9999
+GRACE_S = 300  # clocks differ, and handing in takes a while: a shorter delay is not late
+MAX_NUM_DAYS = 100  # each costs a percent or more, so more days cost no more; a submission may claim the year 9999
 
 
 def late_s(handed_in: datetime | None, due: datetime | None) -> float:
-    """Return by how many seconds a hand-in is late, 0 for one in time or within the grace."""
+    """Return how many seconds late a hand-in is; 0 if it is on time or within the grace period."""
     seconds = (handed_in - due).total_seconds() if handed_in and due else 0.0
     return seconds if seconds > GRACE_S else 0.0
 
 
 def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo | None) -> int:
-    """Return how many late days have begun when a lab is handed in, 0 in time or within the grace.
+    """Return how many late days have begun when a lab is handed in; 0 if it is on time or within the grace period.
 
-    Both times are UTC without an offset. The days are those of the zone's calendar: what was due at 18:00 is one day
-    late until 18:00 of the next day, which is 23 or 25 hours later where clocks change in between.
+    Both times are UTC without an offset. Days follow the zone's calendar: a lab that was due at 18:00 is one day late
+    until 18:00 the next day, which is 23 or 25 hours later if the clocks change in between.
     """
     if not handed_in or not due or (late := handed_in - due - timedelta(seconds=GRACE_S)) <= timedelta():
         return 0
@@ -38,23 +38,23 @@ def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo |
 
 
 def penalty(late_penalty: str, points: float, num_days: int) -> float:
-    """Return the points that a hand-in loses when so many late days have begun.
+    """Return the points that a hand-in loses once this number of late days has begun.
 
     Raises:
-        CourseKitError: `late_penalty` is not one that `course.toml` may have.
+        CourseKitError: `late_penalty` is none of the forms that `course.toml` may have.
     """
     if late_penalty == "none":
         return 0.0
     found = LATE_PENALTY.fullmatch(late_penalty)
     if not found:
         raise CourseKitError(
-            f'course.toml: late_penalty must be "none", or such as "10 % a day, at most 50 %", not {late_penalty!r}.',
+            f'course.toml: late_penalty must be "none", or like "10 % a day, at most 50 %", not {late_penalty!r}.',
             "penalty.not-understood",
         )
     return points * min(num_days * int(found[1]), int(found[2] or 100), 100) / 100
 
 
 def to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
-    """Return the UTC of what clocks show; the later one of what they show twice or, when they go forward, never."""
+    """Return a local time as UTC; the later one if clocks show it twice or, because they go forward, never."""
     times = [on_the_clock.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
     return max(times).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""nbgrader's configuration of a course: what `course/nbgrader_config.py` merges, so that its own commands agree."""
+"""nbgrader's configuration for a course, which `course/nbgrader_config.py` merges, so that its own commands agree."""
 
 import os
 import sysconfig
@@ -17,7 +17,7 @@ EXCHANGE = "exchange"
 PREPROCESSORS = "coursekit.course.preprocessors"
 
 TEMPLATE = '''\
-"""What nbgrader's own commands read in this folder; name and due dates stand in course.toml."""
+"""nbgrader's own commands read this file; the name and the due dates are in course.toml."""
 
 from pathlib import Path
 
@@ -26,9 +26,9 @@ from coursekit.course.nbgrader_config import course_config
 c = get_config()  # noqa: F821 - traitlets puts it here
 c.merge(course_config(Path(__file__).parent, root=Path({root!r})))
 
-# Settings of your own follow here, such as, where hand-ins do not come under their students' own accounts:
+# Add your own settings here. For example, if hand-ins do not come from the students' own accounts:
 # c.ExchangeCollect.check_owner = False
-# Grades on a server: `pip install 'coursekit[postgresql]'`, this line, then `coursekit course init` once more:
+# To keep grades on a server: `pip install 'coursekit[postgresql]'`, add this line, and `coursekit course init` again:
 # c.CourseDirectory.db_url = "postgresql+psycopg://user@host/database"
 '''
 
@@ -39,14 +39,14 @@ c = get_config()  # noqa: F821 - traitlets puts it here
 c.CourseDirectory.course_id = {name!r}
 c.Exchange.root = {exchange!r}
 
-# Validate: training takes longer than nbgrader's 30 s, output may come late, and what TensorFlow logs on stderr is not
-# a mistake.
+# Validate: training takes longer than nbgrader's 30 s, output may come late, and TensorFlow's log on stderr is not an
+# error.
 {validate}
 '''
 
 
 def student_config(name: str, exchange: Path) -> str:
-    """Return the text of the configuration that students' servers read; it needs nothing but nbgrader."""
+    """Return the text of the configuration that students' servers read; it needs only nbgrader."""
     settings = nbgrader_settings()
     validate = "\n".join(
         f"c.{part}.{name} = {value!r}"
@@ -59,7 +59,7 @@ def student_config(name: str, exchange: Path) -> str:
 def course_config(folder: Path, root: Path) -> Config:
     """Return the configuration of the course in `folder`.
 
-    `root` is the course checkout, whose `build/source` nbgrader releases from; relative to `folder` or absolute.
+    `root` is the course checkout, relative to `folder` or absolute; nbgrader releases from its `build/source`.
 
     Raises:
         CourseKitError: `course.toml` is wrong.
@@ -76,14 +76,14 @@ def course_config(folder: Path, root: Path) -> Config:
     config.CourseDirectory.source_directory = os.path.relpath((folder / root).resolve() / "build" / "source", folder)
     config.Exchange.root = str(folder / EXCHANGE)
 
-    # Stubs as in labs/, and a script that holds stubs instead of the solution's.
+    # Stubs as in labs/, and a script with stubs instead of the solution's script.
     config.ClearSolutions.code_stub = {"python": CODE_STUB}
     config.ClearSolutions.text_stub = TEXT_STUB
-    config.GenerateAssignment.preprocessors.append(f"{PREPROCESSORS}.ScriptWithStubs")  # to nbgrader's own
+    config.GenerateAssignment.preprocessors.append(f"{PREPROCESSORS}.ScriptWithStubs")  # after nbgrader's own
 
-    # What a student wrote into a text cell must not run in the browser of the grader, in formgrader and in pages.
+    # Code in a student's text cell must not run in the grader's browser, neither in formgrader nor in pages.
     config.SanitizeHTML.enabled = True
-    config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the hints of the labs fold
+    config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the labs' hints fold
     config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks", "nbconvert.preprocessors.sanitize.SanitizeHTML"]
     config.GenerateFeedback.preprocessors = [
         f"{PREPROCESSORS}.ShowToStudents",

@@ -1,4 +1,4 @@
-"""Steps for nbgrader: release a lab's script, show students a safe part of graded notebooks, disarm links."""
+"""Preprocessors for nbgrader: release a lab's script, show students a safe part of graded notebooks, disarm links."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from coursekit.labs.build.script import script_files
 
 SHOWN_TYPES = ("text/plain", "image/png")
 NOT_SHOWN = "# This cell cannot be shown."
-# Where Markdown's links and references lead; a browser reads entities, escapes and tabs out of a scheme.
+# Targets of Markdown's links and references; a browser decodes entities, escapes and tabs in a scheme.
 LINK = re.compile(r"(\]\(|\]:)(\s*)(<[^>\n]*>|[^\s)]*)")
 UNSAFE = re.compile(r"[:&\\\x00-\x20]")
 WEB = re.compile(r"<?(https?|mailto):[^\x00-\x20]*")
@@ -25,17 +25,17 @@ PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 
 
 class ScriptWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Release a lab's script with stubs: nbgrader has copied the solution's, which is next to the source."""
+    """Release a lab's script with stubs: nbgrader has copied the solution's script, which is next to the source."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Hand the script to the writer, which writes it over the copy."""
+        """Pass the script to the writer, which overwrites the copy."""
         scripts = script_files(nb, "release") if "coursekit" in nb.metadata else {}
         resources["outputs"] = {**(resources.get("outputs") or {}), **scripts}
         return nb, resources
 
 
 class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Leave in a graded notebook what its student may see: no hidden test, no page of somebody's making."""
+    """Keep only what a student may see of a graded notebook: no hidden tests, and no outputs that act as web pages."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Return the notebook without hidden tests and with plain outputs."""
@@ -53,12 +53,12 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
 
 
 class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Leave links of students to web pages and to places nearby; one to a script would run in a grader's browser."""
+    """Keep only students' links to web pages and nearby places; a link to a script would run in a grader's browser."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: ResourcesDict, _index: int
     ) -> tuple[NotebookNode, ResourcesDict]:
-        """Look at the text cells that students may edit."""
+        """Replace unsafe links in the text cells that students may edit."""
         if cell.cell_type == "markdown" and not is_locked(cell):
             pictures = cell.get("attachments", {})
             cell.source = LINK.sub(lambda link: f"{link[1]}{link[2]}{_safe(link[3], pictures)}", cell.source)
@@ -66,9 +66,9 @@ class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
 
 
 def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
-    """Return where a link leads if that is safe, a picture of the cell's as its content, and else the page's top.
+    """Return the target of a link if it is safe, or the content of a picture in the cell, or else the top of the page.
 
-    nbconvert gives no page at all where a picture that a text names is missing.
+    nbconvert produces no page at all if a picture that the text names is missing.
     """
     picture = pictures.get(unquote(target.removeprefix(ATTACHED))) if target.startswith(ATTACHED) else None
     for kind, content in (picture or {}).items():
@@ -88,7 +88,7 @@ def without_hidden_tests(source: str) -> str:
 
 
 def _plain(output: NotebookNode, *, only_error: bool) -> list[NotebookNode]:
-    """Return an output as text or image, or nothing; an error as its message alone, since frames show the test."""
+    """Return an output as text or image, or nothing; of an error only the message, because frames show the test."""
     if output.output_type == "error":
         line = f"{output.ename}: {output.evalue}".removesuffix(": ")
         return [new_output("error", ename=output.ename, evalue=output.evalue, traceback=[line])]

@@ -1,4 +1,4 @@
-"""Record a verdict: one transaction into nbgrader's gradebook, and the graded notebook for formgrader and feedback."""
+"""Record a verdict: one transaction in nbgrader's gradebook, and the graded notebook for formgrader and feedback."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +19,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import to_bytes
 from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 
-READABLE = 0o444  # as nbgrader leaves what it graded
+READABLE = 0o444  # as nbgrader leaves graded files
 NO_RESPONSE = "No response."  # nbgrader's words
 LATE = "late penalty"
 NUM_DECIMALS = 9  # of points: a sum of floats is not exact
@@ -27,10 +27,10 @@ NUM_DECIMALS = 9  # of points: a sum of floats is not exact
 
 @dataclass(frozen=True)
 class Moves:
-    """Which points of a submission a record moves in the gradebook.
+    """Which points of a submission move in the gradebook when its verdict is recorded.
 
     Attributes:
-        points: By cell, and for lateness, by how much, from 0 where there were none; only what moves.
+        points: The change for each cell and for lateness, from 0 if there were none; unchanged ones are left out.
         is_first: Whether nothing was graded before.
     """
 
@@ -39,11 +39,11 @@ class Moves:
 
 
 def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
-    """Record a verdict on a submission, and return which points moved, as `foresee` does; again it changes nothing.
+    """Record a verdict on a submission, and return which points moved, as `foresee` does; repeating it changes nothing.
 
-    The gradebook changes in one transaction or not at all, then the files are written, the notebook last;
-    a call that was cut short is completed by the next one.
-    Manual points stay; where there were any and other work is graded, the cell asks for another look, as in nbgrader.
+    The gradebook changes in one transaction or not at all; then the files are written, the notebook last.
+    If a call is cut short, the next one completes it.
+    Manual points stay; if there were any and other work is graded, the cell asks for another look, as in nbgrader.
     """
     notebook = graded_notebook(verdict, submission, course.released(verdict.lab))
     files = dict(submission.files)
@@ -73,7 +73,7 @@ def _record_points(
     answers = [cell for cell in graded.cells if is_solution(cell)]
     untouched = [cell for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)]
     comments = {cell_name(cell): NO_RESPONSE for cell in untouched}
-    # A person grades an answer in words, unless nothing was written: that is 0.
+    # A person grades an answer in words, unless nothing was written, which is 0.
     scores = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
     scores |= {score.grade_id: score.points for score in verdict.scores}
     with course.gradebook() as gradebook:
@@ -83,11 +83,11 @@ def _record_points(
         submission.timestamp = handed_in.timestamp
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
-        names = dict(cells.all())  # in one query: nbgrader's own objects take one for each
+        names = dict(cells.all())  # in one query: nbgrader's own objects need one for each
         before, is_first = _points(notebook, names), all(grade.auto_score is None for grade in notebook.grades)
         maxima = {score.grade_id: score.max_points for score in verdict.scores}
         for cell in session.query(GradeCell).filter(GradeCell.notebook_id == notebook.notebook_id):
-            cell.max_score = maxima.get(cell.name, cell.max_score)  # graded by other points, it is of these
+            cell.max_score = maxima.get(cell.name, cell.max_score)  # after grading by other points, these count
         for grade in notebook.grades:
             grade.auto_score = scores.get(names[grade.cell_id])
             if grade.manual_score is None:
@@ -97,7 +97,7 @@ def _record_points(
         for comment in notebook.comments:
             comment.auto_comment = comments.get(names[comment.cell_id])
         session.flush()
-        session.refresh(notebook)  # its score is a sum that the database makes
+        session.refresh(notebook)  # its score is a sum that the database computes
         due = due_of(course, verdict.lab, verdict.student)
         num_days = days_late(handed_in.timestamp, due, course.settings.zone)
         lost = penalty(course.settings.late_penalty, notebook.score, num_days)
@@ -109,7 +109,7 @@ def _record_points(
 
 
 def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
-    """Return what each cell of a submitted notebook counts, as nbgrader sums it up, and what lateness takes away."""
+    """Return the points of each cell of a submitted notebook, as nbgrader adds them, and those lost for lateness."""
     points = {LATE: -(notebook.late_submission_penalty or 0.0)}
     for grade in notebook.grades:
         given = grade.auto_score if grade.manual_score is None else grade.manual_score
@@ -118,7 +118,7 @@ def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
 
 
 def _submission(gradebook: Any, lab: str, student: str) -> Any:
-    """Return a student's submission, if need be one that is made within this transaction, with empty grades.
+    """Return a student's submission; if there is none, create it within this transaction, with empty grades.
 
     nbgrader's own `add_submission` would commit before there are points.
     """
@@ -144,7 +144,7 @@ def _submission(gradebook: Any, lab: str, student: str) -> Any:
 
 
 def graded_notebook(verdict: Verdict, submission: Submission, released: NotebookNode) -> NotebookNode:
-    """Return the notebook that formgrader and feedback show; `released`, as students got it, is not changed."""
+    """Return the notebook that formgrader and feedback show; `released`, the students' version, is not changed."""
     notebook, cells = deepcopy(released), submission.cells
     scores = {score.grade_id: score for score in verdict.scores}
     for cell in notebook.cells:
@@ -154,9 +154,9 @@ def graded_notebook(verdict: Verdict, submission: Submission, released: Notebook
                 cell.attachments = {name: dict(data) for name, data in pictures.items()}
         if cell_name(cell) in scores and cell.cell_type == "code":
             cell.outputs = _outputs(scores[cell_name(cell)])
-    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # each once: a verdict may hold them all
+    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # each once: a verdict may repeat them
     first = next((cell for cell in notebook.cells if is_grade(cell)), None)
-    if first is not None and flags:  # its metadata are where formgrader's notebook has them and no page shows them
+    if first is not None and flags:  # formgrader's notebook keeps its metadata, and no page shows them
         first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
     notebook.cells = _with_extra(notebook.cells, cells)
     return notebook
@@ -170,7 +170,7 @@ def _outputs(score: CellScore) -> list[NotebookNode]:
 
 
 def _with_extra(known: list[NotebookNode], cells: Cells) -> list[NotebookNode]:
-    """Return the cells with those that the student added at their places, for a person who grades."""
+    """Return the cells, including those that the student added, each in its place, for a person who grades."""
     after: dict[str, list[NotebookNode]] = {}
     for i, (name, source) in enumerate(cells.extra, 1):
         cell = new_code_cell(source, id=f"added-{i}", metadata={"coursekit": {"added": True}})

@@ -1,4 +1,4 @@
-"""Release labs and feedback: students find in the exchange what is in labs/, and a page for what was graded."""
+"""Release labs and feedback: in the exchange, students find the files of labs/, and a page for what was graded."""
 
 import hashlib
 import os
@@ -24,14 +24,14 @@ from coursekit.grading.submission.students_files import SKIPPED
 from coursekit.labs.build.build import build_sources, students_version
 from coursekit.labs.lab import Lab
 
-MADE_FROM = ".made-from"  # beside a page of feedback: a digest of what it shows
-FEW_PAGES = 10  # which one process makes in the time that others take to start
+MADE_FROM = ".made-from"  # next to a page of feedback: a digest of what it shows
+FEW_PAGES = 10  # one process makes these in the time that more processes take to start
 ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
 
 
 @dataclass(frozen=True)
 class Release:
-    """A lab that may be released: path to content of all that students get, and whether they find another version."""
+    """A lab ready for release: its files, path to content, and whether another version has been released."""
 
     course: Course
     lab: Lab
@@ -39,10 +39,10 @@ class Release:
     is_other: bool
 
     def give(self) -> str:
-        """Release it, and return what was done: "released", "released again", or "unchanged" for nothing."""
+        """Release it, and return what was done: "released", "released again", or "unchanged"."""
         name, api = self.lab.name, self.course.api()
         with keeping_points(self.course, name):
-            succeed(f"make the release of {name}", api.generate_assignment(name))
+            succeed(f"generate the release of {name}", api.generate_assignment(name))
         for path, data in self.files.items():
             write_file(self.course.folder / "release" / name / path, data, mode=0o644)
         if not self.is_other and self.course.outbound(name).is_dir():
@@ -59,7 +59,7 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
 
 
 def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release:
-    """Return what is to be released, with `force` also other files than before; the course is not changed.
+    """Return a release, without changing the course; only with `force` may its files differ from those released before.
 
     Raises:
         CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
@@ -69,15 +69,15 @@ def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release
     files, name = _files(course.root / "labs" / lab.name), f"{lab.name}.ipynb"
     fresh = name in files and nbformat.reads(files[name].decode(), as_version=4).cells == notebook.cells
     if not fresh or {**files, name: b""} != {**others, name: b""}:
-        made = f"labs/{lab.name} is not what solutions/{lab.name} makes"
+        made = f"labs/{lab.name} does not match solutions/{lab.name}"
         raise CourseKitError(f"{made}: run `coursekit build {lab.name[:2]}` first.", "labs.stale")
     files |= {"AGENTS.md": (course.root / ASSISTANTS).read_bytes()}
     outbound = course.outbound(lab.name)
     is_other = outbound.is_dir() and _files(outbound) != files
     if is_other and not force:
         raise CourseKitError(
-            f"{lab.name} was released before and students may have fetched it: "
-            "`--force` gives the new version to those who fetch it from now on.",
+            f"{lab.name} was released before, and students may have fetched it: "
+            "with `--force`, those who fetch it from now on get the new version.",
             "release.other-version",
         )
     refuse_other_cells(course, lab.name, notebook)
@@ -90,7 +90,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the students whose hand-in of a lab was graded, of these or of all; of a team whose hand-in counts."""
+    """Return which of these students, or of all, have a graded hand-in of a lab; for a team, whose hand-in counts."""
     found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
     counts = {student: student for student in found}
     if course.teams:
@@ -101,11 +101,11 @@ def graded_students(course: Course, lab: str, students: Collection[str] = ()) ->
 
 @dataclass(frozen=True)
 class Feedback:
-    """The page of one student.
+    """One student's feedback page.
 
     Attributes:
-        goes_back: whether its student can fetch it: what did not come through the exchange cannot go back there.
-        is_new: whether it was made now, and not as before.
+        goes_back: whether the student can fetch it: only hand-ins that came through the exchange go back there.
+        is_new: whether it was made now, and not earlier.
     """
 
     student: str
@@ -115,7 +115,7 @@ class Feedback:
 
 
 def give_feedback(course: Course, lab: str, student: str) -> Feedback:
-    """Make the page of one student and release it, unless all that it shows is as it was when it was made.
+    """Make one student's page and release it; do nothing if everything that it shows is unchanged.
 
     Raises:
         AwayError: nbgrader fails, or the exchange is away.
@@ -125,7 +125,7 @@ def give_feedback(course: Course, lab: str, student: str) -> Feedback:
     shown = _shown(course, lab, student)
     if is_new := not (page.is_file() and made_from.is_file() and made_from.read_text() == shown):
         api = course.api()
-        succeed(f"make the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
+        succeed(f"generate the feedback of {student}, {lab}", api.generate_feedback(lab, student, force=True))
         if (folder / SECRET).is_file():
             course.require_exchange()
             succeed(f"release the feedback of {student}, {lab}", api.release_feedback(lab, student))
@@ -134,11 +134,11 @@ def give_feedback(course: Course, lab: str, student: str) -> Feedback:
 
 
 def give_all(course: Course, lab: str, students: Sequence[str]) -> Iterator[Feedback]:
-    """Yield the pages of many students in their order, made by as many processes as there are cores."""
+    """Yield the pages of many students, in their order, made by one process per core."""
     if len(students) < FEW_PAGES:
         yield from (give_feedback(course, lab, student) for student in students)
         return
-    # A new process has no threads of this one, such as that of a progress bar.
+    # A spawned process has none of this process's threads, such as a progress bar's.
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
         yield from pool.map(_give_feedback, repeat((course.root, course.folder, lab)), students)
 
@@ -149,10 +149,10 @@ def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
 
 
 def _shown(course: Course, lab: str, student: str) -> str:
-    """Return a digest of what is on a page, and of the submission it goes back to.
+    """Return a digest of what is on a page, and of the submission that it goes back to.
 
-    The files are the graded notebook, its time, and the secret of the submission; points, comments and what lateness
-    costs are the gradebook's.
+    The graded notebook, its time and the submission's secret come from files; points, comments and the late penalty
+    come from the gradebook.
     """
     digest = hashlib.sha256(__version__.encode())
     for name in (f"{lab}.ipynb", TIMESTAMP, SECRET):

@@ -1,4 +1,4 @@
-"""The roster: who takes part, from a CSV file as platforms and spreadsheets write it."""
+"""The roster: who takes part, from a CSV file in the form that platforms and spreadsheets write."""
 
 import csv
 import io
@@ -14,26 +14,26 @@ from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import ID
 
 ROSTER = "roster.csv"
-# Headers in lower case without anything but letters and digits, the likeliest first: so Canvas's ID is the number of
-# the platform where there is a SIS Login ID, and the account in a file that has no other. English and French.
+# Headers in lower case, letters and digits only, the likeliest first: so Canvas's ID is the platform's number if there
+# is a SIS Login ID, and the account if the file names no other. English and French.
 HEADERS = {
     "id": ("sisloginid", "username", "nomdutilisateur", "login", "identifiant", "id"),
     "first_name": ("firstname", "givenname", "prénom", "prenom"),
     "last_name": ("lastname", "surname", "familyname", "nomdefamille", "name", "nom", "student"),
     "email": ("email", "emailaddress", "mail", "courriel", "adressedecourriel"),
     "lms_user_id": ("lmsuserid", "idnumber", "numérodidentification", "id"),
-    "team": ("team",),  # and no group: so platforms call parts of a class
+    "team": ("team",),  # not group, as platforms call parts of a class
 }
 TITLES = {title for titles in HEADERS.values() for title in titles}
-SEPARATOR = re.compile(r'"?sep=(?P<sign>.)"?\s*')  # the first line of what Excel saves for other countries' Excel
-# Canvas's gradebook has rows that are no students': of its own, without any id, and of a student to test the course.
+SEPARATOR = re.compile(r'"?sep=(?P<sign>.)"?\s*')  # the first line that Excel writes for Excel in other countries
+# Some rows of Canvas's gradebook are not students: its own, without any id, and one for a student who tests the course.
 TEST_STUDENTS = ("Student, Test", "Étudiant, Test")
 TEST_LOGIN = re.compile(r"[0-9a-f]{32,40}")
 
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the roster; `id` is the name of the account that hands in, who share a `team` hand in together."""
+    """One line of the roster; `id` is the account that hands in; students with the same `team` hand in together."""
 
     id: str
     first_name: str = ""
@@ -44,7 +44,7 @@ class Student:
 
 
 ALL_COLUMNS = tuple(column.name for column in fields(Student))
-COLUMNS = ALL_COLUMNS[:-1]  # which nbgrader's gradebook has, too
+COLUMNS = ALL_COLUMNS[:-1]  # those that nbgrader's gradebook also has
 
 
 class RosterError(CourseKitError):
@@ -55,25 +55,25 @@ class RosterError(CourseKitError):
 
 
 def username_key(name: str) -> str:
-    """Return what all spellings of an account's name share: a hub, a platform or a Mac may change case or composition.
+    """Return a key for all spellings of an account's name: a hub, a platform or a Mac may change case or composition.
 
-    Two names are one person if this is equal; the roster's spelling is the one that is kept.
+    Two names with the same key are one person; the roster's spelling is the one that is kept.
     """
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def canonical_usernames(ids: Iterable[str]) -> Callable[[str], str]:
-    """Return what gives any spelling of one of these ids its own, and leaves other names as they are."""
-    known = dict.fromkeys(ids)  # a gradebook of before may hold two spellings
+    """Return a function that turns any spelling of one of these ids into the id, and leaves other names as they are."""
+    known = dict.fromkeys(ids)  # an older gradebook may hold two spellings
     own = {username_key(one): one for one in known}
     return lambda name: name if name in known else own.get(username_key(name), name)
 
 
 def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
-    """Read a roster; a student without an id is a fault, or with a list `left_out` a sentence in it.
+    """Read a roster; a student without an id is an error or, with a list `left_out`, becomes a sentence in that list.
 
-    The columns may stand in any order, be called as platforms call them, and be parted by commas, semicolons or tabs;
-    unknown columns are left out, and rows of Canvas's gradebook that are no student's. Only the id must be there.
+    Columns may be in any order, have the names that platforms use, and be separated by commas, semicolons or tabs.
+    Unknown columns and the rows of Canvas's gradebook that are not students are ignored. Only the id is required.
 
     Raises:
         CourseKitError: anything is wrong; the message begins with file and line.
@@ -86,7 +86,7 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
         raise RosterError(
             path,
             line,
-            f"no column is called id; the header says {seen}: name the column of account names id",
+            f"no column is called id; the header has {seen}: call the column of account names id",
             "roster.no-id-column",
         )
     students: dict[str, Student] = {}
@@ -96,7 +96,7 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
             raise RosterError(
                 path,
                 line,
-                f"{len(row)} values stand under {len(header)} columns: put texts in quotes",
+                f"there are {len(row)} values for {len(header)} columns: put texts in quotes",
                 "roster.too-many-values",
             )
         values = _values(row, columns, is_canvas={"student", "section"} <= {*map(_plain, header)})
@@ -106,14 +106,14 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
         if not student.id and left_out is not None:
             who = " ".join(filter(None, (getattr(student, name) for name in COLUMNS)))
             left_out.append(
-                f"{path}:{line}: {who} has no id and is left out: write one there, and call again [roster.no-id]"
+                f"{path}:{line}: {who} has no id and is left out: add one, and run the command again [roster.no-id]"
             )
             continue
         if not ID.fullmatch(student.id):
             raise RosterError(
                 path,
                 line,
-                f"{student.id!r} is not an id: use the account's name, of letters, digits and . _ - @",
+                f"{student.id!r} is not an id: use the account's name, with only letters, digits and . _ - @",
                 "roster.no-id",
             )
         same = username_key(student.id)
@@ -122,18 +122,18 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
             raise RosterError(
                 path,
                 line,
-                f"the id {student.id!r} and {there} are one person on most systems: keep one",
+                f"the id {student.id!r} and {there} are one person on most systems: keep only one",
                 "roster.twice",
             )
         students[same], lines[same] = student, line
     if not students:
         what = "no student has an id" if left_out else "there is no student"
-        raise RosterError(path, 1, f"{what}: write one line for each below the header", "roster.empty")
+        raise RosterError(path, 1, f"{what}: write one line per student below the header", "roster.empty")
     return tuple(students.values())
 
 
 def _values(row: Sequence[str], columns: Mapping[str, int], *, is_canvas: bool) -> dict[str, str]:
-    """Return what a row says of a student, by the roster's columns; nothing for a row that is no student's."""
+    """Return a row's values by the roster's columns; none if the row is not a student's."""
     values = {name: row[i].strip() for name, i in columns.items() if i < len(row)}
     is_own = is_canvas and not values.get("id") and not values.get("lms_user_id")
     titles = [_plain(value) for value in values.values() if value]
@@ -157,12 +157,12 @@ def write_roster(path: Path, students: Sequence[Student]) -> None:
 
 
 def columns_of(entry: Any) -> dict[str, str]:
-    """Return what the gradebook knows of a student, by the roster's columns; '' for nothing."""
+    """Return a student's values in the gradebook, by the roster's columns; '' if there is none."""
     return {name: getattr(entry, name) or "" for name in COLUMNS}
 
 
 def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Student, ...]:
-    """Return the students whose ids are not known to the course.
+    """Return the students whose ids are new to the course.
 
     Raises:
         CourseKitError: an id is another spelling of a known one.
@@ -172,7 +172,7 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
     for student in students:
         if (there := canonical(student.id)) != student.id:
             raise CourseKitError(
-                f"the roster has {student.id!r}, and the course {there!r}, one person on most systems: "
+                f"the roster has {student.id!r}, but the course has {there!r}, one person on most systems: "
                 f"write {there!r} in the roster.",
                 "roster.other-spelling",
             )
@@ -182,12 +182,12 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
 def merged(
     old: Sequence[Student], listed: Sequence[Student], known: Iterable[str], *, update: bool
 ) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
-    """Return the roster `old` with the new students of a list; with `update` also with the values that differ there.
+    """Return the roster `old` with the new students of a list; with `update`, the list's values replace the roster's.
 
-    Ids that the course knows, those in the gradebook among them, keep their spelling. An empty value says nothing.
+    Ids that the course knows, including those in the gradebook, keep their spelling. Empty values are ignored.
 
     Returns:
-        The students, and for each difference the id, the column, what the roster has and what the list has.
+        The students, and for each difference the id, the column, the roster's value and the list's value.
     """
     students = {student.id: student for student in old}
     canonical = canonical_usernames((*students, *known))
@@ -231,7 +231,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return where each value of a student stands."""
+    """Return the position of each of a student's values in a row."""
     plain = [_plain(title) for title in header]
     columns: dict[str, int] = {}
     for name, titles in HEADERS.items():

@@ -1,4 +1,4 @@
-"""What an instructor decides for one event: `course/course.toml`."""
+"""An instructor's settings for one event: `course/course.toml`."""
 
 import os
 import re
@@ -20,29 +20,29 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 LOCALTIME = "/etc/localtime"
 
 TEMPLATE = """\
-# One event of the course. `coursekit course init` made this file once; it is yours to edit.
+# One event of the course. `coursekit course init` created this file; edit it as you need.
 
 # nbgrader's course id: the name of the folder in the exchange.
 name = "{name}"
 
-# The time zone of due dates, and of the days that a late hand-in costs, on whatever machine grades.
+# The time zone of due dates and late days, whichever machine grades.
 {timezone}
 
-# Of all versions the newest one that can be graded counts, and a late one only if none came in time.
-# Five minutes after the due date are still in time.
-# What a late one costs: "none", or a part of its points for each day that has begun: "10 % a day, at most 50 %".
-# A day ends at the same time of the next day, also when clocks change in between.
+# The newest version that can be graded counts; a late one counts only if none was on time.
+# A hand-in up to five minutes after the due date is still on time.
+# The cost of lateness: "none", or a share of its points per day or part of a day, as in "10 % a day, at most 50 %".
+# A day ends at the same time on the next day, even if the clocks change in between.
 late_penalty = "none"
 
-# Some students work in a copy ("-Copy1") and hand in the untouched notebook beside it. With `true`, the notebook with
-# the most answers is graded; with `false`, the one that has the lab's name, and the report says which holds more.
+# Some students work in a copy ("-Copy1") and hand it in together with the untouched one. With `true`, the notebook
+# with the most answers is graded; with `false`, the one with the lab's name, and the report says which holds more.
 worked_copies = false
 
-# When labs are due: without an offset in the time zone above, without a time at the end of that day. Example:
+# Due dates: in the time zone above if there is no offset, and at the end of the day if there is no time. Example:
 # 02-horovod-sgd = "2026-11-30 18:00"
 [due]
 
-# Later dates for single students, by their ids:
+# Later dates for individual students, by id:
 # [extensions.02-horovod-sgd]
 # ada = "2026-12-02 18:00"
 """
@@ -54,18 +54,18 @@ class Settings:
 
     Attributes:
         name: nbgrader's course id.
-        timezone: The IANA name of the time zone of due dates and late days; '' for that of the machine.
+        timezone: The IANA name of the time zone for due dates and late days; '' for the machine's.
         late_penalty: "none", or what a day costs.
         worked_copies: Whether the notebook with the most answers is graded, whatever its name.
-        due: Lab to when it is due, as text.
-        extensions: Lab to student to when it is due for them.
+        due: Lab to its due date, as text.
+        extensions: Lab to student to the student's due date.
     """
 
     name: str
     timezone: str = ""
     late_penalty: str = "none"
     worked_copies: bool = False
-    # A mapping has no hash, and the rest tells courses apart.
+    # A mapping has no hash; the other fields tell courses apart.
     due: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict, hash=False)
     extensions: Annotated[Mapping[str, Annotated[Mapping[str, str], MAY_BE_EMPTY]], MAY_BE_EMPTY] = field(
         default_factory=dict, hash=False
@@ -73,12 +73,12 @@ class Settings:
 
     @property
     def zone(self) -> ZoneInfo | None:
-        """The time zone of due dates and late days; None for that of the machine."""
+        """The time zone for due dates and late days; None for the machine's."""
         return ZoneInfo(self.timezone) if self.timezone else None
 
 
 def machine_zone() -> str:
-    """Return the IANA name of this machine's time zone; '' if nothing tells it."""
+    """Return the IANA name of this machine's time zone; '' if it is unknown."""
     name = os.environ.get("TZ", LOCALTIME).removeprefix(":") or "UTC"  # as the C library reads an empty one
     with suppress(OSError):
         name = str(Path(LOCALTIME).readlink()) if name == LOCALTIME else name
@@ -90,7 +90,7 @@ def is_zone(name: str) -> bool:
     """Whether a time zone has this IANA name."""
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # a path out of the zones, or a folder of them
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a path outside the zones, or a folder of zones
         return False
     return True
 
@@ -99,7 +99,7 @@ def load_settings(folder: Path) -> Settings:
     """Read the settings of the course in `folder`.
 
     Raises:
-        CourseKitError: the file is missing or wrong; the message names file and key.
+        CourseKitError: the file is missing or wrong; the message names the file and the key.
     """
     path = folder / SETTINGS
     settings = toml_files.load(Settings, path, f"{folder.name}/{SETTINGS}")
@@ -120,10 +120,10 @@ def load_settings(folder: Path) -> Settings:
 
 
 def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
-    """Return when a lab is due, in UTC and without an offset, as nbgrader keeps it.
+    """Return when a lab is due, in UTC without an offset, as nbgrader stores it.
 
-    A text without an offset is a time in the zone, or in the machine's. A date alone is the end of that day: its last
-    second.
+    A text without an offset is a time in the given zone, or else the machine's. A date without a time means the last
+    second of that day.
 
     Raises:
         CourseKitError: the text is not a date, with or without a time.
@@ -141,7 +141,7 @@ def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
 
 
 def check_name(name: str, where: str) -> None:
-    """Refuse a name that cannot be a folder of the exchange."""
+    """Refuse a name that cannot be a folder in the exchange."""
     if not NAME.fullmatch(name):
         raise CourseKitError(
             f"{where} must consist of letters, digits, - and _, such as dl-2026, not {name!r}.", "course.odd-name"

@@ -23,16 +23,16 @@ _marks, _submissions = Unchanged[str](), Unchanged[Submission]()
 
 @dataclass(frozen=True)
 class Version:
-    """One version and what was known when it was kept; of the one that is graded, with what collecting says of it.
+    """One version and what was known when it was kept; the graded one also has what collecting reports about it.
 
     Attributes:
-        folder: Where its files lie.
-        received: Name of the folder in the exchange that it came in.
+        folder: Where its files are.
+        received: Name of the folder in the exchange in which it arrived.
         timestamp: When it was handed in, UTC without an offset.
         refused: One sentence for each thing that was not copied, such as links.
         flags: What an instructor should look at.
-        notes: One sentence for each thing to say of it where it is graded.
-        number: Counts from the version that was kept first: of a folder that has changed, the last content counts.
+        notes: One sentence for each thing to report about it if it is graded.
+        number: Position in the order of keeping: if a folder changed, its last content counts.
     """
 
     folder: Path
@@ -49,7 +49,7 @@ class Version:
         return self.folder.name.rpartition("-")[2]
 
 
-def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
+def keep(  # noqa: PLR0913, PLR0917  # what is known about a version
     source: Contents,
     received: str,
     timestamp: datetime,
@@ -57,9 +57,9 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
     into: Path,
     notes: tuple[str, ...] = (),
 ) -> Version:
-    """Keep a version's plain files, with its time if that was lost; equal versions are kept once.
+    """Keep a version's plain files, with its time added if that was lost; equal versions are kept once.
 
-    `received` is the name where it came in, `into` is `hand-ins/<lab>/<student>`.
+    `received` is the name under which it came in; `into` is `hand-ins/<lab>/<student>`.
     """
     contents = with_time(source, timestamp).files
     name = f"{timestamp.isoformat(timespec='seconds').replace(':', '-')}-{digest(contents)}"
@@ -75,7 +75,7 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known of a version
 
 
 def with_time(contents: Contents, moment: datetime) -> Contents:
-    """Return the same with this time, if nbgrader's file with it is missing."""
+    """Return the same files, with this time added if nbgrader's file for it is missing."""
     return replace(contents, files={TIMESTAMP: timestamp_text(moment).encode(), **contents.files})
 
 
@@ -87,7 +87,7 @@ def _to_bytes(version: Version) -> bytes:
 def _read(path: Path) -> Version:
     record = json.loads(path.read_bytes())
     return Version(
-        path.parent / (record.get("folder") or record["version"]),  # as earlier kits called it in `GRADED`
+        path.parent / (record.get("folder") or record["version"]),  # its name in the `GRADED` of earlier kits
         record.get("received", ""),
         datetime.fromisoformat(record["timestamp"]),
         tuple(record.get("refused", ())),
@@ -104,9 +104,9 @@ def read_versions(folder: Path) -> tuple[Version, ...]:
 
 
 def install(version: Version, submitted: Path) -> bool:
-    """Let `submitted/<student>/<lab>` hold this version; return whether it did not yet.
+    """Put this version into `submitted/<student>/<lab>`; return whether it was not yet there.
 
-    What lay there must have been kept before.
+    Anything that was there must have been kept before.
     """
     if submitted.is_dir() and mark_of(submitted) == version.mark:
         return False
@@ -125,7 +125,7 @@ def install(version: Version, submitted: Path) -> bool:
 
 
 def mark_of(folder: Path) -> str:
-    """Return the fingerprint of the plain files in a folder of a student, as of a version.
+    """Return the fingerprint of the plain files in a student's folder, computed as for a version.
 
     Raises:
         RefusedFileError: it is not a folder, or a file changes while it is read.
@@ -140,14 +140,14 @@ def digest(contents: Mapping[str, bytes]) -> str:
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files into a new folder of our own."""
+    """Write files into a new folder."""
     folder.mkdir(parents=True)
     for name, data in contents.items():
         write_file(folder / name, data)
 
 
 def read_choice(folder: Path) -> Version | None:
-    """Return which version of those in `hand-ins/<lab>/<student>` is graded; None if none was collected."""
+    """Return the version in `hand-ins/<lab>/<student>` that is graded; None if none was collected."""
     path = folder / GRADED
     return _read(path) if path.is_file() else None
 
@@ -162,7 +162,7 @@ def write_choice(folder: Path, version: Version) -> None:
 def find_submissions(
     course: Course, labs: Iterable[str], students: Collection[str] = (), known: Iterable[Submission] = ()
 ) -> tuple[Submission, ...]:
-    """Return the submissions of these labs, of these students or of all, by student and lab; `known` are not read."""
+    """Return the submissions for these labs, from these students or from all, in order; `known` ones are not read."""
     read = {(one.student, one.lab): one for one in known}
     wanted = set(map(username_key, students))
     names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
@@ -172,9 +172,9 @@ def find_submissions(
 
 
 def look_at(course: Course, lab: str, student: str, folder: Path, version: Version | None) -> Submission:
-    """Return what a folder holds, a version that was kept or what nbgrader grades; read again only when it changes.
+    """Return the submission in a folder, a kept version's or the one that nbgrader grades; read it only if it changed.
 
-    What was not copied into this version is told of a folder that has its files.
+    If the folder has the files of this version, the result also names files that were not copied into the version.
     """
     copies, released, public = course.settings.worked_copies, course.released(lab), course.public(lab)
 
@@ -183,7 +183,7 @@ def look_at(course: Course, lab: str, student: str, folder: Path, version: Versi
         mark = digest(contents.files)
         refused = version.refused if version and version.mark == mark else ()
         found = to_submission(contents, student, lab, released, public, refused, worked_copies=copies)
-        # `--watch` looks at every version that was kept; only what is graded needs its cells, with their pictures.
+        # `--watch` looks at every kept version; only the graded one needs its cells, with their pictures.
         is_kept = version is not None and version.folder == folder
         return replace(found, mark=mark, cells=Cells() if is_kept else found.cells)
 
@@ -194,7 +194,7 @@ def look_at(course: Course, lab: str, student: str, folder: Path, version: Versi
 
 
 def read_submission(course: Course, lab: str, student: str) -> Submission:
-    """Return a student's submission from `submitted/`, with the notes and flags of collecting."""
+    """Return a student's submission from `submitted/`, with the notes and flags from collecting."""
     choice = read_choice(course.hand_ins(lab, student))
     found = look_at(course, lab, student, course.submitted(lab, student), choice)
     if not choice or choice.mark != found.mark:  # nbgrader's own collect put something else there

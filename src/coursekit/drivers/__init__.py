@@ -1,5 +1,5 @@
-"""What checks do where the answer runs: they call it, and bring back plain data, without knowing what is right.
+"""What checks do where the answer runs: they call it and return plain data, without knowing what is right.
 
-In a notebook that is the same process or its ranks; in grading it is a sandbox that holds nothing of
-`coursekit.checks`, so no expectation can be read there.
+In a notebook, the answer runs in the same process or on its ranks. In grading, it runs in a sandbox without
+`coursekit.checks`, so it cannot read what a check expects.
 """

@@ -1,4 +1,4 @@
-"""The plainest drivers, what an answer has to return to them, and what stands for an answer that is not here."""
+"""The simplest drivers, the requirements on what answers return, and a stand-in for an answer in another process."""
 
 import importlib
 import itertools
@@ -12,13 +12,13 @@ import numpy as np
 from coursekit.errors import ShownAsMessage
 
 Array = np.ndarray[Any, Any]
-Answer = Callable[..., Any]  # a function of a student's
+Answer = Callable[..., Any]  # a student's function
 
-UNUSABLE = "the check cannot use the answer, or what it returned"
+UNUSABLE = "the check cannot use the answer or what it returned"
 
 
 class Late:
-    """A module that is imported when it is first used: notebooks import the drivers, and only ranks need TensorFlow."""
+    """A module that is imported on first use, because notebooks import the drivers, but only ranks need TensorFlow."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -34,9 +34,9 @@ hvd_keras: Any = Late("horovod.tensorflow.keras")
 
 @contextmanager
 def eager_fit() -> Iterator[None]:
-    """Let Keras' `fit` run its steps eagerly: of so few, to trace their graph takes several times as long.
+    """Make Keras' `fit` run its steps eagerly, because tracing a graph for so few takes several times as long.
 
-    What an answer compiles itself with `tf.function` stays compiled.
+    Functions that an answer itself compiles with `tf.function` stay compiled.
     """
     always = property(lambda _: True, lambda *_: None)  # `compile` sets it
     with mock.patch.object(tf.keras.Model, "run_eagerly", always):
@@ -44,14 +44,14 @@ def eager_fit() -> Iterator[None]:
 
 
 class WrongReturnError(ShownAsMessage, TypeError):
-    """An answer returned something of another kind than expected; the message says what, and what was expected."""
+    """An answer returned the wrong kind of value; the message says what it returned and what was expected."""
 
 
 def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, part: str = "") -> None:
-    """Raise a `WrongReturnError` unless what an answer returned fits.
+    """Raise a `WrongReturnError` unless the value that an answer returned fits.
 
-    `expected` says what a driver can continue with, for example "a tf.data.Dataset"; `part`, for example "the label",
-    which part of what was returned the value is, '' for all of it.
+    `expected` says what the driver can use, for example "a tf.data.Dataset". `part` names the part of the result that
+    the value is, for example "the label"; it is '' if the value is the whole result.
     """
     if not fits:
         name, where = getattr(answer, "__name__", "the answer"), f" for {part}" if part else ""
@@ -60,9 +60,9 @@ def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, p
 
 
 def require_values(answer: Answer, value: Any, expected: str, number: int | None = None) -> None:
-    """Require that an answer returned a row of values, for example a tuple, of this `number`."""
+    """Require that an answer returned a sequence of values, for example a tuple, of this `number` if one is given."""
     shape = getattr(value, "shape", None)
-    if shape is not None:  # of an array or a tensor, of which a symbolic one has no len()
+    if shape is not None:  # an array or a tensor; a symbolic tensor has no len()
         fits = shape != () and number in {None, shape[0]}
     else:
         fits = isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and number in {None, len(value)}
@@ -70,7 +70,7 @@ def require_values(answer: Answer, value: Any, expected: str, number: int | None
 
 
 def require_numbers(answer: Answer, value: Any, expected: str, part: str = "") -> Array:
-    """Return what an answer returned, or a part of it, as an array of double precision; require that it is one."""
+    """Return what an answer returned, or a part of it, as a double-precision array; raise if it cannot be one."""
     numbers = None
     if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
         with suppress(TypeError, ValueError):
@@ -80,7 +80,7 @@ def require_numbers(answer: Answer, value: Any, expected: str, part: str = "") -
 
 
 def require_number(answer: Answer, value: Any, expected: str = "a number", part: str = "") -> float:
-    """Return what an answer returned, or a part of it, as a float; require one number, also as a tensor or array."""
+    """Return what an answer returned, or a part of it, as a float; require one number, perhaps as a tensor or array."""
     numbers = require_numbers(answer, value, expected, part)
     fits = numbers.size == 1 and not isinstance(value, Sequence)
     require_returned(answer, value, fits=fits, expected=expected, part=part)
@@ -88,16 +88,16 @@ def require_number(answer: Answer, value: Any, expected: str = "a number", part:
 
 
 def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, float]:
-    """Return what an answer returned, or a part of it, as a dictionary of floats; require one of numbers."""
+    """Return what an answer returned, or a part of it, as a dictionary of floats; require a dictionary of numbers."""
     require_returned(answer, value, fits=isinstance(value, Mapping), expected="a dictionary of numbers", part=part)
     where = f" of {part}" if part else ""
     return {str(name): require_number(answer, one, part=f"{str(name)!r}{where}") for name, one in dict(value).items()}
 
 
 def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, batched: bool = True) -> list[Any]:
-    """Return so many elements, at the most, of the data set that an answer returned.
+    """Return at most so many elements of the data set that an answer returned.
 
-    They have to be of so many parts, images and labels where these are two, each with a first axis where `batched`.
+    Each must have so many parts (two are images and labels). If `batched`, each part must have a first axis.
     """
     require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
     spec = dataset.element_spec
@@ -105,14 +105,14 @@ def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, 
     are_tensors = len(parts) == num_parts and all(isinstance(part, tf.TensorSpec) for part in parts)
     fits = are_tensors and not (batched and any(part.shape.rank == 0 for part in parts))
     each, what = "batches" if batched else "samples", "pairs of images and labels" if num_parts > 1 else "arrays"
-    require_returned(answer, dataset, fits=fits, expected=f"one of {each}, {what},")
+    require_returned(answer, dataset, fits=fits, expected=f"a data set of {each} ({what})")
     return list(itertools.islice(dataset.as_numpy_iterator(), most))
 
 
 def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -> list[Any]:
-    """Return the pairs that the answer makes of a data set's elements: `map` calls it once, and runs its graph.
+    """Return the pairs that the answer makes of a data set's elements: `map` calls it once, then runs its graph.
 
-    So NumPy's random numbers are drawn once for all elements, and what works on numbers alone fails, as in the lab.
+    So NumPy draws random numbers only once for all elements, and code that needs plain numbers fails, as in the lab.
     """
     returned: list[Any] = []
 
@@ -125,15 +125,15 @@ def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -
         return list(dataset.map(noted).as_numpy_iterator())
     except tf.errors.OpError:
         for element in dataset.take(1):
-            answer(element, **settings)  # raises the same outside of the graph, where it has a line of the answer
+            answer(element, **settings)  # raises the same outside the graph, with a line of the answer
         raise
-    finally:  # what a data set says of a wrong return explains nothing
+    finally:  # the data set's own message on a wrong return explains nothing
         for one in returned:
             require_values(answer, one, expected, 2)
 
 
 def _kind_of(value: Any) -> str:
-    """Return in words what kind of thing a value is, and nothing of its content."""
+    """Return in words what kind of thing a value is, without its content."""
     if value is None:
         return "None"
     if isinstance(value, type):
@@ -150,7 +150,7 @@ def _kind_of(value: Any) -> str:
 
 
 class Remote:
-    """A function of another process, to which it travels as its name there."""
+    """A function in another process, to which only its name is sent."""
 
     name: str
 
@@ -161,6 +161,6 @@ def call(answer: Answer, *args: Any) -> Any:
 
 
 def with_horovod(function: Callable[..., Any], *args: Any) -> Any:
-    """Call the answer, or a driver with it, on a rank on which Horovod is initialised already."""
+    """Initialise Horovod on this rank, then call the answer, or a driver with it."""
     hvd.init()
     return function(*args)

@@ -1,4 +1,4 @@
-"""What the checks of lab 01 do where the answer runs: what takes a generator, a TensorFlow variable, or many steps."""
+"""What the checks of lab 01 do where the answer runs, if they need a generator, TensorFlow variables, or many steps."""
 
 import copy
 import itertools
@@ -11,22 +11,22 @@ from coursekit.drivers.calls import Answer, Array, require_returned, require_val
 
 
 def epochs(batches: Answer, data: Sequence[Array], batch_size: int, seed: int, num_epochs: int) -> dict[str, Any]:
-    """Return the batches of each epoch, with one generator for all epochs, and what became of the data.
+    """Return the batches of each epoch, drawn with one generator for all epochs, and the data afterwards.
 
-    Of batches that never end one more is taken than there are samples.
+    If batches never end, one more of them is taken than there are samples.
     """
     rng, given = np.random.default_rng(seed), [values.copy() for values in data]
     found = []
     for _ in range(num_epochs):
         epoch = batches(*given, batch_size, rng)
         fits = isinstance(epoch, Iterable)
-        require_returned(batches, epoch, fits=fits, expected="a generator, which yields a pair (x, y) for each batch,")
+        require_returned(batches, epoch, fits=fits, expected="a generator that yields a pair (x, y) for each batch")
         found.append([copy.deepcopy(batch) for batch in itertools.islice(epoch, len(given[0]) + 1)])
     return {"epochs": found, "data": given}
 
 
 def walks(step: Answer, cases: Sequence[tuple[float, Array, Array]], num_steps: int) -> list[Array]:
-    """Return where so many steps lead from (0.5, 0.8) in each case: learning rate, x, y."""
+    """Return where so many steps from (0.5, 0.8) lead in each case: learning rate, x, y."""
     ends = []
     with np.errstate(all="ignore"):
         for learning_rate, x, y in cases:
@@ -39,7 +39,7 @@ def walks(step: Answer, cases: Sequence[tuple[float, Array, Array]], num_steps: 
 
 
 def tape_steps(tape_step: Answer, cases: Sequence[tuple[float, float, Array, Array, float]]) -> list[dict[str, Any]]:
-    """Make one step in each case: slope, offset, x, y, learning rate; return the variables after it and the loss."""
+    """Take one step in each case: slope, offset, x, y, learning rate; return the variables after it, and the loss."""
     found = []
     for slope, offset, x, y, learning_rate in cases:
         variables = [tf.Variable(value, dtype=tf.float32) for value in (slope, offset)]

@@ -1,7 +1,7 @@
 """What the checks of lab 02 do on a rank.
 
-Of the pieces, where Horovod is initialised already (`calls.with_horovod`); and of the trial of a whole training:
-train several times, each time on data of this rank's own.
+Checks of pieces run after Horovod is initialised (`calls.with_horovod`). The trial of a whole training trains several
+times, each time on this rank's private data.
 """
 
 import contextlib
@@ -22,21 +22,21 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def facts(rank_facts: Answer) -> tuple[Any, bool]:
-    """Return what the answer says of this rank, and whether Horovod is initialised then."""
+    """Return what the answer says about this rank, and whether Horovod is initialised afterwards."""
     return rank_facts(), bool(hvd.is_initialized())
 
 
 def pin_without_gpus(pin_gpu: Answer) -> bool:
-    """Call the answer where there are no GPUs; return whether it sets the variable that says which CUDA may use."""
+    """Call the answer without GPUs; return whether it changes the variable that says which GPUs CUDA may use."""
     before = os.environ.get(VISIBLE)
     pin_gpu()
     return os.environ.get(VISIBLE) != before
 
 
 def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:
-    """Call the answer where TensorFlow reports GPUs; return which it makes visible, and which may take memory later.
+    """Call the answer while TensorFlow reports GPUs; return which it makes visible, and which may take memory later.
 
-    The one place where the kit pretends: a machine without GPUs cannot show this fault.
+    This is the one place where the kit pretends, because a machine without GPUs cannot show this mistake.
     """
     gpus = [tf.config.PhysicalDevice(f"/physical_device:GPU:{number}", "GPU") for number in range(num_gpus)]
     chosen: list[list[Any]] = []
@@ -45,18 +45,18 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
     os.environ.pop(VISIBLE, None)
 
     def list_devices(device_type: str | None = None) -> list[Any]:
-        by_variable.append(os.environ.get(VISIBLE))  # TensorFlow asks CUDA for its devices, which reads it once
+        by_variable.append(os.environ.get(VISIBLE))  # TensorFlow asks CUDA for devices; CUDA reads the variable once
         return gpus if device_type in {None, "GPU"} else []
 
     def visible_devices(device_type: str | None = None) -> list[Any]:
         return chosen[-1] if chosen and list_devices(device_type) else list_devices(device_type)
 
     def start_devices(_: str | None = None) -> list[Any]:
-        raise RuntimeError("list_logical_devices starts the GPUs, then none can be pinned: use list_physical_devices")
+        raise RuntimeError("list_logical_devices starts the GPUs; then none can be pinned: use list_physical_devices")
 
     def set_visible(devices: Any, device_type: str | None = None) -> None:
         del device_type
-        # A device is a named tuple, so a tuple alone does not make a list of devices.
+        # A device is itself a named tuple, so not every tuple is a list of devices.
         chosen.append([devices] if isinstance(devices, tf.config.PhysicalDevice) else list(devices))
 
     def set_growth(device: Any, enable: bool) -> None:
@@ -82,11 +82,11 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
 
 @contextlib.contextmanager
 def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
-    """Give a function that says whether GPUs were asked for since the beginning, or one was pinned otherwise."""
+    """Yield a function that tells whether GPUs have been asked for, or one has been pinned in another way."""
     before = os.environ.get(VISIBLE)
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     with contextlib.ExitStack() as stack:
-        # Without GPUs, pinning is to ask for them and to find none; their answers stay as they are.
+        # Without GPUs, pinning means asking for them and finding none; these functions return what they always do.
         functions = [(tf.config, "list_physical_devices"), (tf.config, "get_visible_devices")]
         functions += [(tf.config.experimental, name) for _, name in functions]
         watched = [stack.enter_context(mock.patch.object(*one, wraps=getattr(*one))) for one in functions]
@@ -96,7 +96,7 @@ def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
 
 
 def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[tuple[Array, Array, bool]]:
-    """Return this rank's share of both arrays, for each pair of arrays, and whether these are left as they were."""
+    """Return this rank's share of both arrays for each pair, and whether the pair is unchanged."""
     found = []
     for x, y in data:
         given = np.array(x), np.array(y)
@@ -108,8 +108,8 @@ def shards(answer: Answer, data: Sequence[Sequence[Array]]) -> list[tuple[Array,
 
 
 def broadcast(broadcast_start: Answer) -> list[float]:
-    """Start from this rank's own values; return those after the broadcast."""
-    # A moving average of a network is broadcast, too.
+    """Start from this rank's private values; return the values after the broadcast."""
+    # Moving averages, which are not trainable, are broadcast, too.
     variables = [
         tf.Variable(value, trainable=not number, dtype=tf.float32) for number, value in enumerate(places.private())
     ]
@@ -118,7 +118,7 @@ def broadcast(broadcast_start: Answer) -> list[float]:
 
 
 def average(answer: Answer) -> list[list[Array]]:
-    """Hand over this rank's own gradients, call by call; return what the answer makes of them."""
+    """Pass this rank's private gradients to the answer, call by call; return what it makes of them."""
     found = []
     for gradients in places.private():
         averages = answer([tf.constant(gradient) for gradient in gradients])
@@ -128,9 +128,9 @@ def average(answer: Answer) -> list[list[Array]]:
 
 
 def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> list[float]:
-    """Return the scaled learning rates, and the first one again where Horovod says that there are so many ranks.
+    """Return the scaled learning rates, and the first one again while Horovod reports so many ranks.
 
-    The answer may give tensors. So many ranks cannot be started on a laptop, so they are pretended.
+    The answer may return tensors. A laptop cannot start so many ranks, so they are pretended.
     """
     found = [require_number(scale_rate, scale_rate(rate)) for rate in rates]
     library = hvd.size.__self__.MPI_LIB_CTYPES
@@ -139,10 +139,10 @@ def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> li
 
 
 def save(save_history: Answer) -> tuple[list[str], bool]:
-    """Let the answer save this rank's own history in this rank's own folder, twice, one rank after the other.
+    """Let the answer save this rank's private history twice in this rank's own folder, one rank after another.
 
-    But for rank 0, the folders that the answer is given then do not even exist, or hold an older file.
-    Return the folders that are left behind, and whether that file is as it was.
+    On all ranks but rank 0, it then gets a folder that does not exist, and one that holds an older file.
+    Return the folders left behind, and whether that file is unchanged.
     """
     here, missing, older = places.here(), "missing", b"of an earlier training"
     is_kept = True
@@ -150,7 +150,7 @@ def save(save_history: Answer) -> tuple[list[str], bool]:
         if turn == hvd.rank():
             save_history(np.ones((99, 2)), here.own)
             save_history(np.array(here.private), here.own)
-            with contextlib.suppress(OSError):  # files in it are told from those in the folder itself
+            with contextlib.suppress(OSError):  # files in it can be told from those in the rank's folder
                 if turn:
                     save_history(np.array(here.private), here.own / missing)
             with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ def save(save_history: Answer) -> tuple[list[str], bool]:
                 if turn:
                     save_history(np.array(here.private), Path(folder))
                 is_kept = file.exists() and file.read_bytes() == older
-        hvd.allgather(tf.zeros([1]))  # another collective than an answer may use, so that a deadlock is seen
+        hvd.allgather(tf.zeros([1]))  # not a collective that an answer may use, so that a deadlock is seen
     return [path.name for path in here.own.iterdir() if path.is_dir()], is_kept
 
 
@@ -171,12 +171,12 @@ def trainings(
     rates: Mapping[str, float],
     num_starts: int,
 ) -> dict[str, Array]:
-    """Train once for each of `num_epochs`, with its batch size and rate; return the trajectories, by the same names.
+    """Train once for each of `num_epochs`, with its batch size and rate; return the trajectories by the same names.
 
-    Under "starts" are the first rows of so many trainings more, each of one step, shape (num_starts, 2).
+    "starts" has the first rows of so many further runs of one step each, shape (num_starts, 2).
 
-    This rank's private value holds by name the arrays x and y, both of shape (num_samples,), and ``starts``.
-    The training named ``apart`` has variables that start on each rank at values of its own, its ``starts``.
+    This rank's private value has, by name, the arrays x and y, both of shape (num_samples,), and ``starts``.
+    In the run named ``apart``, the variables start at different values on each rank, its ``starts``.
     """
     private = places.private()
 
@@ -195,7 +195,7 @@ def trainings(
 
 @contextlib.contextmanager
 def variables_that_start_at(values: Array) -> Iterator[None]:
-    """Let trainable variables that are made inside start at these numbers, in their order, whatever the answer says."""
+    """Make trainable variables that are created inside start at these numbers, in order, whatever the answer says."""
     num_used = 0
 
     def create_at(create: Callable[..., Any], **kwargs: Any) -> Any:

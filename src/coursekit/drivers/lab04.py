@@ -15,21 +15,21 @@ from coursekit.drivers.calls import Answer, hvd, require_returned, tf
 from coursekit.drivers.probe_model import NUM_CLASSES, NUM_OTHERS, RATE, Array, batches
 
 BATCH_SIZE = 2
-HANG_S = 25.0  # the deadline where wrong answers hang; a right one takes a ninth of it on a quiet machine
-# Of a trial's model function. No number of ranks is the size of a batch: a sum over the one is told from the other.
+HANG_S = 25.0  # the deadline of checks in which wrong answers hang; a right one takes a ninth of it on a quiet machine
+# For a trial of the model function. The batch size is never the number of ranks, so sums over them can be told apart.
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 5
-LATE_FROM, LATE = 4, 1_000_000  # from this step on the global step is so large: a schedule acts by then
-LARGE_STEP, GAIN = 6, 64.0  # the step whose gradients are so many times as large: clipping acts there
-TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards meet in some sample
+LATE_FROM, LATE = 4, 1_000_000  # from this step on, the global step is so large that a schedule acts
+LARGE_STEP, GAIN = 6, 64.0  # the step whose gradients are so many times as large that clipping acts
+TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards share some sample
 
 
 def build(num_others: int = 0, large_step: int = -1, keep: Callable[[float], Any] = float) -> Any:
-    """Return a probe with so many other weights, and a batch normalisation on colours, which changes nothing.
+    """Return a probe with so many other weights, and a batch normalisation of colours, which has no effect on outputs.
 
-    A layer behind it changes no logits, but gradients: `GAIN` times as large in training step `large_step`, from 0.
-    Its kernel has the gradient of the probe's weight for class 0, and `keep` gets its value before each step.
+    A layer behind it changes no logits, but multiplies gradients by `GAIN` in training step `large_step`, from 0.
+    Its kernel has the gradient of the probe's weight for class 0, and `keep` gets the kernel's value before each step.
     """
-    # Every rank starts elsewhere: a seed of the answer's must not hide that nothing is broadcast.
+    # Every rank starts elsewhere, because a seed in the answer must not hide that nothing is broadcast.
     tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
     layers = tf.keras.layers
     images = tf.keras.Input((None, None, 3))
@@ -40,7 +40,7 @@ def build(num_others: int = 0, large_step: int = -1, keep: Callable[[float], Any
 
 
 def _behind(keep: Callable[[float], Any], large_step: int) -> Any:
-    """Return the layer behind a probe, see `build`."""
+    """Return the layer behind a probe (see `build`)."""
     num_steps = itertools.count()
 
     def note(kernel: Array, training: Array) -> Any:
@@ -66,7 +66,7 @@ def _behind(keep: Callable[[float], Any], large_step: int) -> Any:
 
 
 def build_for_groups(**settings: Any) -> Any:
-    """Return a probe for a model function that may put gradients in groups."""
+    """Return a probe for a model function that may group gradients."""
     return build(NUM_OTHERS, **settings)
 
 
@@ -76,15 +76,15 @@ def params(**changes: Any) -> dict[str, Any]:
 
 
 def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
-    """Train, and in all modes evaluate and predict, with the answer's model function; return what the probes saw.
+    """Train (and, in all modes, evaluate and predict) with the answer's model function; return what the probes saw.
 
-    "kernels" are the values of the layer behind the probe before each step (`build`), and "collectives" by mode the
-    kinds of Horovod's operations on which a session has waited.
+    "kernels" has the kernel of the layer behind the probe before each step (`build`). "collectives" has, for each mode,
+    the kinds of Horovod operations that a session has waited for.
     """
-    tf.get_logger().setLevel("ERROR")  # keeps the Estimator's remarks back; a failed check says what matters
+    tf.get_logger().setLevel("ERROR")  # hides the Estimator's remarks; a failed check says what matters
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
     kernels: list[float] = []
-    # The Estimator copies its parameters, but no functions.
+    # The Estimator copies its parameters, but not functions.
     settings = params(build=partial(build_for_groups, large_step=LARGE_STEP, keep=kernels.append))
     estimator = tf.estimator.Estimator(model_fn, config=config, params=settings)
     own = probe_model.own_samples(NUM_STEPS * MODEL_BATCH_SIZE)
@@ -117,7 +117,7 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     predicted = probe_model.watch()
     answers = estimator.predict(lambda: batches(own), hooks=[looks["predict"]])
     predictions = list(itertools.islice(answers, 4))
-    named = [one if isinstance(one, dict) else {} for one in predictions]  # the Estimator takes a tensor, too
+    named = [one if isinstance(one, dict) else {} for one in predictions]  # the Estimator also accepts a tensor
     return {
         **found,
         "eval": evaluated,
@@ -130,7 +130,7 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
 
 
 def _look() -> Any:
-    """Return a hook that notes in `found` the kinds of Horovod's operations that a session runs."""
+    """Return a hook that notes in `found` the kinds of Horovod operations that a session runs."""
 
     class Look(tf.estimator.SessionRunHook):  # type: ignore[misc]  # TensorFlow has no types
         found: Collection[str] = ()
@@ -149,9 +149,9 @@ def _look() -> Any:
 
 
 def use_run_config(make_run_config: Answer) -> dict[str, Any]:
-    """Train two steps with the answer's configuration, every rank in its own folder; return what it says.
+    """Train two steps with the answer's configuration, each rank in its own folder; return its settings.
 
-    "visible" are the GPUs that a session would see, None without a session's configuration; "writes" says whether the
+    "visible" has the GPUs that a session would see, or None without a session configuration; "writes" tells whether the
     folder is this rank's `model_dir`.
     """
     tf.get_logger().setLevel("ERROR")
@@ -172,7 +172,7 @@ def use_run_config(make_run_config: Answer) -> dict[str, Any]:
 
 
 def plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
-    """Return a right model function's result for one process: the other pieces are not on trial."""
+    """Return the result of a correct single-process model function, which stands in when other pieces are on trial."""
     logits = params["build"]()(features, training=mode == tf.estimator.ModeKeys.TRAIN)
     classes = tf.argmax(logits, axis=1)
     if labels is None:

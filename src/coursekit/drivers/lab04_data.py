@@ -1,4 +1,4 @@
-"""What the checks of lab 04's data do on a rank: split files, and read with the answer's pipeline."""
+"""What the checks of lab 04's data do on a rank: split files, and read them with the answer's pipeline."""
 
 import importlib
 from collections.abc import Iterator, Mapping
@@ -14,9 +14,9 @@ from coursekit.drivers.calls import Answer, elements_of, tf
 from coursekit.drivers.lab04 import params
 from coursekit.drivers.probe_model import Array
 
-NUM_BATCHES = 40  # of a pipeline for training; so many that each sample is seen several times
-ENDLESS = 2**40  # batches; TensorFlow 2.15 counts 2**62 of an endless pipeline like this one
-FOR_FIRST = ("again", "other seed")  # ways of reading in which one worker is enough
+NUM_BATCHES = 40  # of a training pipeline; enough to see each sample several times
+ENDLESS = 2**40  # batches; TensorFlow 2.15 counts 2**62 for an endless pipeline like this one
+FOR_FIRST = ("again", "other seed")  # ways of reading for which one worker is enough
 
 
 def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
@@ -25,11 +25,11 @@ def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any
 
 
 def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]) -> list[dict[str, Any]]:
-    """Read this rank's files with the answer's pipeline, as each worker in each way: whether for training, and seed.
+    """Read this rank's files with the answer's pipeline as each worker in each way: whether for training, and the seed.
 
-    Returns by worker and way the batches, sample numbers and labels, the tilts of each one's images, and with which
-    sizes of buffers it shuffles, whether it has an end, and what it asks Horovod for. In the way "twin" all workers
-    have the same records: the only file is there once for each. The `FOR_FIRST` ways are those of worker 0 alone.
+    Returns, by worker and way, the batches (sample numbers and labels), the tilts of each batch's images, the buffer
+    sizes of shuffles, whether the pipeline ends, and what it asks Horovod for. In the way "twin", all workers have the
+    same records, because the only file is listed once for each. Only worker 0 reads in the `FOR_FIRST` ways.
     """
     files = probe_model.own_files()
 
@@ -52,7 +52,7 @@ def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]
 
 @contextmanager
 def _watched_pipeline() -> Iterator[dict[str, list[Any]]]:
-    """Note with what data sets are shuffled and repeated, and which of Horovod's numbers are asked for."""
+    """Note how data sets are shuffled and repeated, and which of Horovod's numbers are asked for."""
     calls: dict[str, list[Any]] = {"shuffle": [], "repeat": [], "hvd": []}
 
     def counted(name: str, method: Any) -> Any:
@@ -60,7 +60,7 @@ def _watched_pipeline() -> Iterator[dict[str, list[Any]]]:
         def noted(dataset: Any, number: Any = None, *args: Any, **options: Any) -> Any:
             given = next((options[key] for key in ("buffer_size", "count") if key in options), number)
             calls[name].append(None)
-            with suppress(Exception):  # None is none, and a tensor of a graph has no number yet
+            with suppress(Exception):  # None is no number, and a graph's tensor has none yet
                 calls[name][-1] = int(given)
             return method(dataset, *(() if number is None else (number,)), *args, **options)
 

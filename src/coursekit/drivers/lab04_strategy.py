@@ -31,11 +31,11 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> di
     """Train with the answer's strategy and these pieces on this worker.
 
     Returns what the probe saw, the kernels of `lab04.build`, which of the `params` were changed, and how many steps a
-    callback saw; None where no network was trained by `fit`.
+    callback saw, or None if `fit` trained no network.
     """
     hvd.shutdown()
     tf.get_logger().setLevel("ERROR")
-    with channel.listen() as listener:  # an address of each rank with a free port
+    with channel.listen() as listener:  # an address with a free port for each rank
         channel.enter(HOSTS, 0, rank(), listener)
         hosts = [":".join(map(str, channel.find(HOSTS, 0, number))) for number in range(num_ranks)]
     files = probe_model.own_files_by_child()  # a strategy must be made before TensorFlow computes anything
@@ -69,10 +69,10 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> di
 
 
 def _be_patient(num_workers: int) -> None:
-    """Let workers be silent for a minute: on a busy machine TensorFlow's ten seconds take slow ones for dead."""
-    from tensorflow.python.eager import context  # on ranks only; there is no public way
+    """Let workers be silent for a minute: on a busy machine, TensorFlow takes slow ones for dead after ten seconds."""
+    from tensorflow.python.eager import context  # only on ranks; there is no public API
 
-    # The module of this class has moved since TensorFlow 2.15; here it goes by one name.
+    # The module of this class has moved since TensorFlow 2.15; this name has stayed the same.
     workers = context.coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=num_workers)
     context.context().configure_coordination_service(
         service_type="standalone",

@@ -1,6 +1,6 @@
 """What the checks of lab 04's whole training and its evaluation do on a rank.
 
-Right pieces of the judge's stand in for those that are not on trial.
+The judge's correct pieces stand in for those that are not on trial.
 """
 
 import inspect
@@ -17,18 +17,18 @@ from coursekit.drivers.calls import Answer, WrongReturnError, hvd, require_entri
 from coursekit.drivers.lab04 import TRAIN_BATCH_SIZE, build, build_for_groups, params, plain_model
 from coursekit.drivers.probe_model import batches
 
-Calls = list[tuple[Any, dict[str, Any]]]  # of an answer's pieces: what one returned, and its arguments by name
+Calls = list[tuple[Any, dict[str, Any]]]  # of an answer's pieces: what each returned, and its arguments by name
 
-FOLDER = "training"  # of a whole training, with the files of a rank
-RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a probe learns to give one answer always
-MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, as there are fewer images
+FOLDER = "training"  # of a training run, with one rank's files
+RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a probe learns to always give one answer
+MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, because there are fewer images
 
 
 @contextmanager
 def supplied(answer: Answer, source: str) -> Iterator[Calls]:
-    """Let the answer find the functions of this source in place of the notebook's; return the calls of the pieces.
+    """Give the answer the functions in this source instead of the notebook's, and yield the calls of the pieces.
 
-    They come as text with each call, since what stands in a driver can be seen, and copied, by an answer.
+    The source comes as text with each call, because an answer could read and copy functions in a driver.
     """
     found: dict[str, Any] = {}
     exec(source, found)  # noqa: S102  # the judge's own
@@ -53,9 +53,9 @@ def _noting(piece: Any, calls: Calls) -> Any:
 
 
 def changed(settings: Mapping[str, Any], calls: Calls, estimator: Any = None) -> list[str]:
-    """Return which of an answer's `params` the input function, and the Estimator if one is made, did not get as given.
+    """Return which of the `params` did not reach the input function, or the Estimator if there is one, unchanged.
 
-    The size of a batch is free for the input function: what comes of it is seen.
+    The input function may get another batch size, because the effect of that is seen.
     """
     for_data = {name: settings[name] for name in ("image_size", "seed")}
     got = [(for_data, given["params"]) for _, given in calls if isinstance(given.get("params"), Mapping)]
@@ -65,17 +65,17 @@ def changed(settings: Mapping[str, Any], calls: Calls, estimator: Any = None) ->
 
 
 def _not_handed_over(config: Any, calls: Calls) -> list[str]:
-    """Return what the Estimator's configuration has otherwise than that which was made for it."""
+    """Return the settings in which the Estimator's configuration differs from the one that was made for it."""
     made = [result for result, _ in calls if isinstance(result, tf.estimator.RunConfig)][-1:]
     names = ("tf_random_seed", "save_checkpoints_steps", "save_checkpoints_secs")
     return [name for one in made for name in names if getattr(one, name) != getattr(config, name, None)]
 
 
 def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> dict[str, dict[str, Any]]:
-    """Train with these pieces, and go on in the same folder in every further phase; return what each gave.
+    """Train with these pieces, and continue in the same folder in each further phase; return the results by phase.
 
-    Each of `phases` is a name and the steps of a rank up to its end.
-    The folder has the same name on all ranks, and is another on each, as on the disks of several nodes.
+    Each of `phases` is a name and the number of a rank's steps up to its end.
+    The folder has the same name on all ranks but is a different one on each, as on the disks of several nodes.
     """
     tf.get_logger().setLevel("ERROR")
     files = probe_model.own_files()
@@ -84,7 +84,7 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
         records, hooks = probe_model.watch(), [tf.estimator.SessionRunHook() for _ in range(2)]
         for hook in hooks:
             hook.after_run = mock.Mock(return_value=None)
-        # The model function of the judge's pieces puts no gradients in groups.
+        # The judge's model function does not group gradients.
         settings = params(batch_size=TRAIN_BATCH_SIZE, build=build if pieces else build_for_groups)
         with supplied(train, pieces) as calls:
             estimator = train(list(files), FOLDER, num_steps * hvd.size(), dict(settings), hooks=list(hooks))
@@ -104,7 +104,7 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
 
 
 def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
-    """Evaluate a probe that always says `answer`, trained on rank 0 alone, with these pieces.
+    """With these pieces, evaluate a probe that always says `answer` and was trained only on rank 0.
 
     Returns the result and what the probes saw.
     """
@@ -120,7 +120,7 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
     records = probe_model.watch()
     with supplied(evaluate, pieces) as calls:
         result = evaluate(estimator, probe_model.own_files(), dict(settings))
-    if hvd.rank() and isinstance(result, Mapping):  # ranks other than 0 need not know anything
+    if hvd.rank() and isinstance(result, Mapping):  # ranks other than 0 need not return anything
         result = {name: value for name, value in result.items() if value is not None} or None
     return {
         "result": None if result is None else require_entries(evaluate, result),
@@ -131,12 +131,12 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
 
 
 def end_endless(estimator: Any) -> None:
-    """Let the estimator's `evaluate` say so where its data have no end, instead of going on until the deadline."""
+    """Make the estimator's `evaluate` raise if its data have no end, instead of going on until the deadline."""
     plain, num_steps, hook = estimator.evaluate, itertools.count(1), tf.estimator.SessionRunHook()
 
     def after_run(*_: Any) -> None:
         if next(num_steps) > MOST_STEPS_OF_EVALUATION:
-            message = "evaluate gives the Estimator data without an end, as those for training are"
+            message = "evaluate gives the Estimator endless data, like those for training: give it data that end"
             raise WrongReturnError(message, "data.endless")
 
     hook.after_run = after_run

@@ -1,6 +1,6 @@
-"""What the checks of lab 05 do with an answer: hand it samples, and tell which come out; train a probe; record a run.
+"""What the checks of lab 05 do with an answer: pass samples through it, train a probe, and record a run.
 
-On ranks, the samples are private: what a rank has not read itself it cannot tell.
+On ranks, samples are private, so a rank cannot report samples that it has not read itself.
 """
 
 import itertools
@@ -18,10 +18,10 @@ from coursekit.pictures.tensorboard import events_in
 
 Batch = tuple[Array, Array]  # images and labels
 RATE = 0.1
-NUM_EPOCHS, STEPS_PER_EPOCH = 2, 3  # not the epochs of the notebook
-NUM_SAMPLES = STEPS_PER_EPOCH * BATCH_SIZE  # of each rank
+NUM_EPOCHS, STEPS_PER_EPOCH = 2, 3  # not the notebook's epochs
+NUM_SAMPLES = STEPS_PER_EPOCH * BATCH_SIZE  # on each rank
 
-MOST_BATCHES = 60  # of an epoch, where an end is expected
+MOST_BATCHES = 60  # of an epoch that should end
 
 
 def write_file(path: Path, images: Array, labels: Array) -> None:
@@ -36,7 +36,7 @@ def write_file(path: Path, images: Array, labels: Array) -> None:
 
 
 def written(write_records: Answer, images: Array, labels: Array) -> list[dict[str, list[Any]]]:
-    """Let the answer write a file; return by record and name the values in it."""
+    """Let the answer write a file; return the values in it by record and name."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "digits"
         write_records(path, images, labels)
@@ -60,9 +60,9 @@ def parsed(parse_batch: Answer, images: Array, labels: Array) -> Batch:
 
 
 def lost(count_lost: Answer, counts: list[int], contents: list[bytes], damages: list[tuple[str, int]]) -> list[int]:
-    """Write files of records, do damage to each, and return how many records the answer misses in each file.
+    """Write files of records, damage them, and return how many records the answer counts as lost in each file.
 
-    A damage is ("flip", place), ("cut", number of bytes that are left), or of no kind, "".
+    A damage is ("flip", place) or ("cut", number of bytes left); its kind is "" if there is none.
     """
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / f"part-{number:02d}") for number in range(len(counts))]
@@ -75,17 +75,17 @@ def lost(count_lost: Answer, counts: list[int], contents: list[bytes], damages: 
             if kind == "flip":
                 whole[place] ^= 1
             Path(path).write_bytes(whole[:place] if kind == "cut" else whole)
-        found = require_numbers(count_lost, count_lost(paths, list(counts)), "a list of numbers, one for each file,")
+        found = require_numbers(count_lost, count_lost(paths, list(counts)), "a list with one number for each file")
         return [int(num_lost) for num_lost in found.ravel()]
 
 
 def _epochs(answer: Answer, dataset: Any, num_epochs: int, num_parts: int = 1, batched: bool = True) -> list[list[Any]]:
-    """Return what the answer's data set gives when it is gone through so many times (`elements_of`)."""
+    """Return what the answer's data set gives in so many passes (see `elements_of`)."""
     return [elements_of(answer, dataset, MOST_BATCHES, num_parts, batched=batched) for _ in range(num_epochs)]
 
 
 def read_files(from_files: Answer, batch_size: int) -> list[Batch]:
-    """Write this rank's own samples into files whose names are alike on all ranks; return the answer's batches."""
+    """Write this rank's private samples to files with the same names on all ranks; return the answer's batches."""
     mine, folder = places.private(), places.here().own
     files = [str(folder / f"digits-{number:05d}") for number in range(len(mine["counts"]))]
     images, labels = (np.split(mine[name], np.cumsum(mine["counts"])[:-1]) for name in ("images", "labels"))
@@ -97,7 +97,7 @@ def read_files(from_files: Answer, batch_size: int) -> list[Batch]:
 def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[str, Any]:
     """Let the answer make a data set of samples that a function draws; return them by epoch, and which were drawn.
 
-    The entry "few" has the images of a second data set, of the first `num_few` samples alone.
+    The entry "few" has the images of a second data set, which has only the first `num_few` samples.
     """
     mine = places.private()
     drawn: list[int] = []
@@ -116,7 +116,7 @@ def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[
 
 
 def feed_epochs(feed: Answer, batch_size: int, num_epochs: int) -> dict[str, Any]:
-    """Let the answer feed this rank; return by epoch the batches, and the samples that were loaded."""
+    """Let the answer feed this rank; return the batches by epoch, and the samples that were loaded."""
     images = places.private()["images"]
     load, loaded = _noted(lambda number: np.asarray(images[number], np.float32), tf.float32, images.shape[1:])
     dataset = feed(tf.data.Dataset.range(len(images)), load, batch_size)
@@ -124,17 +124,17 @@ def feed_epochs(feed: Answer, batch_size: int, num_epochs: int) -> dict[str, Any
 
 
 def share_batches(global_batches: Answer, cases: Sequence[Sequence[int]], num_epochs: int) -> list[list[list[Array]]]:
-    """Return for each case this rank's sample numbers, by epoch and step."""
+    """Return this rank's sample numbers for each case, by epoch and step."""
     return [_epochs(global_batches, global_batches(*case), num_epochs) for case in cases]
 
 
 def _numbers(own: Any) -> Any:
-    """Return a data set of numbers that does not say how many they are."""
+    """Return a data set of these numbers that does not know its length."""
     return tf.data.Dataset.from_tensor_slices(np.asarray(own, dtype=np.int64)).filter(lambda number: number >= 0)
 
 
 def _noted(look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
-    """Return a function for `map` that looks up numbers by NumPy, and the list in which it notes them."""
+    """Return a function for `map` that looks up numbers with NumPy, and the list in which it notes them."""
     numbers: list[int] = []
 
     def note(number: Array) -> Array:
@@ -148,13 +148,13 @@ def _noted(look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]) -
 
 
 def step_together(equal_steps: Answer, batch_size: int) -> list[list[Array]]:
-    """Return for each case the batches that the answer makes of this rank's own numbers."""
+    """Return the batches that the answer makes of this rank's private numbers in each case."""
     datasets = (equal_steps(_numbers(own), batch_size) for own in places.private())
     return [elements_of(equal_steps, dataset, MOST_BATCHES, 1) for dataset in datasets]
 
 
 def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
-    """Let the ranks fill their caches one after the other, in a folder of their node; return what each reads."""
+    """Let the ranks fill their caches one after another in their node's folder; return what each of them reads."""
     folder = places.here().shared / f"node-{hvd.cross_rank()}"
     folder.mkdir(exist_ok=True)
     note, read = _noted(lambda number: number, tf.int64, ())
@@ -168,7 +168,7 @@ def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def use_train(train: Answer) -> dict[str, Any]:
-    """Train a probe on this rank's own batches; return what it saw, and what the logs in its own folder hold."""
+    """Train a probe on this rank's own batches; return what it saw, and what the logs in the rank's folder hold."""
     folder = places.here().own
     records = probe_model.watch()
     own = own_batches(STEPS_PER_EPOCH)
@@ -184,9 +184,9 @@ def use_train(train: Answer) -> dict[str, Any]:
 
 
 def read_run(answer: Answer, losses: list[list[float]], num_steps: int, weights: list[Array]) -> dict[str, float]:
-    """Write the logs of a training that was interrupted after its first epoch, and let the answer read them.
+    """Write the logs of a run that was interrupted after its first epoch, and let the answer read them.
 
-    The losses of the epochs are those of training and of validation, the weights those of the layer `dense`.
+    The losses are those of training and of validation, by epoch; the weights are those of the layer `dense`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for epoch, layer in enumerate(weights):

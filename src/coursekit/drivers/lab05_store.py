@@ -1,6 +1,6 @@
-"""A slow store on a rank on which no answer is called: it takes its time there, and keeps what it was asked for.
+"""A slow store on a rank that calls no answer: it takes its time there, and keeps what it was asked for.
 
-So neither clock nor store lies in a process in which an answer runs: an answer that wants a record has to wait for it.
+So neither the clock nor the store is in a process that runs an answer, and an answer has to wait for each record.
 """
 
 import os
@@ -18,17 +18,17 @@ from coursekit.imagenet.store import DECODE, READ, STAGES, TRAIN, SlowStore, fee
 from coursekit.ranks import channel
 from coursekit.ranks.context import leave_peers
 
-LIST = "slow-store"  # in which the store's rank enters where it listens
+LIST = "slow-store"  # in which the store's rank enters its address
 ANSWER_RANK, STORE_RANK = range(2)
-REQUESTS = BEGIN, *_, END = "begin", *STAGES, "end"  # what the store's rank does for the answer's
-NOTHING = np.zeros(0)  # what is sent where only the moment counts
+REQUESTS = BEGIN, *_, END = "begin", *STAGES, "end"  # what the store's rank does for the answer's rank
+NOTHING = np.zeros(0)  # what is sent if only the time counts
 
 
 def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
-    """On two ranks, train from the store by the plainest pipeline, then by the answer's: twice if it misses the goal.
+    """On two ranks, train from the store with the simplest pipeline, then the answer's: twice if that misses the goal.
 
-    The private value of the store's rank has its "images", of that shape, whole numbers.
-    The store's rank returns what `ServedStore.found` tells of each training; the answer's an empty list.
+    The private value of the store's rank has its "images", integers of that shape.
+    The store's rank returns `ServedStore.found` for each training run; the answer's rank returns an empty list.
     """
     if int(os.environ["HOROVOD_RANK"]) == STORE_RANK:
         return serve(places.private()["images"])
@@ -42,7 +42,7 @@ def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float
 
 
 def _train(store: "FarStore", pipeline: Answer, batch_size: int) -> float:
-    """Train once, and return how many seconds that took here, by a clock that only says whether to train again."""
+    """Train once, and return how many seconds this took here, by a clock that only decides whether to train again."""
     store.ask(BEGIN)
     dataset = pipeline(store, batch_size)
     require_returned(pipeline, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
@@ -52,15 +52,15 @@ def _train(store: "FarStore", pipeline: Answer, batch_size: int) -> float:
 
 
 class FarStore(SlowStore):
-    """A store of the answer's rank whose records lie on the store's; each thread asks by a connection of its own."""
+    """A store on the answer's rank whose records are on the store's rank; each thread has a separate connection."""
 
     def __init__(self, address: channel.Address, shape: tuple[int, ...]) -> None:
-        """Know how many images of which shape there are, and not what they show."""
+        """Set the number and the shape of the images, but not what they show."""
         super().__init__(np.zeros(shape, np.int64))
         self._address, self._of_thread = address, local()
 
     def ask(self, request: str, data: Any = NOTHING) -> Array:
-        """Let the store's rank do something, and return what it sends back."""
+        """Ask the store's rank to do something, and return what it sends back."""
         if not hasattr(self._of_thread, "connection"):
             self._of_thread.connection = channel.call(self._address, ANSWER_RANK)
         connection = self._of_thread.connection
@@ -82,7 +82,7 @@ class FarStore(SlowStore):
 
 
 class ServedStore(SlowStore):
-    """The store itself for one training; `batches` are those of its steps."""
+    """The store itself during one training run; `batches` has the batches of its steps."""
 
     def __init__(self, images: Array) -> None:
         super().__init__(images)
@@ -90,7 +90,7 @@ class ServedStore(SlowStore):
         self._in_step = Lock()  # one step at a time
 
     def reply(self, stage: str, data: Array) -> Array:
-        """Do what is asked, in the time that it takes; raises an IndexError for numbers of no record."""
+        """Do what is asked, in the time that it takes; raise an IndexError if there is no record of a number."""
         if stage == TRAIN:
             with self._in_step:
                 self._step(data)
@@ -99,14 +99,14 @@ class ServedStore(SlowStore):
         return self._read(data) if stage == READ else self._decode(data)
 
     def found(self) -> dict[str, Any]:
-        """Return the batches, the records that were asked for, the seconds from the first request on, and of stages."""
+        """Return the batches, the records asked for, the seconds since the first request, and those of each stage."""
         seconds = self.seconds - min((span.begin_s for span in self.spans), default=0.0)
         busy_s = {stage: self.busy_s(stage) for stage in STAGES}
         return {"batches": self.batches, "asked": self.asked, "seconds": seconds, "busy_s": busy_s}
 
 
 def serve(images: Array) -> list[dict[str, Any]]:
-    """Answer all requests until the last one; return what each training found."""
+    """Answer all requests until the last one; return what was found in each training run."""
     stores: list[ServedStore] = []
     has_ended = Event()
 

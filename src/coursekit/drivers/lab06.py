@@ -1,8 +1,8 @@
 """What the checks of lab 06 do where the answers run: a switch between ranks for the allreduces, and loss scaling.
 
-The switch passes on each message of the ranks' channels, and keeps a copy for a check.
-It is one rank more, on which no answer is called.
-So what it saw is no claim of a process in which an answer runs, and what travels past it was seen by nobody.
+The switch passes on each message on the ranks' channels, and keeps a copy for a check.
+It is an additional rank, which calls no answer.
+So its record does not come from a process that runs an answer, and no message that bypasses it is recorded.
 """
 
 import contextlib
@@ -20,16 +20,16 @@ from coursekit.ranks import channel
 from coursekit.ranks.channel import Channel
 from coursekit.ranks.context import leave_peers
 
-Seen = list[list[Any]]  # source, target and content of each message, those of a source in the order of its sends
+Seen = list[list[Any]]  # source, target and content of each message; those from one source in the order sent
 
 SWITCH = "switch"
-WAIT_S = 5.0  # for a message of a few bytes; ranks that all receive first would wait for ever
+WAIT_S = 5.0  # for a message of a few bytes, because ranks that all receive first would wait for ever
 
 
 def talk(answer: Callable[[Channel, Any], Any], num_ranks: int) -> Sequence[Any]:
-    """Call the answer with a channel and this rank's own value on each of `num_ranks`, and relay on the last rank.
+    """Call the answer with a channel and this rank's private value on each of `num_ranks`, and relay on the last rank.
 
-    Returns what the answer returned, and what it left of the value; from the last rank what it saw.
+    Returns what the answer returned, and the value afterwards; on the last rank, returns what that rank saw.
     """
     rank = int(os.environ["HOROVOD_RANK"])
     if rank == num_ranks:
@@ -43,7 +43,7 @@ def talk(answer: Callable[[Channel, Any], Any], num_ranks: int) -> Sequence[Any]
 
 
 def relay(num_ranks: int) -> Seen:
-    """Stand between all ranks of one channel until they have closed it; return what was sent."""
+    """Relay between all ranks of one channel until they have closed it; return what was sent."""
     listeners = [channel.listen() for _ in range(num_ranks)]
     for target, listener in enumerate(listeners):
         channel.enter(SWITCH, 0, target, listener)
@@ -55,7 +55,7 @@ def relay(num_ranks: int) -> Seen:
             while (message := channel.read_message(connection)) is not None:
                 with lock:
                     seen.append([source, target, message])
-                with contextlib.suppress(OSError):  # who has ended reads no more; what was sent counts
+                with contextlib.suppress(OSError):  # a rank that has ended reads no more; what was sent counts
                     channel.write_message(onward, message)
 
     threads = []
@@ -73,19 +73,19 @@ def relay(num_ranks: int) -> Seen:
 
 
 def scales(next_scale: Answer, scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
-    """Return what the answer makes of a scale in a row of steps, each from the state that it returned before."""
+    """Return what the answer makes of a scale in a series of steps, each from the state that it returned before."""
     num_good, states = 0, []
     for is_finite in were_finite:
         states.append(next_scale(scale, num_good, is_finite, growth_steps))
-        require_values(next_scale, states[-1], "a pair, the scale and the number of good steps,", 2)
+        require_values(next_scale, states[-1], "a pair of the scale and the number of good steps", 2)
         scale, num_good = states[-1]
     return states
 
 
 def mean_gradients(answer: Answer, scale: float) -> list[list[Array] | None]:
-    """Hand over this rank's own gradients in 16 bits, of several steps; return what the answer makes of each."""
+    """Pass this rank's private 16-bit gradients of several steps to the answer; return what it makes of each step's."""
     means = [answer([tf.constant(one) for one in gradients], scale) for gradients in places.private()]
     for mean in means:
         if mean is not None:
-            require_values(answer, mean, "a list of gradients, or None,")
+            require_values(answer, mean, "a list of gradients or None")
     return [None if mean is None else [np.array(one) for one in mean] for mean in means]

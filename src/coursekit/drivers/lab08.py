@@ -1,4 +1,4 @@
-"""Drivers of lab 08: its answers with PyTorch on ranks that `torch.distributed` has joined."""
+"""Drivers of lab 08: they call its PyTorch answers on ranks that `torch.distributed` has joined."""
 
 import contextlib
 import itertools
@@ -29,16 +29,16 @@ BATCH_SIZE = 4
 
 
 def joined(function: Callable[..., Any], *args: Any) -> Any:
-    """Call the answer, or a driver with it, on a rank that `torch.distributed` has joined already."""
+    """Join the ranks with `torch.distributed`, then call the answer, or a driver with it."""
     dist.init_process_group("gloo")
-    dist.barrier()  # a rank that ends at once would break the connections which others are still making
+    dist.barrier()  # a rank that ends at once would break connections that others are still making
     return function(*args)
 
 
 def make_probe(start: Array) -> Any:
-    """Return a module that looks at no picture: its one weight starts here, and `records` has what each call saw.
+    """Return a module that ignores pictures: its only weight starts at these numbers, and `records` has what calls saw.
 
-    The gradient of each sample is multiplied by its gain: so it may be large, small or zero.
+    The gradient of each sample is multiplied by the sample's gain, so it may be large, small or zero.
     """
 
     class Probe(torch.nn.Module):  # type: ignore[misc]  # imported when it is used
@@ -63,7 +63,7 @@ def make_probe(start: Array) -> Any:
 
 
 def tensors(samples: Array, labels: Array | None = None, gain: float = 1.0) -> tuple[Any, Any]:
-    """Return pictures that a probe takes for these samples, shape (num_samples, 2), and labels, theirs by default."""
+    """Return pictures that a probe takes for these samples, shape (num_samples, 2), and labels, by default theirs."""
     numbers = torch.tensor(np.asarray(samples))
     pictures = torch.stack([numbers.float(), torch.full((len(numbers),), gain)], dim=1)
     return pictures, numbers + 1 if labels is None else torch.tensor(np.asarray(labels))
@@ -71,7 +71,7 @@ def tensors(samples: Array, labels: Array | None = None, gain: float = 1.0) -> t
 
 @contextlib.contextmanager
 def pretended(num_gpus: int) -> Iterator[list[int]]:
-    """Pretend that this node has so many GPUs; yields the numbers of those that are set, the last at the end."""
+    """Pretend that this node has so many GPUs; yield a list of those that are set, the latest at the end."""
     found: list[int] = []
 
     def set_device(device: Any) -> None:
@@ -97,9 +97,9 @@ def pretended(num_gpus: int) -> Iterator[list[int]]:
 
 
 def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
-    """Let the answer join the ranks, some of them with pretended GPUs; all join with Gloo, whatever it asks for.
+    """Let the answer join the ranks, some with pretended GPUs; all join with Gloo, whatever backend it asks for.
 
-    Return what the answer returns, the backend that it asks for, and the sum of all ranks' own numbers.
+    Return what the answer returns, the backend that it asks for, and the sum of all ranks' private numbers.
     """
     init, backends = dist.init_process_group, list[Any]()
 
@@ -109,14 +109,14 @@ def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
         init("gloo", *args, **settings)
 
     around = getattr(join, "__globals__", {})
-    names = [name for name, value in around.items() if value is init]  # who imports the function alone
+    names = [name for name, value in around.items() if value is init]  # answers may import only the function
     has_gpus = int(os.environ["RANK"]) in with_gpus
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch("torch.distributed.init_process_group", joined_by))
         stack.enter_context(mock.patch.dict(around, dict.fromkeys(names, joined_by)))
         stack.enter_context(pretended(NUM_PRETENDED_GPUS * has_gpus))
         returned = join()
-    require_values(join, returned, "rank, world size and local rank", 3)
+    require_values(join, returned, "a triple of rank, world size and local rank", 3)
     own = torch.tensor(float(places.private()))
     if dist.is_initialized():
         dist.all_reduce(own)
@@ -125,7 +125,7 @@ def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
 
 
 def device(pick_device: Answer, num_gpus: int) -> tuple[str, list[int]]:
-    """Return the device that the answer picks where so many GPUs are pretended to be there, and those that it sets."""
+    """Return the device that the answer picks with so many pretended GPUs, and the last one that it sets, as a list."""
     with pretended(num_gpus) as found:
         picked = pick_device()
     require_returned(pick_device, picked, fits=isinstance(picked, torch.device), expected="a torch.device")
@@ -135,7 +135,7 @@ def device(pick_device: Answer, num_gpus: int) -> tuple[str, list[int]]:
 def epochs(
     read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: int, seeds: Sequence[int]
 ) -> list[list[list[Array]]]:
-    """Return for each seed and epoch the samples of this rank's batches."""
+    """Return the samples of this rank's batches for each seed and epoch."""
     return [_epochs(read_epochs, num_samples, batch_size, num_epochs, seed) for seed in seeds]
 
 
@@ -145,10 +145,10 @@ def _epochs(read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: 
     for batches in itertools.islice(read_epochs(dataset, batch_size, num_epochs, seed), num_epochs + 1):
         of_epoch = []
         for batch in batches:
-            require_values(read_epochs, batch, "for each epoch batches of pairs", 2)
+            require_values(read_epochs, batch, "a pair for each batch of an epoch", 2)
             pair = [np.asarray(part) for part in batch]
             fits = all(part.ndim > 0 for part in pair) and (pair[0][:, 0] + 1 == pair[1]).all()
-            require_returned(read_epochs, batch, fits=fits, expected="x with the y of the same samples")
+            require_returned(read_epochs, batch, fits=fits, expected="a pair of x and the y of the same samples")
             of_epoch.append(pair[1] - 1)
         found.append(of_epoch)
     return found
@@ -167,9 +167,9 @@ def collective(answer: Answer) -> list[dict[str, Any]]:
 
 
 def evaluated(evaluate: Answer, bias: Array, batch_size: int) -> dict[str, Any]:
-    """Evaluate a probe twice on samples whose labels only this rank knows; return both results, and what was seen.
+    """Evaluate a probe twice on samples whose labels only this rank knows; return both results, and what the probe saw.
 
-    What the probe saw is of the first time.
+    The records are those of the first evaluation.
     """
     probe, labels = make_probe(np.asarray(bias, np.float32)), places.private()["labels"]
     dataset = torch.utils.data.TensorDataset(*tensors(np.arange(len(labels)), labels))

@@ -1,4 +1,4 @@
-"""Drivers of lab 08's checkpoints: a probe with a buffer is saved, and read again, on ranks."""
+"""Drivers of lab 08's checkpoints: on ranks, a probe with a buffer is saved and read again."""
 
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ torch: Any = Late("torch")
 dist: Any = Late("torch.distributed")
 
 CHECKPOINT = "checkpoint.pt"
-BUFFER = "odd_mean"  # of the probes whose state is written; str.lstrip("module.") takes its first letters off
-RATE, OTHER_RATE = 0.1, 0.25  # of what is written, and of what it is read into
+BUFFER = "odd_mean"  # of the probes whose state is written; str.lstrip("module.") would strip its first letters
+RATE, OTHER_RATE = 0.1, 0.25  # of the written state, and of the optimiser that reads it
 
 
 def _step(model: Any, optimizer: Any) -> None:
-    """Make a step, so that there are momenta."""
+    """Take a step, so that there are momenta."""
     optimizer.zero_grad()
     x, y = tensors(np.asarray(places.private()["samples"])[:BATCH_SIZE])
     torch.nn.functional.cross_entropy(model(x), y).backward()
@@ -31,23 +31,23 @@ def _sgd(model: Any, rate: float = RATE) -> Any:
 
 
 def _state(model: Any, optimizer: Any) -> dict[str, Array]:
-    """Return weights, buffer and momenta of a probe."""
+    """Return the weights, buffer and momenta of a probe."""
     momenta = [one.get("momentum_buffer") for one in optimizer.state.values()]
     found = {name: one.numpy().copy() for name, one in model.state_dict().items()}
     return {**found, "momentum": np.array(momenta[0] if momenta and momenta[0] is not None else 0.0)}
 
 
 def _buffered(start: Array) -> Any:
-    """Return a probe that has a buffer as well, which starts at a number that follows from its weights."""
+    """Return a probe that also has a buffer, whose initial numbers follow from the weights."""
     probe = make_probe(start)
     probe.register_buffer(BUFFER, 2 * probe.bias.detach()[:3])
     return probe
 
 
 def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
-    """Let the answer save this rank's model in its own folder, twice; return what it has, and what rank 0 has written.
+    """Let the answer save this rank's model twice in its own folder; return its state, and what rank 0 has written.
 
-    Between the two calls the model makes a step, and its buffer changes: "earlier" is what it had before.
+    Between the two calls, the model takes a step, and its buffer changes: "earlier" is its state before that.
     """
     folder = places.here().own
     model = torch.nn.parallel.DistributedDataParallel(_buffered(places.private()["starts"][0]))
@@ -63,7 +63,7 @@ def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
         require_returned(save, state, fits=isinstance(state, dict), expected="a checkpoint that is a dictionary")
         for part in ("model", "optimizer"):
             if not isinstance(state.get(part), dict):
-                raise WrongReturnError(f'the file has no state_dict() as "{part}"', "checkpoint.no-state")
+                raise WrongReturnError(f'the checkpoint has no state_dict() under "{part}"', "checkpoint.no-state")
         of_model, of_optimizer = state["model"], state["optimizer"]
         arrays = {str(name): one.detach().numpy() for name, one in of_model.items() if torch.is_tensor(one)}
         found = {"names": [str(name) for name in of_model], "weights": arrays, "num_epochs": state.get("num_epochs")}
@@ -76,7 +76,7 @@ def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
 def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
     """Let the answer resume from an empty folder, and from a checkpoint that rank 0 wrote, as if from its GPU.
 
-    Each rank's model has a start of its own. At last the file is cut: "is_swallowed" where the answer goes on.
+    Each rank's model starts elsewhere. Finally, the file is cut: "is_swallowed" tells whether the answer goes on.
     """
     folder = places.here().shared / "checkpoints"
     folder.mkdir(exist_ok=True)
@@ -111,7 +111,7 @@ def _is_swallowed(resume: Answer, wrapped: Any, optimizer: Any, folder: Path) ->
     dist.barrier()
     try:
         resume(wrapped, optimizer, folder)
-    except Exception:  # noqa: BLE001  # whatever tells that it is broken
+    except Exception:  # noqa: BLE001  # any error that tells that it is broken
         dist.destroy_process_group()  # the others may wait for what this rank has read
         return False
     return True

@@ -12,17 +12,17 @@ torch: Any = Late("torch")
 fsdp: Any = Late("torch.distributed.fsdp")
 
 RATE = 0.01  # not Adam's default
-WIDTH = 12  # of the layers that are sharded: 2, 3 and 4 ranks get equal parts
+WIDTH = 12  # of the layers that are sharded, so that 2, 3 and 4 ranks get equal parts
 NUM_LAYERS = 3
 BUFFER_SIZE = 40
-NUM_BYTES = {"zero": 8, "fsdp": 8}  # of a number of theirs; of others 4
-IRREGULAR = (7, 10, 5)  # widths of layers whose parts are unequal
-SETTINGS = ("betas", "eps", "weight_decay", "amsgrad", "maximize")  # of Adam, which change what it computes
+NUM_BYTES = {"zero": 8, "fsdp": 8}  # per number in these kinds; in others 4
+IRREGULAR = (7, 10, 5)  # widths of layers that split into unequal parts
+SETTINGS = ("betas", "eps", "weight_decay", "amsgrad", "maximize")  # of Adam, which change its result
 BEFORE = " before its first step"  # there are no gradients then, and Adam has no state
 
 
 def _layers() -> Any:
-    """Return layers that start at one place on all ranks."""
+    """Return layers with the same initial weights on all ranks."""
     torch.manual_seed(0)
     first, *others, last = (torch.nn.Linear(WIDTH, WIDTH) for _ in range(NUM_LAYERS))
     return torch.nn.Sequential(first, *(torch.nn.Sequential(one, torch.nn.Tanh()) for one in others), last)
@@ -48,13 +48,13 @@ def _step(model: Any, optimizer: Any) -> None:
 
 
 def _held(model: Any, optimizer: Any) -> dict[str, int]:
-    """Return the bytes that a rank holds; Adam's counters, a number for each tensor, for themselves."""
+    """Return the bytes that a rank holds; Adam's counters, one number for each tensor, are listed separately."""
 
     def size(tensors: Sequence[Any]) -> int:
         return sum(one.to_local().nbytes if hasattr(one, "to_local") else one.nbytes for one in tensors)
 
     parameters = list(model.parameters())
-    inner = getattr(optimizer, "optim", optimizer)  # ZeRO's, of this rank's share
+    inner = getattr(optimizer, "optim", optimizer)  # ZeRO's optimiser for this rank's share
     state = [one for of in inner.state.values() for one in of.values() if torch.is_tensor(one)]
     gradients = [one.grad for one in parameters if one.grad is not None]
     found = {"parameters": size(parameters), "gradients": size(gradients)}
@@ -70,7 +70,7 @@ def _wrap(model: Any) -> Any:
 
 
 def _of_kind(kind: str, layers: Any = None) -> tuple[Any, Any]:
-    """Return layers and their optimiser: "ddp", "zero" or "fsdp"."""
+    """Return layers and their optimiser for the kind "ddp", "zero" or "fsdp"."""
     layers = layers or _layers()
     if kind == "fsdp":
         for part in (*layers, layers):
@@ -84,7 +84,7 @@ def _of_kind(kind: str, layers: Any = None) -> tuple[Any, Any]:
 
 
 def _irregular(kind: str) -> Any:
-    """Return layers of which ranks get unequal parts: one is frozen, and one has a buffer."""
+    """Return layers that split into unequal parts; one is frozen, and one has a buffer."""
     sizes = (WIDTH, *IRREGULAR)
     layers = torch.nn.Sequential(*(torch.nn.Linear(*size) for size in zip(sizes, sizes[1:])))
     layers[1].requires_grad_(False)
@@ -93,7 +93,7 @@ def _irregular(kind: str) -> Any:
 
 
 def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
-    """Return for each kind what the answer counts, what there is, and what all of the model is, in bytes."""
+    """Return, for each kind, the bytes that the answer counts, the bytes held, and the bytes of the whole model."""
     found = {}
     for kind in kinds:
         layers = _irregular(kind)
@@ -109,9 +109,9 @@ def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
 
 
 def zero(make_zero: Answer) -> dict[str, Any]:
-    """Train with the answer's optimiser, and with Adam; return weights of both, the bytes of the optimiser, its rate.
+    """Train with the answer's optimiser and with Adam; return the weights of both, the bytes held, and the rate.
 
-    `name` is that of the class which updates this rank's share, `settings` what is not Adam's own: got, and expected.
+    `name` is the class that updates this rank's share. `settings` has what differs from Adam's own: found and expected.
     """
     model = _wrap(_layers())
     optimizer = make_zero(model, RATE)
@@ -127,18 +127,18 @@ def zero(make_zero: Answer) -> dict[str, Any]:
 
 
 def sharded(shard: Answer) -> dict[str, Any]:
-    """Train what the answer has sharded, and a wrapped model; return weights of both, bytes, and what the units are.
+    """Train the model that the answer shards, and a wrapped one; return the weights of both, the bytes, and the units.
 
-    `still_whole` tells whether a layer has all its weights when the forward pass of its unit has ended.
+    `still_whole` tells whether any layer still has all its weights after the forward pass of its unit.
     """
     layers = _layers()
     model = shard(layers)
     fits = isinstance(model, torch.nn.Module) and not isinstance(model, torch.nn.parallel.DistributedDataParallel)
-    require_returned(shard, model, fits=fits, expected="the model, without DDP,")
+    require_returned(shard, model, fits=fits, expected="the model without DDP")
     units = [one for one in model.modules() if isinstance(one, fsdp.FSDPModule)]
     of_units = [[part for part in one.modules() if isinstance(part, torch.nn.Linear)] for one in units]
     still_whole = []
-    # A unit may be a wrapper of a layer. FSDP's own hooks, which give up the weights, come before.
+    # A unit may be a wrapper around a layer. FSDP's own hooks, which release the weights, run first.
     for linear in (one for one in model.modules() if isinstance(one, torch.nn.Linear)):
         around = [unit for unit, parts in zip(units, of_units) if linear in parts]
         unit = around[-1] if around and around[-1] is not model else linear
@@ -152,8 +152,8 @@ def sharded(shard: Answer) -> dict[str, Any]:
 
 
 def _policies(unit: Any) -> list[str]:
-    """Return what is not FSDP's default in a unit."""
-    group = getattr(unit._get_fsdp_state(), "_fsdp_param_group", None)  # noqa: SLF001  # nothing else tells
+    """Return the names of a unit's policies that are not FSDP's defaults."""
+    group = getattr(unit._get_fsdp_state(), "_fsdp_param_group", None)  # noqa: SLF001  # no public name tells
     usual = {"offload_policy": fsdp.OffloadPolicy(), "mp_policy": fsdp.MixedPrecisionPolicy()}
     return [name for name, policy in usual.items() if getattr(group, name, policy) != policy]
 
@@ -164,7 +164,7 @@ def predicted(predict_bytes: Answer, cases: Sequence[tuple[str, float, int]]) ->
 
 
 def budgets(fewest_gpus: Answer, cases: Sequence[tuple[Any, ...]]) -> list[float | None]:
-    """Return the numbers of GPUs in each case, None where the answer has none."""
+    """Return the answer's number of GPUs in each case, or None if it has none."""
     found = [fewest_gpus(*case) for case in cases]
     return [None if one is None else require_number(fewest_gpus, one, "a number of GPUs or None") for one in found]
 

@@ -1,4 +1,4 @@
-"""Drivers of lab 08's second section: training, and gradients that are added up, of a probe on ranks."""
+"""Drivers of lab 08's second section: training a probe on ranks, and adding up its gradients over batches."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,12 +16,12 @@ torch: Any = Late("torch")
 dist: Any = Late("torch.distributed")
 
 Plan = Sequence[Sequence[tuple[int, float]]]  # by epoch, the size of each batch, and the gain of its gradients
-# What sends a tensor from rank to rank.
+# Functions that send tensors between ranks.
 SENDERS = ("all_reduce", "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "all_gather_object", "send")
 
 
 class _Epoch:
-    """The batches of an epoch as a loader gives them; `is_read` when the last has been given."""
+    """The batches of an epoch as a loader gives them; `is_read` tells whether the last has been given."""
 
     def __init__(self, batches: Sequence[Any]) -> None:
         self._batches = batches
@@ -37,7 +37,7 @@ class _Epoch:
 
 
 def own_epochs(plan: Plan, too_early: list[int]) -> Iterator[_Epoch]:
-    """Give this rank's private samples; note each epoch that is asked for before the one ahead of it is read."""
+    """Yield epochs of this rank's private samples; note each one that is asked for before the previous one is read."""
     samples, epoch = np.asarray(places.private()["samples"]), None
     for number, batches in enumerate(plan):
         if epoch and not epoch.is_read:
@@ -50,7 +50,7 @@ def own_epochs(plan: Plan, too_early: list[int]) -> Iterator[_Epoch]:
 
 @contextmanager
 def _on_cpus() -> Iterator[list[str]]:
-    """Let DDP take no notice of the GPUs that an answer names; yields those."""
+    """Make DDP ignore the GPUs that an answer names; yield a list of these GPUs."""
     ddp = torch.nn.parallel.DistributedDataParallel
     make, named = ddp.__init__, list[str]()
 
@@ -66,9 +66,9 @@ def _on_cpus() -> Iterator[list[str]]:
 
 
 def trained(train: Answer, plan: Plan, rate: float) -> dict[str, Any]:
-    """Train a probe from this rank's own start on its own samples; return what it saw, and what came of it.
+    """Train a probe from this rank's own start on its own samples; return what it saw, and the result.
 
-    `wrong` says what is wrong with the values that the answer returns, and `move` is the last of its optimiser.
+    `wrong` says what is wrong with the values that the answer returns; `move` is the optimiser's last move.
     """
     probe, too_early = make_probe(places.private()["starts"][0]), list[int]()
     with _on_cpus() as gpus:
@@ -76,10 +76,10 @@ def trained(train: Answer, plan: Plan, rate: float) -> dict[str, Any]:
     found = {"records": probe.records, "end": probe.bias.detach().float().numpy(), "too_early": too_early}
     found |= {"wrong": "", "gpus": gpus, "rate": 0.0, "move": np.zeros(0)}
     try:
-        require_values(train, returned, "the wrapped model and its optimiser", 2)
-        fits, expected = getattr(returned[0], "module", None) is probe, "as the first value the wrapped model"
+        require_values(train, returned, "a pair of the wrapped model and its optimiser", 2)
+        fits, expected = getattr(returned[0], "module", None) is probe, "the wrapped model as the first value"
         require_returned(train, returned[0], fits=fits, expected=expected)
-        fits, expected = isinstance(returned[1], torch.optim.Optimizer), "as the second value an optimiser"
+        fits, expected = isinstance(returned[1], torch.optim.Optimizer), "an optimiser as the second value"
         require_returned(train, returned[1], fits=fits, expected=expected)
     except WrongReturnError as error:
         return {**found, "wrong": str(error)}
@@ -91,13 +91,13 @@ def trained(train: Answer, plan: Plan, rate: float) -> dict[str, Any]:
 
 
 def wrapped_probe() -> Any:
-    """Return a probe that starts at this rank's own weights, wrapped: all ranks have those of rank 0 then."""
+    """Return a wrapped probe that started at this rank's own weights; wrapping has given it those of rank 0."""
     return torch.nn.parallel.DistributedDataParallel(make_probe(places.private()["starts"][0]))
 
 
 @contextmanager
 def _counted_sends(least: int) -> Iterator[list[str]]:
-    """Note what an answer sends itself, of tensors with so many numbers at least."""
+    """Yield a list of the functions by which an answer itself sends tensors with at least so many numbers."""
     sent: list[str] = []
 
     def noting(name: str, send: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,14 +117,14 @@ def _counted_sends(least: int) -> Iterator[list[str]]:
 
 
 def accumulated(accumulate: Answer, plan: Plan) -> dict[str, Any]:
-    """Return the gradient that is left by all of this rank's batches, and how many times gradients were exchanged."""
+    """Return the gradient after all of this rank's batches, and how often gradients were exchanged."""
     hooks = Late("torch.distributed.algorithms.ddp_comm_hooks.default_hooks")
     model = wrapped_probe()
     bias = model.module.bias
     with _counted_sends(bias.numel()) as sent:
 
         def counted(bucket: Any) -> Any:
-            sent.append("")  # though the hook sends by a call that is noted, or by another
+            sent.append("")  # once, whether or not the hook sends by a call that is noted
             before = len(sent)
             future = hooks.allreduce_hook(None, bucket)
             del sent[before:]
@@ -140,7 +140,7 @@ def accumulated(accumulate: Answer, plan: Plan) -> dict[str, Any]:
 
 
 def unequal(train_all: Answer, rate: float, gain: float) -> dict[str, Any]:
-    """Train on as many batches as this rank has; return the weights at the end, and the samples of each step."""
+    """Train on all batches of this rank; return the weights at the end, and the samples of each step."""
     model = wrapped_probe()
     batches = [tensors(batch, gain=gain) for batch in places.private()["batches"]]
     train_all(model, torch.optim.SGD(model.parameters(), lr=rate), batches)

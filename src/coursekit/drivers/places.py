@@ -1,6 +1,6 @@
-"""What a rank finds when a check runs it: a value of its own, a folder of its own, and a folder for all ranks.
+"""What a rank finds when a check runs it: a private value, a private folder, and a folder for all ranks.
 
-In grading, each rank sees only its own value and its own folder; a right joint result then proves communication.
+In grading, each rank sees only its own value and folder, so a correct joint result proves that ranks communicated.
 """
 
 import contextlib
@@ -18,31 +18,31 @@ from typing import Any
 class Place:
     """What one rank finds; both folders are empty at first."""
 
-    private: Any  # this rank's own value, or None when the check gives none
+    private: Any  # this rank's own value, or None if the check gives none
     own: Path  # a folder that no other rank should know
     shared: Path  # a folder that is the same for all ranks of this launch
 
 
-OWN = "rank-{}"  # a rank's own folder in that of a notebook
+OWN = "rank-{}"  # a rank's own folder within the notebook's
 MAX_NUM_FILES = 200
-MAX_FILE_BYTES, MAX_BYTES = 1 << 20, 4 << 20  # of one file, and of all, whose content is read
+MAX_FILE_BYTES, MAX_BYTES = 1 << 20, 4 << 20  # of one file, and of all files, whose content is read
 
-# How often Horovod's background thread asks all other ranks whether there is anything to send: by default each
-# millisecond, before version 0.21 this. Ranks that share a few cores have better use for them.
+# How often Horovod's background thread asks all other ranks whether there is anything to send. The default is one
+# millisecond; before version 0.21, it was this. Ranks that share a few cores have better use for them.
 CYCLE_TIME_MS = 5
 
 _places: list[Place] = []
 
 
 def settle(place: Place) -> None:
-    """Say what this rank finds, and prepare it for a few small steps; called once, before a driver runs."""
+    """Set this rank's place, and prepare the rank for a few small steps; called once, before a driver runs."""
     _places[:] = [place]
     os.environ["HOROVOD_CYCLE_TIME"] = str(CYCLE_TIME_MS)
-    # Gloo's thread asks for a lock again and again until it is free: it should not push aside the one that holds it.
+    # Gloo's thread asks for a lock until it is free, and should not push aside the thread that holds it.
     with contextlib.suppress(OSError):  # a container may forbid it
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     if "tensorflow" in sys.modules:
-        # Rewriting a graph so that it runs faster takes longer than so few steps do.
+        # Optimising a graph takes longer than it saves in so few steps.
         sys.modules["tensorflow"].config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
@@ -52,12 +52,12 @@ def here() -> Place:
 
 
 def private() -> Any:
-    """Return this rank's own value; None where no check gives one."""
+    """Return this rank's own value, or None if no check gives one."""
     return here().private if _places else None
 
 
 def left_in(folder: Path) -> dict[str, bytes | None]:
-    """Return what was left in a rank's own folder, by any process: by path the content, None where it is too long.
+    """Return what any process left in a rank's own folder: the content by path, None if it is too long.
 
     Links are not followed, and no more than `MAX_NUM_FILES` are looked at.
     """
@@ -76,11 +76,11 @@ def left_in(folder: Path) -> dict[str, bytes | None]:
 
 
 def settle_and_call(parent: str, private: Sequence[Any] | None, wrapper: Callable[..., Any], *args: Any) -> Any:
-    """On a rank of a notebook: find place in a folder of the notebook's, and call the wrapper.
+    """On a rank of a notebook, settle in a folder of the notebook and call the wrapper.
 
-    That is such as `with_horovod`, and calls the driver, the first of `args`.
+    The wrapper, for example `with_horovod`, calls the driver, which is the first of `args`.
 
-    What libraries log is hidden, so that what the answer prints can be seen.
+    Logs of libraries are hidden, so that the answer's own output can be seen.
     """
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 2)

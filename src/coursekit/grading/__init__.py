@@ -1,1 +1,1 @@
-"""From a hand-in to a verdict: the student's code in a sandbox, and the judge outside."""
+"""Grade submissions: a student's code runs in a sandbox, and the judge that decides the points runs outside."""

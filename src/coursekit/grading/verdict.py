@@ -1,4 +1,4 @@
-"""What judging says about one submission, as plain data that survives a crash: points, messages, flags."""
+"""The verdict on one submission, as plain data that survives a crash: points, messages, flags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coursekit.labs.cells import CellScore
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that the instructor should look at; students never see it: a kind of cause, and one sentence."""
+    """A kind of cause and a sentence on something that the instructor should look at; students never see it."""
 
     kind: str
     text: str
@@ -20,16 +20,16 @@ class Flag:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What judging says about one submission."""
+    """The verdict on one submission."""
 
     lab: str
     student: str
-    scores: tuple[CellScore, ...]  # one for each test cell, in the order of the notebook
+    scores: tuple[CellScore, ...]  # one for each test cell, in notebook order
     flags: tuple[Flag, ...] = ()  # for the instructor only
-    fault: str = ""  # why the machine, not the student, needs another run; then nothing is recorded
-    seconds: float = 0.0  # wall-clock time of run and judgement
-    peak_memory_gb: float = 0.0  # the most memory that the run used at a time
-    outputs: Mapping[str, str] = field(default_factory=dict)  # by id of a cell, what it printed; for the instructor
+    fault: str = ""  # why the run must be repeated because of the machine; then nothing is recorded
+    seconds: float = 0.0  # wall-clock time of running and judging
+    peak_memory_gb: float = 0.0  # the highest memory use of the run
+    outputs: Mapping[str, str] = field(default_factory=dict)  # what cells printed, by id; only for the instructor
     key: str = ""  # digest of the answers, the tests and the environment
 
     @property
@@ -48,10 +48,10 @@ class Verdict:
 
     @classmethod
     def loads(cls, text: str) -> Verdict:
-        """Read what `dumps` wrote; a `ValueError` says that this is not a verdict."""
+        """Read what `dumps` wrote; raise a `ValueError` if the text is not a verdict."""
         try:
             data: dict[str, Any] = json.loads(text)
             scores = tuple(CellScore(**score) for score in data.pop("scores"))
             return cls(scores=scores, flags=tuple(Flag(**flag) for flag in data.pop("flags")), **data)
         except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"no verdict: {error}") from None
+            raise ValueError(f"not a verdict: {error}") from None

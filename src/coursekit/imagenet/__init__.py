@@ -1,4 +1,4 @@
-"""Data in ImageNet's form: TFRecord files of JPEG images with labels from 1 to 1000, read, made and checked."""
+"""Read, make and check data in ImageNet's format: TFRecord files of JPEG images with labels from 1 to 1000."""
 
 from coursekit.imagenet.files import count_images, list_files
 from coursekit.imagenet.make import find_data, make_data

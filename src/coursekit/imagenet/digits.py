@@ -1,4 +1,4 @@
-"""Synthetic digits in MNIST's form: grey images of 28 x 28 pixels in ten classes, drawn from a seed as strokes."""
+"""Synthetic digits in MNIST's format: grey images of 28 x 28 pixels in ten classes, drawn as strokes from a seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Array = np.ndarray[Any, Any]
 
 SIDE = 28  # pixels
 NUM_CLASSES = 10
-# The seven strokes of a pocket calculator, from (x, y) to (x, y) with y downwards, and those that each digit has.
+# The seven strokes of a pocket calculator, from (x, y) to (x, y) with y downwards, and the strokes of each digit.
 STROKES = np.array(
     [
         ((0, 0), (1, 0)),
@@ -24,13 +24,13 @@ STROKES = np.array(
     dtype=float,
 )
 STROKES_OF_DIGITS = ("012456", "25", "02346", "02356", "1235", "01356", "013456", "025", "0123456", "012356")
-NOISE = 12.0  # levels
+NOISE = 12.0  # standard deviation, in grey levels
 
 
 def make_digits(num_images: int, seed: int = 0) -> tuple[Array, Array]:
     """Return images, uint8 of shape (num_images, 28, 28), and their digits, int64 of shape (num_images,).
 
-    Each is written a little differently: its place, size, slant, pen and noise are drawn at random.
+    Each digit looks a little different: its place, size, slant, pen and noise are drawn at random.
     """
     rng = np.random.default_rng(seed)
     labels = rng.integers(NUM_CLASSES, size=num_images)
@@ -40,7 +40,7 @@ def make_digits(num_images: int, seed: int = 0) -> tuple[Array, Array]:
 
 
 def _draw(digit: int, rng: np.random.Generator) -> Array:
-    """Return one digit without noise, levels from 0 to 255."""
+    """Return an image of one digit without noise, with levels from 0 to 255."""
     ends = STROKES[[int(stroke) for stroke in STROKES_OF_DIGITS[digit]]] - (0.5, 1)
     width, height, slant, pen = rng.uniform((6, 6, -0.3, 0.8), (11, 10, 0.3, 1.8))
     x, y = ends[..., 0] * width, ends[..., 1] * height

@@ -1,4 +1,4 @@
-"""Which files a data folder holds, how many images, and which of its files are damaged."""
+"""List the files of a data folder, count their images, and find damaged files."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from coursekit.text import first_few
 
 SPLITS = ("train", "validation")
 NAME = re.compile(r"[a-z]+-\d{5}-of-\d{5}")
-Progress = Callable[[str, int, int], None]  # called with a file's name, what is done and what there is in all
-NUM_QUICK = 4  # records of a file that a quick check looks at
+Progress = Callable[[str, int, int], None]  # called with a file's name, how much is done, and the total
+NUM_QUICK = 4  # records per file that a quick check looks at
 ALL = -1
 
 
 def file_name(split: str, number: int, total: int) -> str:
-    """Return the name of one file of a split, as ImageNet's are called."""
+    """Return the name of one file of a split, in ImageNet's style."""
     return f"{split}-{number:05d}-of-{total:05d}"
 
 
 def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
-    """Return the paths of a split's TFRecord files, sorted, such as `train-00000-of-01024`.
+    """Return the sorted paths of a split's TFRecord files, such as `train-00000-of-01024`.
 
     Args:
-        folder: where they are, or the folder above `train/` and `validation/`.
+        folder: the folder with the files, or the one above `train/` and `validation/`.
         split: "train" or "validation".
 
     Raises:
-        CourseKitError: there are no files, some are missing, or the split is neither of the two.
+        CourseKitError: there are no files, some are missing, or there is no such split.
     """
     if split not in SPLITS:
-        raise CourseKitError(f"There is no split {split!r}: it is one of {' and '.join(SPLITS)}.", "split.unknown")
+        raise CourseKitError(f"There is no split {split!r}: the splits are {' and '.join(SPLITS)}.", "split.unknown")
     if not Path(folder).is_dir():
         raise CourseKitError(
             f"There is no data folder {folder}: make one with `coursekit data make {folder}`.", "data.no-folder"
@@ -54,32 +54,32 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
             break
     else:
         raise CourseKitError(
-            f"{folder} holds no files {file_name(split, 0, 16)} and so on, nor does a folder {split}/ in it: "
-            "name a folder with ImageNet's TFRecord files, or make one with `coursekit data make`.",
+            f"Neither {folder} nor a folder {split}/ in it has files such as {file_name(split, 0, 16)}: "
+            "choose a folder with ImageNet's TFRecord files, or make one with `coursekit data make`.",
             "data.no-files",
         )
     totals = sorted({int(name.rpartition("-")[2]) for name in found})
     if len(totals) > 1:
         counts = " and ".join(map(str, totals))
         raise CourseKitError(
-            f"{place} holds {split} files of sets of {counts}: leave one set in the folder.", "data.mixed-sets"
+            f"{place} has {split} files from sets of {counts} files: keep only one set there.", "data.mixed-sets"
         )
     wanted = [file_name(split, number, totals[0]) for number in range(totals[0])]
     missing = [name for name in wanted if name not in found]
     if missing:
         named = first_few(missing)
         raise CourseKitError(
-            f"{place} lacks {len(missing)} of {totals[0]} {split} files ({named}): copy or make them again.",
+            f"{place} lacks {len(missing)} of {totals[0]} {split} files ({named}): copy them or make them again.",
             "data.files-missing",
         )
     return [str(place / name) for name in wanted]
 
 
 def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
-    """Return the number of images in files, of all ranks or of one, from the headers of their records.
+    """Return the number of images in these files, for example those of one rank, from the headers of their records.
 
     Raises:
-        CourseKitError: when a file is not there, cut or empty, or the header of a record is damaged.
+        CourseKitError: a file is missing, cut or empty, or the header of a record is damaged.
     """
     num_images = 0
     for file in files:
@@ -101,8 +101,8 @@ class SplitReport:
     name: str  # "train" or "validation"
     num_files: int = 0
     num_good: int = 0  # records that can be used
-    labels: set[int] = field(default_factory=set)  # those of the records that were looked at
-    # The first of each file that has one, by what is wrong: all places where it is, such as "train-00000-of-01024,
+    labels: set[int] = field(default_factory=set)  # of the records that were looked at
+    # For each fault, all places where it is the first in its file, such as "train-00000-of-01024,
     # record 0".
     faults: dict[str, list[str]] = field(default_factory=dict)
 
@@ -110,9 +110,9 @@ class SplitReport:
 def check_data(
     folder: str | os.PathLike[str], *, quick: bool = False, progress: Progress | None = None
 ) -> list[SplitReport]:
-    """Check every record of both splits; a quick check follows the headers, and looks at a few records of each file.
+    """Check every record of both splits; a quick check follows the headers, but reads only a few records per file.
 
-    `progress` is called for each file when it is checked, with its name, the files done and the files in all.
+    `progress` is called after each file, with its name, the number of files done, and the total.
     """
     reports = []
     for split in SPLITS:
@@ -134,7 +134,7 @@ def check_data(
 
 
 def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[str, str]:
-    """Count the good records of a file, and return what is wrong with the file and where; '' for nothing."""
+    """Count the good records of a file; return what is wrong with the file, '' if nothing is, and where."""
     try:
         num_records, is_whole = count_records(path)
         num_read, num_bad, fault, place = 0, 0, "", str(path)
@@ -145,7 +145,7 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
             num_read, num_bad = num_read + 1, num_bad + bool(wrong)
     except OSError as error:
         return str(Cause(f"cannot be read: {error.strerror}", "data.unreadable")), str(path)
-    # Reading ends at the first damaged record; a quick check knows no more than the headers.
+    # Reading ends at the first damaged record; a quick check knows only the headers.
     num_whole = num_read if num_looked_at == ALL else num_records
     report.num_good += num_whole - num_bad
     if not is_whole or num_whole < num_records:
@@ -154,7 +154,7 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
 
 
 def _fault(record: bytes, labels: set[int]) -> Cause | None:
-    """Return why no training can use a record, or None; a good record's label is added to the others."""
+    """Return why a record cannot be used for training, or None; the label of a good record is added to the others."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
     from google.protobuf.message import DecodeError  # as above
 
@@ -167,12 +167,12 @@ def _fault(record: bytes, labels: set[int]) -> Cause | None:
             features = []
         named = first_few(features) or "no features at all"
         return Cause(
-            f"it is not an example with one image/encoded (bytes) and one image/class/label (number), but has {named}",
+            f"it is not an example with one image/encoded (bytes) and one image/class/label (number): it has {named}",
             "example.wrong-features",
         )
     if not FIRST_LABEL <= label <= LAST_LABEL:
-        hint = ": where labels begin at 0, add 1 to all and write them again" if label == 0 else ""
-        return Cause(f"its label is {label}, not {FIRST_LABEL} to {LAST_LABEL}{hint}", "example.label-range")
+        hint = ": if your labels begin at 0, add 1 to all and write the files again" if label == 0 else ""
+        return Cause(f"its label is {label}, not one from {FIRST_LABEL} to {LAST_LABEL}{hint}", "example.label-range")
     try:
         tf.io.extract_jpeg_shape(encoded)
     except tf.errors.InvalidArgumentError:

@@ -1,4 +1,4 @@
-"""Data to train on: a folder that is given, or synthetic images in ImageNet's form, which the first call makes."""
+"""Data to train on: a given folder, or synthetic images in ImageNet's format, which the first call makes."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from coursekit.imagenet.records import (
 )
 from coursekit.text import first_few
 
-MARK = "synthetic.txt"  # holds the preset's name: whatever else is in the folder is ours
-# As ImageNet's: most images are 500 wide or high, in the formats of cameras.
+MARK = "synthetic.txt"  # has the preset's name, and shows that the folder's files are ours
+# As in ImageNet, most images are 500 pixels wide or high, in the aspect ratios of cameras.
 CAMERA_SIZES = ((375, 500), (333, 500), (500, 375), (375, 500), (400, 500), (500, 333), (375, 500), (281, 500))
 CACHE_VARIABLE = "COURSEKIT_DATA"
 MAKE = "import sys; from coursekit.imagenet import make_data; make_data(*sys.argv[1:])"
 
 
 class Split(NamedTuple):
-    """One split of a preset: its number of files, and of images in all of them."""
+    """One split of a preset: its number of files, and the number of images in all of them."""
 
     name: str
     num_files: int
@@ -43,20 +43,20 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """How much data is made, and how its images look."""
+    """How much data to make, and how its images look."""
 
     name: str
     splits: tuple[Split, Split]
     num_classes: int  # at most 50; their labels are spread over 1 to 1000, both included
-    sizes: tuple[tuple[int, int], ...]  # the (height, width) of images in pixels, each as likely as it occurs here
-    noise: int  # the largest change of a pixel by noise, of 255
+    sizes: tuple[tuple[int, int], ...]  # (height, width) of images in pixels, each chosen as often as it is listed
+    noise: int  # the most by which noise changes a pixel, out of 255
     quality: int  # of the JPEGs, 1 to 100
-    num_bytes: int  # about how much it takes on the disk
+    num_bytes: int  # approximate size on disk
     seed: int = 2019
 
     @property
     def num_images(self) -> int:
-        """The number of images of both splits."""
+        """The number of images in both splits."""
         return sum(split.num_images for split in self.splits)
 
 
@@ -92,7 +92,7 @@ PRESETS = {
 
 
 class PlannedFile(NamedTuple):
-    """One file to be made: its name, the numbers its images are drawn from, and the class of each image."""
+    """One file to make: its name, the seeds of its images, and the class of each image."""
 
     name: str
     seeds: tuple[int, int, int]
@@ -100,17 +100,17 @@ class PlannedFile(NamedTuple):
 
 
 def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | None = None) -> Path:
-    """Make the data of a preset in a folder; files that are there already, whole, are not made again.
+    """Make the data of a preset in a folder; whole files that are already there are kept.
 
-    Every file appears whole or not at all, so that an interrupted call goes on where it ended.
+    Each file appears whole or not at all, so after an interruption the next call continues where the last one stopped.
 
     Args:
-        folder: made when it is not there; else it must be empty, or hold this preset's files.
+        folder: made if it does not exist; otherwise it must be empty or hold this preset's files.
         preset: "tiny", "small" or "bench".
-        progress: called for each file when it is there, with its name, the images done and the images in all.
+        progress: called after each file, with its name, the number of images done, and the total.
 
     Raises:
-        CourseKitError: when the folder holds something else, or cannot be written, as on a full disk.
+        CourseKitError: the folder holds something else, or cannot be written, for example on a full disk.
     """
     place, wanted = Path(folder), PRESETS[preset]
     num_done = 0
@@ -129,12 +129,12 @@ def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | 
 
 
 def is_made(place: Path, preset: Preset) -> bool:
-    """Say whether a folder holds all files of a preset, each with as many records as it should."""
+    """Return whether a folder holds all files of a preset, each with the right number of records."""
     return all(_is_whole(place, file) for file in plan(preset))
 
 
 def plan(preset: Preset) -> list[PlannedFile]:
-    """Return the files of a preset; classes are mixed, and the numbers of images per file differ as in ImageNet's."""
+    """Return the files of a preset; classes are mixed, and files differ in their number of images, as in ImageNet."""
     files = []
     for split_number, split in enumerate(preset.splits):
         rng = np.random.default_rng([preset.seed, split_number])
@@ -148,7 +148,7 @@ def plan(preset: Preset) -> list[PlannedFile]:
 
 
 def images(preset: Preset, file: PlannedFile) -> Iterator[LabelledImage]:
-    """Yield the images of one file, always the same."""
+    """Yield the images of one file, which are the same in each call."""
     rng = np.random.default_rng(file.seeds)
     for number, class_number in enumerate(file.classes):
         height, width = preset.sizes[rng.integers(len(preset.sizes))]
@@ -162,7 +162,7 @@ def images(preset: Preset, file: PlannedFile) -> Iterator[LabelledImage]:
 
 
 def class_label(number: int, num_classes: int) -> int:
-    """Return the label of a class: 1 for the first, 1000 for the last, the others evenly between."""
+    """Return the label of a class: 1 for the first, 1000 for the last, the others evenly in between."""
     return FIRST_LABEL + number * (LAST_LABEL - FIRST_LABEL) // (num_classes - 1)
 
 
@@ -172,20 +172,20 @@ def _is_whole(place: Path, file: PlannedFile) -> bool:
 
 
 def _claim(place: Path, preset: Preset) -> None:
-    """Mark a folder as ours; refuse one with other things, and remove what an interrupted call left."""
+    """Mark a folder as ours, and remove what an interrupted call left; raise if it holds other things."""
     mark = place / MARK
-    # A centre's files may have the names of ours: without the mark none may be there.
+    # A centre's files may have the same names as ours, so without the mark none of them may be there.
     ours = {MARK, *(file.name for file in plan(preset))} if mark.exists() else set()
     if ours and mark.read_text(encoding="utf-8").strip() != preset.name:
         raise CourseKitError(
-            f"{place} holds data of another preset: name another folder for {preset.name!r}.", "data.other-preset"
+            f"{place} holds the data of another preset: choose another folder for {preset.name!r}.", "data.other-preset"
         )
     present = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
     parts = [name for name in present if name.endswith(PART_SUFFIX) and name.split(".")[0] in ours]
     others = [name for name in present if name not in {*ours, *parts}]
     if others:
         raise CourseKitError(
-            f"{place} holds other things ({first_few(others)}): name an empty or a new folder.", "data.folder-not-empty"
+            f"{place} holds other things ({first_few(others)}): choose an empty or new folder.", "data.folder-not-empty"
         )
     for name in parts:
         (place / name).unlink()
@@ -196,12 +196,12 @@ def find_data(folder: str = "") -> Path:
     """Return a folder with training and validation files.
 
     Args:
-        folder: one with ImageNet's TFRecord files, or "" for "tiny" synthetic data, in the user's cache:
-            `$COURSEKIT_DATA` when that is set, else `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
-            The first call makes it; other processes that ask meanwhile wait.
+        folder: one with ImageNet's TFRecord files, or "" for "tiny" synthetic data in the user's cache:
+            `$COURSEKIT_DATA` if that is set, otherwise `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
+            The first call makes the data; other processes that need it meanwhile wait.
 
     Raises:
-        CourseKitError: when the folder lacks files, or the data cannot be made.
+        CourseKitError: the folder lacks files, or the data cannot be made.
     """
     if folder:
         for split in SPLITS:
@@ -226,7 +226,7 @@ def find_data(folder: str = "") -> Path:
 
 
 def _make_in_other_process(place: Path, preset: Preset) -> None:
-    """Make the data where TensorFlow sees no GPU: a notebook that took one would leave none to its ranks."""
+    """Make the data in a process that sees no GPU, because a notebook that took one would leave none for its ranks."""
     environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, "-c", MAKE, str(place), preset.name]
     done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The networks of the CNN labs: all of `tf.keras.applications` by name, without trained weights, and a small one."""
+"""The networks of the CNN labs: all of `tf.keras.applications` by name, with random weights, and a small one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from coursekit.errors import CourseKitError
 
 NUM_CLASSES = 1001  # ImageNet's labels are 1 to 1000; 0 is the background that its files never use
 SMALL = "SmallCNN"
-# Keras's own values of 0.99 and 0.999 need thousands of steps before the averages for evaluation are of any worth.
-# 0.9 is what Goyal et al. (2017, section 5.1) train ResNet-50 with.
+# With Keras's own values of 0.99 and 0.999, the averages for evaluation are useless for thousands of steps.
+# Goyal et al. (2017, section 5.1) train ResNet-50 with 0.9.
 BATCH_NORM_MOMENTUM = 0.9
 
 
@@ -32,7 +32,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
     if not callable(make):
         known = sorted(name for name, value in vars(tf.keras.applications).items() if callable(value))
         raise CourseKitError(
-            f"there is no network {name!r}; the names are {SMALL}, {', '.join(known)}.", "network.unknown"
+            f"there is no network {name!r}: choose one of {SMALL}, {', '.join(known)}.", "network.unknown"
         )
     shape = (image_size, image_size, 3)
     try:
@@ -44,12 +44,12 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
     for layer in network.layers:
         if isinstance(layer, tf.keras.layers.BatchNormalization):
             layer.momentum = BATCH_NORM_MOMENTUM
-    # Under mixed precision the loss needs logits of 32 bits.
+    # With mixed precision, the loss needs 32-bit logits.
     return tf.keras.Model(network.input, tf.keras.layers.Activation("linear", dtype="float32")(network.output))
 
 
 def _small_cnn(image_size: int, num_classes: int) -> Any:
-    """Return three convolutions with batch normalisation, and a mean over the image: traced in about a second."""
+    """Return three convolutions with batch normalisation, and a mean over the image; tracing takes about a second."""
     import tensorflow as tf  # only ranks build networks
 
     layers = [tf.keras.Input((image_size, image_size, 3))]

@@ -1,7 +1,7 @@
-"""Images whose class can be learned: a pattern in two colours, each time elsewhere, turned, lit and noisy.
+"""Images whose class can be learned: a pattern in two colours with random position, rotation, light and noise.
 
-The same seed gives the same pixels on every machine: only additions, multiplications, roots and comparisons, which
-processors round alike, and for the sine a table.
+The same seed gives the same pixels on every machine, because the code uses only additions, multiplications, roots and
+comparisons, which all processors round alike, and a table for the sine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# A pattern's colour and its ground, as (red, green, blue).
+# A pattern's colour and its background, as (red, green, blue).
 COLOURS = {
     "amber": ((246, 184, 62), (96, 52, 20)),
     "teal": ((64, 196, 184), (14, 60, 82)),
@@ -30,13 +30,13 @@ KINDS = ("stripes", "rings", "checks", "dots", "waves")
 NUM_CLASSES = len(KINDS) * len(COLOURS)
 
 TABLE_SIZE = 1024
-# Rounded, so that no library's last digit of a sine shows.
+# Rounded, because libraries may differ in the last digit of a sine.
 SINE = np.array([round(32767 * math.sin(2 * math.pi * step / TABLE_SIZE)) for step in range(TABLE_SIZE)], np.float32)
 SINE /= np.float32(32768)
 
 
 def class_name(number: int) -> str:
-    """Return a class, 0 to 49, in words, such as "amber stripes"; neighbours share neither of the two."""
+    """Return the name of a class, 0 to 49, such as "amber stripes"; neighbours share neither colour nor pattern."""
     row, column = divmod(number, len(KINDS))
     return f"{list(COLOURS)[(row + 2 * column) % len(COLOURS)]} {KINDS[column]}"
 
@@ -44,7 +44,7 @@ def class_name(number: int) -> str:
 def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: int) -> Array:
     """Return an image of a class, 0 to 49: RGB, uint8, shape (height, width, 3).
 
-    What differs between two images of a class comes from `rng`; `noise` is the largest change of a pixel, of 255.
+    All differences between images of a class come from `rng`; noise changes a pixel by `noise` of 255 at most.
     """
     colour, kind = class_name(number).split()
     across, down = _turned_coordinates(rng, height, width)
@@ -63,7 +63,7 @@ def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: 
 
 
 def _turned_coordinates(rng: np.random.Generator, height: int, width: int) -> tuple[Array, Array]:
-    """Return two coordinates of every pixel, in periods of the pattern, turned by any angle, from any centre."""
+    """Return two coordinates of every pixel, in periods of the pattern, at a random angle around a random centre."""
     turns, num_periods = rng.random(), 2.5 + 2.5 * rng.random()
     centre_y, centre_x = 0.2 + 0.6 * rng.random(2)
     scale = num_periods / min(height, width)
@@ -74,7 +74,7 @@ def _turned_coordinates(rng: np.random.Generator, height: int, width: int) -> tu
 
 
 def _pattern(kind: str, across: Array, down: Array, phase: float) -> Array:
-    """Return how much of each pixel is the figure's colour, 0 to 1, with soft edges."""
+    """Return the share of the figure's colour in each pixel, 0 to 1, with soft edges."""
     if kind == "rings":
         height = _wave(np.sqrt(across * across + down * down) + np.float32(phase))
     elif kind == "checks":
@@ -90,13 +90,13 @@ def _pattern(kind: str, across: Array, down: Array, phase: float) -> Array:
 
 
 def _ramp(rng: np.random.Generator, height: int, width: int) -> Array:
-    """Return light from a side, 0 to 1."""
+    """Return light that falls from one side, 0 to 1."""
     y, x = np.arange(height, dtype=np.float32) / height, np.arange(width, dtype=np.float32) / width
     from_top, from_left = rng.integers(0, 2, 2)
     return ((y if from_top else 1 - y)[:, None] + (x if from_left else 1 - x)[None, :]) / 2
 
 
 def _wave(turns: Array) -> Array:
-    """Return the sine of angles in turns."""
+    """Return the sine of angles that are given in turns."""
     steps: Array = np.floor(turns * TABLE_SIZE).astype(np.int32) & (TABLE_SIZE - 1)
     return SINE[steps]

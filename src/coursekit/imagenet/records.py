@@ -1,4 +1,4 @@
-"""ImageNet's records: one image in a TFRecord file, written, read and parsed."""
+"""Write, read and parse ImageNet's records, each of which is one image in a TFRecord file."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class LabelledImage(NamedTuple):
     """One image and what its record says about it."""
 
     pixels: Array  # RGB, uint8, shape (height, width, 3)
-    label: int  # from 1 to 1000, as 0 is ImageNet's background
+    label: int  # from 1 to 1000, because 0 is ImageNet's background
     synset: str = ""  # the number of the class, such as n01440764
     text: str = ""  # the class in words
-    filename: str = ""  # which the image had as a file
+    filename: str = ""  # the name of the image's file
 
 
 def serialize(image: LabelledImage, quality: int) -> bytes:
-    """Return an image, with JPEG quality 1 to 100, as the serialised example of ImageNet's TFRecord files."""
+    """Return an image as a serialised example, as in ImageNet's TFRecord files, with JPEG quality 1 to 100."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     height, width, num_channels = image.pixels.shape
@@ -52,21 +52,21 @@ def serialize(image: LabelledImage, quality: int) -> bytes:
     }
     features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[value])) for key, value in numbers.items()}
     features |= {key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text])) for key, text in texts.items()}
-    # Protocol buffers write a map in any order; the same image shall give the same bytes.
+    # Protocol buffers write a map in any order, but the same image must give the same bytes.
     example = tf.train.Example(features=tf.train.Features(feature=features))
     return bytes(example.SerializePartialToString(deterministic=True))
 
 
 def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], quality: int = 95) -> Path:
-    """Write images as one TFRecord file with all of ImageNet's standard keys; the file appears whole or not at all.
+    """Write images to one TFRecord file with all of ImageNet's standard keys; the file appears whole or not at all.
 
     Raises:
-        OSError: when the file cannot be written.
+        OSError: the file cannot be written.
     """
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     path = Path(path)
-    # Another process may write the same file at the same time, so each has a part of its own.
+    # Another process may write the same file at the same time, so each writes to a separate part file.
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART_SUFFIX}")
     try:
         with tf.io.TFRecordWriter(str(part)) as writer:
@@ -74,7 +74,7 @@ def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], 
                 writer.write(serialize(image, quality))
         part.replace(path)
     except tf.errors.OpError as error:
-        # TensorFlow's own errors begin with the path and end as the system says it.
+        # TensorFlow's errors begin with the path and end with the system's message.
         raise OSError(error.message.rpartition("; ")[2]) from error
     finally:
         part.unlink(missing_ok=True)
@@ -100,28 +100,28 @@ def read_records(file: Any, damaged: str = STOP) -> Any:
     """Return the records of one file, in order, as a `tf.data.Dataset` of serialised examples (scalar strings).
 
     With `damaged="stop"`, iterating ends at a damaged record with a `tf.errors.DataLossError`.
-    With `damaged="skip"`, it and all that comes after it in the file are left out: TensorFlow logs a warning and cannot
+    With `damaged="skip"`, that record and the rest of the file are left out with a warning, because TensorFlow cannot
     know where the next record begins.
-    Either way an empty file, or one that is cut within the header of a record, is no error: `count_images` and
-    `coursekit data check` name such files.
+    Either way, an empty file, or one that is cut within the header of a record, raises no error: `count_images` and
+    `coursekit data check` report such files.
 
     Args:
         file: the path as text or a scalar string tensor, as in `files.interleave(read_records)`.
         damaged: "stop" or "skip".
 
     Raises:
-        CourseKitError: when `damaged` is neither.
+        CourseKitError: `damaged` is neither of the two.
     """
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     if damaged not in {STOP, SKIP}:
         raise CourseKitError(
-            f'damaged={damaged!r} is neither "stop" nor "skip": choose what a damaged record does.',
+            f'damaged={damaged!r} is neither "stop" nor "skip": choose one of the two.',
             "records.unknown-mode",
         )
     if damaged == STOP:
         return tf.data.TFRecordDataset(file)
-    # Of a file that is not there, ignore_errors would ask for ever.
+    # If the file is missing, ignore_errors would retry for ever.
     with tf.control_dependencies([tf.numpy_function(_open_once, [file], [])]):
         return tf.data.TFRecordDataset(tf.identity(file)).ignore_errors(log_warning=True)
 
@@ -131,13 +131,13 @@ def _open_once(file: bytes | Array) -> None:
 
 
 def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
-    """Return how many records a TFRecord file holds by their headers, and whether these fill it; the data is not read.
+    """Return how many records a TFRecord file holds, and whether they fill it; only their headers are read.
 
-    A record is its length (8 bytes, little-endian), a checksum of that (4), the data, and the data's checksum (4).
-    No checksum is compared: behind a wrong length stands no header, so that the way ends elsewhere than the file.
+    A record has its length (8 bytes, little-endian), a checksum of that (4), the data, and the data's checksum (4).
+    Checksums are not compared: a wrong length does not lead to a header, so the records do not end where the file does.
 
     Raises:
-        OSError: when the file cannot be read.
+        OSError: the file cannot be read.
     """
     num_records, begin = 0, 0
     with Path(file).open("rb", buffering=0) as stream:
@@ -146,7 +146,7 @@ def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
             stream.seek(begin)
             header = stream.read(HEADER_BYTES)
             end = begin + FRAME_BYTES + int.from_bytes(header[:LENGTH_BYTES], "little")
-            # No checksum is 0: a copy that broke off may have left zeros.
+            # No checksum is 0, so zeros are no header: an interrupted copy may have left them.
             if end > num_bytes or not any(header):
                 break
             num_records, begin = num_records + 1, end
@@ -154,11 +154,11 @@ def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
 
 
 def describe_damage(file: str | os.PathLike[str], num_whole: int) -> Cause:
-    """Return what is wrong with a file that holds no more than so many records from its begin on, and what to do."""
+    """Return what is wrong with a file in which only so many records from the start are whole, and what to do."""
     if not Path(file).stat().st_size:
         return Cause("is empty: copy it again", "records.empty")
     if not num_whole:
         return Cause(
-            "holds no whole record, it is cut, compressed or no TFRecord file: copy it again, unpacked", "records.none"
+            "holds no whole record (cut, compressed or not a TFRecord file): copy it again, unpacked", "records.none"
         )
     return Cause(f"is cut or damaged from record {num_whole} on (the first is 0): copy it again", "records.cut")

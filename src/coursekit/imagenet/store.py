@@ -1,7 +1,7 @@
-"""A slow store that takes the same time on every machine, and writes down when it was asked: for studies of pipelines.
+"""A slow store for studying pipelines: it takes the same time on every machine, and notes what it was asked and when.
 
-It sleeps where a file system would seek and a processor would decode, so that what overlaps can be measured on a
-laptop with one core as on a node with 64.
+It sleeps when a file system would seek or a processor would decode, so overlap can be measured on a laptop with one
+core as well as on a node with 64.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from coursekit.intervals import covered
 
 Array = np.ndarray[Any, Any]
 
-NUM_THREADS = 16  # of a pipeline that waits more than it computes
+NUM_THREADS = 16  # for a pipeline that waits more than it computes
 STAGES = READ, DECODE, TRAIN = "read", "decode", "train"
 
 
 class Span(NamedTuple):
-    """When a stage worked: its name, and the seconds from the clock's start at which it began and ended."""
+    """When a stage worked: its name, and when it began and ended, in seconds since the clock's start."""
 
     stage: str
     begin_s: float
@@ -28,46 +28,46 @@ class Span(NamedTuple):
 
 
 class SlowStore:
-    """Samples in files of a store that answers late.
+    """Samples in the files of a store that answers slowly.
 
-    A record takes `read_s` seconds, a call of `decode` `decode_s`, however many records it gets, a step `train_s`.
+    A record takes `read_s` seconds, a step `train_s`, and a call of `decode`, for any number of records, `decode_s`.
     """
 
     def __init__(  # its speed
         self, images: Array, num_files: int = 8, read_s: float = 0.03, decode_s: float = 0.03, train_s: float = 0.04
     ) -> None:
-        """Put images, of any shape and type with samples first, into files of equal length."""
+        """Put images of any shape and type, with samples on the first axis, into files of equal length."""
         self.files = list(range(num_files))  # their numbers
         self.read_s, self.decode_s, self.train_s = read_s, decode_s, train_s
-        self.spans: list[Span] = []  # what the stages did, in the order of their ends
+        self.spans: list[Span] = []  # what the stages did, in the order in which it ended
         self.asked: list[int] = []  # the numbers of the records that were read, in the order of the requests
         self._images = images
         self._of_files = np.array_split(np.arange(len(images)), num_files)
         self._start = time.perf_counter()
 
     def read(self, file: Any) -> Any:
-        """Return the records of one file, in order, as a `tf.data.Dataset`: scalars that `decode` understands."""
+        """Return the records of one file, in order, as a `tf.data.Dataset` of scalars for `decode`."""
         import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
         counts = tf.constant([len(numbers) for numbers in self._of_files], tf.int64)
         firsts = tf.constant([numbers[0] for numbers in self._of_files], tf.int64)
         file = tf.cast(file, tf.int64)
         numbers = tf.data.Dataset.range(firsts[file], firsts[file] + counts[file])
-        # AutoGraph would translate this for each pipeline; nothing in it has to be.
+        # AutoGraph would translate this for each pipeline, though nothing in it needs that.
         return numbers.map(tf.autograph.experimental.do_not_convert(self._wait))
 
     def decode(self, records: Any) -> Any:
-        """Return the images of a record, or of a batch of records in one call."""
+        """Return the image of a record, or the images of a batch of records in one call."""
         import tensorflow as tf  # as above
 
         images = tf.numpy_function(self._decode, [records], self._images.dtype)
         return tf.ensure_shape(images, records.shape + self._images.shape[1:])
 
     def train(self, dataset: Any) -> list[Any]:
-        """Take a training step with each batch, from threads enough for all that waits, and return the batches."""
+        """Take a training step with each batch, with enough threads for all waiting calls, and return the batches."""
         import tensorflow as tf  # as above
 
-        # Who waits needs a thread and no core, but TensorFlow takes one thread for each core.
+        # Waiting needs a thread but no core, and TensorFlow takes only one thread for each core.
         options = tf.data.Options()
         options.threading.private_threadpool_size = options.autotune.cpu_budget = NUM_THREADS
         self._start = time.perf_counter()
@@ -79,14 +79,14 @@ class SlowStore:
 
     @property
     def seconds(self) -> float:
-        """From the start of a training to the end of its last step."""
+        """Seconds from the start of training to the end of its last step."""
         return max((span.end_s for span in self.spans), default=0.0)
 
     def busy_s(self, stage: str) -> float:
-        """Return for how many seconds a stage worked; what it did side by side counts once."""
+        """Return for how many seconds a stage worked; time in which it did several things counts once."""
         return covered([(span.begin_s, span.end_s) for span in self.spans if span.stage == stage])
 
-    def _step(self, batch: Any) -> None:  # noqa: ARG002  # a store elsewhere looks at it
+    def _step(self, batch: Any) -> None:  # noqa: ARG002  # a store on another rank uses it
         self._sleep(TRAIN, self.train_s)
 
     def _wait(self, number: Any) -> Any:
@@ -106,12 +106,12 @@ class SlowStore:
 
     def _sleep(self, stage: str, seconds: float) -> None:
         begin_s = time.perf_counter() - self._start
-        time.sleep(seconds)  # lets other threads go on: what waits is not Python's lock
+        time.sleep(seconds)  # lets other threads go on, because it releases Python's lock
         self.spans.append(Span(stage, begin_s, time.perf_counter() - self._start))
 
 
 def feed_slowly(store: SlowStore, batch_size: int) -> Any:
-    """Return batches of a store's images by the plainest pipeline, in which every stage waits for the others."""
+    """Return batches of a store's images from the simplest pipeline, in which every stage waits for the others."""
     import tensorflow as tf  # as above
 
     files = tf.data.Dataset.from_tensor_slices(store.files)

@@ -1,4 +1,4 @@
-"""The folder of a training: one that was interrupted is continued, and one that has ended is moved aside."""
+"""The folder of a training run: an interrupted run is continued, and a finished one is moved aside."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ NETWORK, RESULT = "network.json", "result.json"
 
 
 def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Path:
-    """Return the folder of a training, made ready by the one rank that writes there.
+    """Return the folder of a training run, after the one rank that writes there has prepared it.
 
-    Example: "training" holds a result, so it becomes "training-before", and an empty "training" takes its place.
-    Without a result, its checkpoints stay, and the training continues from them.
+    Example: if "training" holds a result, it becomes "training-before", and an empty "training" takes its place.
+    Without a result, its checkpoints stay, and training continues from them.
 
     Args:
-        folder: of checkpoints and logs.
+        folder: for checkpoints and logs.
         is_writer: whether this is that rank; all others leave the folder alone.
-        **network: what the network is made from, such as its name; its checkpoints fit no other.
+        **network: settings that define the network, such as its name; its checkpoints fit no other network.
 
     Raises:
-        CourseKitError: the folder holds an interrupted training of another network.
+        CourseKitError: the folder holds an interrupted run with another network.
     """
     folder = Path(folder)
     if not is_writer:
@@ -39,7 +39,7 @@ def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Pa
     found = json.loads(made_from.read_text(encoding="utf-8")) if made_from.exists() else network
     if found != network:
         raise CourseKitError(
-            f"{folder} holds an interrupted training with {_in_words(found)}, not with {_in_words(network)}: "
+            f"{folder} holds an interrupted run with {_in_words(found)}, not with {_in_words(network)}: "
             "choose another folder, or remove this one.",
             "training.other-network",
         )
@@ -48,7 +48,7 @@ def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Pa
 
 
 def end_training(folder: Path, result: Mapping[str, Any]) -> None:
-    """Write the result of a training that has ended into its folder, numbers of other kinds as floats."""
+    """Write the result of a finished run to its folder; numbers that JSON does not know become floats."""
     write_json(folder / RESULT, json.loads(json.dumps(result, default=float)))
 
 

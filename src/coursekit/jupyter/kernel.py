@@ -1,4 +1,4 @@
-"""A user's kernel: `kernel.json` for Jupyter, and the launcher that takes the steps of the site's job scripts."""
+"""A user's kernel: `kernel.json` for Jupyter, and a launcher that does the same as the site's job scripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coursekit.slurm.jobs.render import templates
 from coursekit.slurm.sites.profile import Site
 
 TEMPLATE, LAUNCHER, SPEC = "kernel.sh.j2", "launch.sh", "kernel.json"
-MARK = "coursekit"  # in the metadata of kernels that are ours
+MARK = "coursekit"  # marks our kernels in their metadata
 READABLE, EXECUTABLE = 0o644, 0o755
 
 
@@ -23,33 +23,33 @@ class PlannedKernel:
     """What a kernel is made from."""
 
     site: Site
-    partition: str  # whose modules it loads, a name in the site's file; '' for the site's usual one
+    partition: str  # the one whose modules it loads, as named in the site's file; '' for the default
     root: Path  # the course's checkout, an absolute path
     venv: str = ""  # the environment, an absolute path; '' for `.venv` in the checkout
 
     @property
     def name(self) -> str:
-        """By which Jupyter knows it."""
+        """The name by which Jupyter knows the kernel."""
         return f"coursekit-{self.site.name}{f'-{self.partition}' if self.partition else ''}".lower()
 
     @property
     def title(self) -> str:
-        """What people see in JupyterLab's launcher."""
+        """The name that users see in JupyterLab's launcher."""
         other = f", {self.partition}" if self.partition not in {"", self.site.default_partition} else ""
         return f"Course on {self.site.title}{other}"
 
 
 def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
-    """Write the kernel for this user, or below `share/jupyter` of an environment, and return its folder there.
+    """Write the kernel for this user, or below `share/jupyter` in an environment, and return its folder.
 
-    Each of its two files is replaced whole, the launcher first, and `kernel.json` never changes how it is called:
-    a kernel that starts meanwhile is the old one or the new one.
+    Each of the two files is replaced as a whole, the launcher first, and `kernel.json` always calls it in the same way.
+    So a kernel that starts meanwhile is either the old one or the new one.
     """
     spec = {
         "argv": ["/bin/bash", f"{{resource_dir}}/{LAUNCHER}", "-f", "{connection_file}"],
         "display_name": kernel.title,
         "language": "python",
-        # Ctrl-C would reach what starts the container: srun does not pass the first one on.
+        # Ctrl-C would reach only the program that starts the container: srun does not pass the first one on.
         "interrupt_mode": "message" if kernel.site.software.container else "signal",
         "metadata": {
             "debugger": True,
@@ -64,7 +64,7 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
 
 
 def launcher(kernel: PlannedKernel) -> str:
-    """Return the text of the launcher, from the same parts as job scripts; refuse a partition that the site lacks."""
+    """Return the launcher's text, made from the same parts as job scripts; refuse a partition that the site lacks."""
     site = kernel.site
     partition = kernel.partition or site.default_partition
     return (

@@ -1,4 +1,4 @@
-"""A cell of a lab, without nbgrader itself: name, role, points, pictures, and the names that its code binds."""
+"""Read a cell of a lab without importing nbgrader: name, role, points, pictures, and the names that its code binds."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-# Jupyter's tag for a cell that may fail, and ours, which tells it from an error that is part of a lesson.
+# Jupyter's tag for a cell that may fail, and ours, for cells whose error is not part of the lesson.
 GOES_ON = ("raises-exception", "run-all")
 PNG = "image/png"
-INJECTED = "injected-parameters"  # papermill's tag of its own cell
+INJECTED = "injected-parameters"  # papermill's tag for the cell that it adds
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-QUIZ = "quiz"  # the tag of a cell in which a student chooses, and the role of an author's
+QUIZ = "quiz"  # the tag of a cell in which students choose, and the role of the author's cell
 
 
 @dataclass(frozen=True)
 class CellScore:
-    """What one test cell earned, and the error without its traceback ("AssertionError: ..."); '' when it passed."""
+    """The points of one test cell, and its error without traceback ("AssertionError: ..."); '' if it passed."""
 
     grade_id: str
     points: float
@@ -39,7 +39,7 @@ class CellScore:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture in an executed notebook: the cell that drew it, its PNG file, and what it shows in words."""
+    """A picture in an executed notebook: the cell that drew it, its PNG file, and its alternative text."""
 
     cell: str
     content: bytes
@@ -47,33 +47,33 @@ class Picture:
 
     @property
     def base64(self) -> str:
-        """The file as notebooks and pages hold it."""
+        """The file in base64, as notebooks and HTML pages contain it."""
         return base64.b64encode(self.content).decode()
 
 
 def cell_name(cell: Mapping[str, Any]) -> str:
-    """Return the name of a cell in the authored source; papermill's own cell is called after its tag."""
+    """Return the name of a cell in the authored source; the cell that papermill adds is named after its tag."""
     metadata = cell.get("metadata", {})
     name = INJECTED if INJECTED in metadata.get("tags", []) else cell.get("id", "unnamed")
     return str(metadata.get("nbgrader", {}).get("grade_id") or name)
 
 
 def error_in(cell: Mapping[str, Any]) -> str:
-    """Return the error that an executed cell ended with, without its traceback and colours; '' for none."""
+    """Return the error of an executed cell, without traceback and colours; '' if there is none."""
     errors = (output for output in cell.get("outputs", ()) if output.get("output_type") == "error")
     message = next((f"{one.get('ename', '')}: {one.get('evalue', '')}" for one in errors), "")
     return COLOURS.sub("", message).strip().removesuffix(":")
 
 
 def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
-    """Return the pictures that cells show; their words are the author's, else their plain text, else their cell."""
+    """Return the pictures that cells show; the alternative text is the author's, else plain text or the cell name."""
     found = []
     for cell in cells:
         for output in cell.get("outputs", ()):
             data, metadata = output.get("data", {}), output.get("metadata", {})
             if PNG in data:
                 plain = "".join(data.get("text/plain", ""))
-                # A printed object such as "<Figure size 640x480 with 1 Axes>" tells a listener nothing.
+                # A printed object such as "<Figure size 640x480 with 1 Axes>" is useless as alternative text.
                 words = metadata.get(PNG, {}).get("alt") or metadata.get("alt") or (plain if plain[:1] != "<" else "")
                 alt = str(words or f"Picture drawn by the cell {cell_name(cell)}")
                 found.append(Picture(cell_name(cell), base64.b64decode("".join(data[PNG])), alt))
@@ -86,7 +86,7 @@ def is_grade(cell: NotebookNode) -> bool:
 
 
 def is_solution(cell: NotebookNode) -> bool:
-    """Return whether the cell is a student's to write."""
+    """Return whether students write this cell."""
     return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
 
 
@@ -96,7 +96,7 @@ def is_test(cell: NotebookNode) -> bool:
 
 
 class Names(NamedTuple):
-    """The names that a cell binds or changes, and those that it uses, also inside functions."""
+    """The names that a cell binds or changes, and the names that it uses, also inside functions."""
 
     bound: frozenset[str]
     used: frozenset[str]
@@ -104,7 +104,7 @@ class Names(NamedTuple):
 
 @cache
 def names_of(source: str) -> Names:
-    """Return the names of a cell; none for one that is not Python alone."""
+    """Return the names that a cell binds and uses; none if the cell is not plain Python."""
     try:
         names, tree = global_names(source), ast.parse(source)
     except SyntaxError:  # a magic, or an answer that is not Python: it binds no name that a test could use
@@ -115,7 +115,7 @@ def names_of(source: str) -> Names:
 
 
 def global_names(code: str) -> Names:
-    """Return the global names that Python binds, and those that it uses, also inside functions."""
+    """Return the global names that code binds and uses, also inside functions."""
     table = symtable.symtable(code, "cell", "exec")
     symbols = [one for scope in _scopes(table) for one in scope.get_symbols() if scope is table or one.is_global()]
     return Names(
@@ -125,7 +125,7 @@ def global_names(code: str) -> Names:
 
 
 def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """Yield the scope of a cell, and those of all functions and classes in it."""
+    """Yield the scope of a cell, and the scopes of all functions and classes in it."""
     yield table
     for child in table.get_children():
         yield from _scopes(child)

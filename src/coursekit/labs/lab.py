@@ -1,6 +1,6 @@
 """The labs of the course: one folder each in `solutions/`, described by its `lab.toml`.
 
-A students' copy has no `solutions/`; there, `lab.toml` is next to the notebook in `labs/`.
+A students' copy has no `solutions/`; it has `lab.toml` next to the notebook in `labs/`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 NAME = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
 SOLUTIONS = "solutions"
 
-Scalar = bool | int | float | str  # what a notebook's parameter may be
+Scalar = bool | int | float | str  # the possible types of a notebook's parameter
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What one run of a lab needs. Memory is for all ranks of a node together, in GB."""
+    """The resources that one run of a lab needs; memory is in GB, for all ranks of a node together."""
 
     num_ranks: Annotated[int, AtLeast(1)]
     memory_gb: Annotated[int, AtLeast(1)]
@@ -39,16 +39,16 @@ class Lab:
     folder: Path
     title: str
     summary: str
-    minutes: Annotated[int, AtLeast(1)]  # that a student needs
+    minutes: Annotated[int, AtLeast(1)]  # the time that a student needs
     objectives: tuple[str, ...]
     resources: Resources
-    # The papermill parameters of a run on a laptop. A mapping has no hash, and the rest tells labs apart.
+    # The papermill parameters of a run on a laptop; not hashed, because a mapping has no hash and the rest suffices.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
-    framework: str = HOROVOD  # of its ranks, one of `framework.MODULES`; what it imports has to be installed
-    resumes: bool = False  # a training job of it that starts again continues from what it has saved
+    framework: str = HOROVOD  # of its ranks: one of `framework.MODULES`, which must be installed
+    resumes: bool = False  # whether its training job, if restarted, continues from what it has saved
     picture: str = ""  # the cell whose picture labs/README.md shows; '' for none
-    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; without any, all do
-    # The answers that a student who is stuck may take from the solution, without their points.
+    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; if empty, all decks do
+    # The answers that a stuck student may take from the solution, without their points.
     ways_out: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
 
     @property
@@ -58,7 +58,7 @@ class Lab:
 
 
 def load_lab(folder: Path) -> Lab:
-    """Read one lab's folder: `solutions/<lab>`, or where its answers are not, `labs/<lab>` of a students' copy.
+    """Read one lab's folder: `solutions/<lab>`, or in a students' copy, which has no answers, `labs/<lab>`.
 
     Raises:
         CourseKitError: the folder's name is not a lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
@@ -66,7 +66,7 @@ def load_lab(folder: Path) -> Lab:
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise CourseKitError(
-            f"{shown} is not a name for a lab: use two digits and words in lower case, such as 02-horovod-sgd.",
+            f"{shown} is not a valid name for a lab: use two digits and lower-case words, such as 02-horovod-sgd.",
             "lab.name",
         )
     lab = toml_files.load(Lab, folder / "lab.toml", f"{shown}/lab.toml", name=folder.name, folder=folder)
@@ -76,15 +76,15 @@ def load_lab(folder: Path) -> Lab:
         )
     if folder.parent.name == SOLUTIONS and not lab.source.is_file():
         raise CourseKitError(
-            f"{shown}/{lab.source.name} is missing: a lab's notebook is named as its folder.", "lab.no-source"
+            f"{shown}/{lab.source.name} is missing: a lab's notebook must have the name of its folder.", "lab.no-source"
         )
     return lab
 
 
 def find_labs(root: Path) -> tuple[Lab, ...]:
-    """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be one.
+    """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be a lab.
 
-    Without `solutions/`, these are the folders in `labs/` with a `lab.toml`: a student may have others there.
+    Without `solutions/`, the labs are the folders in `labs/` with a `lab.toml`; a student may have other folders there.
     """
     folders = [path for path in (root / SOLUTIONS).glob("*") if path.is_dir() and path.name[0] not in "._"]
     if not (root / SOLUTIONS).is_dir():
@@ -93,10 +93,10 @@ def find_labs(root: Path) -> tuple[Lab, ...]:
 
 
 def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
-    """Return the labs with these names, or prefixes that fit one only, such as "02" or "2"; all if no name is given.
+    """Return the labs with these names, or with unique prefixes such as "02" or "2"; all labs if no name is given.
 
     Raises:
-        CourseKitError: a name fits no lab, or several.
+        CourseKitError: a name fits no lab, or several labs.
     """
     labs = find_labs(root)
     known = [lab.name for lab in labs]
@@ -114,8 +114,8 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def matching(names: Sequence[str], wanted: str) -> list[str]:
-    """Return which of these names of labs is meant by a name, or which begin with "02" or "2"."""
+    """Return the lab names that `wanted` means: an exact match, or the names that begin with "02" or "2"."""
     if wanted in names:
         return [wanted]
-    starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 is 01-sgd, and not 10-last
+    starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 means 01-sgd, not 10-last
     return next(filter(None, ([name for name in names if start and name.startswith(start)] for start in starts)), [])

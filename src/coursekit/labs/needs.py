@@ -1,4 +1,4 @@
-"""What a lab needs beyond the packages of the course, and what a command says where that is missing."""
+"""What a lab needs beyond the course's packages, and the message of a command if that is missing."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -6,12 +6,12 @@ from importlib.util import find_spec
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import Lab
 
-# Of the frameworks that the course does not bring: what people call them, and how they get them.
+# The frameworks that the course does not install: their usual names, and how to get them.
 OTHERS = {"torch": ("PyTorch", "run `make torch`, or see docs/install.md#pytorch")}
 
 
 def lacking(lab: Lab) -> str:
-    """Return in a sentence what this lab needs and this Python does not have; '' where it can run."""
+    """Return a sentence on what this lab needs and this Python lacks; '' if the lab can run."""
     if lab.framework not in OTHERS or find_spec(lab.framework):
         return ""
     called, remedy = OTHERS[lab.framework]
@@ -19,7 +19,7 @@ def lacking(lab: Lab) -> str:
 
 
 def runnable(labs: Sequence[Lab], names: Sequence[str], say: Callable[[str], object]) -> tuple[Lab, ...]:
-    """Return the labs that can run here; `say` is called with a sentence for each other one.
+    """Return the labs that can run here; call `say` with a sentence for each other lab.
 
     Raises:
         CourseKitError: a lab that cannot run was asked for by name.

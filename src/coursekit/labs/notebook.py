@@ -1,7 +1,7 @@
-"""A notebook that a student wrote, read within bounds: plain data, by one rule for all that reads it.
+"""Read a student's notebook within bounds and as plain data; all parts of the kit that read one use this module.
 
 Programs other than JupyterLab save notebooks with a byte order mark, with sources line by line, or with null in place
-of metadata. What the course itself has made is read by nbformat.
+of metadata. Notebooks that the course itself generated are read with nbformat.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-MAX_NOTEBOOK_BYTES = 80_000_000  # most of a big one are outputs, which nobody reads
+MAX_NOTEBOOK_BYTES = 80_000_000  # a big one consists mostly of outputs, which nobody reads
 MAX_NUM_CELLS = 1000
 MAX_NUM_DIGITS = 40
 MAX_SOURCE_CHARACTERS = 1_000_000  # of code
@@ -18,20 +18,20 @@ MAX_TEXT_CHARACTERS = 20_000_000  # Colab writes a pasted picture into the text
 
 
 class DamagedNotebookError(Exception):
-    """What should be a notebook is none, or exceeds the bounds; the message says why in a few words."""
+    """A file is not a notebook, or exceeds the bounds; the message gives the reason in a few words."""
 
 
 def parse(content: bytes) -> dict[str, Any]:
-    """Return a notebook of format 4 from what is in its file.
+    """Return a notebook of format 4 from the content of its file.
 
-    Of a cell, `cell_type` and `source` are text, `metadata` is a table with a list of tags, and so is nbgrader's in it.
+    In a cell, `cell_type` and `source` are text; `metadata` is a table with a list of tags, and maybe nbgrader's table.
 
     Raises:
-        DamagedNotebookError: it is none, or out of all bounds.
+        DamagedNotebookError: it is not a notebook, or exceeds the bounds.
     """
     if len(content) > MAX_NOTEBOOK_BYTES:
         size_mb, most_mb = len(content) / 1e6, MAX_NOTEBOOK_BYTES / 1e6
-        raise DamagedNotebookError(f"it is too big: {size_mb:.0f} MB, at most {most_mb:.0f} MB")
+        raise DamagedNotebookError(f"it is too big: {size_mb:.0f} MB; the limit is {most_mb:.0f} MB")
     data = _load(content)
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
         raise DamagedNotebookError("it has no list of cells")
@@ -46,7 +46,7 @@ def parse(content: bytes) -> dict[str, Any]:
 
 
 def _load(content: bytes) -> Any:
-    """Parse JSON; Python itself bounds how deep it may be nested."""
+    """Parse JSON; Python itself limits the nesting depth."""
     try:
         return json.loads(content.decode("utf-8-sig"), parse_int=_int, parse_float=_float)
     except UnicodeDecodeError:
@@ -96,6 +96,6 @@ def joined(text: object) -> str | None:
 
 
 def table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return a table within another one; an empty one if there is something else, or nothing."""
+    """Return a table within another one; an empty table if the key is missing or holds something else."""
     value = data.get(key)
     return value if isinstance(value, dict) else {}

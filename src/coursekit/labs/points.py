@@ -1,4 +1,4 @@
-"""The points of an executed notebook by nbgrader's own rule, and the settings without which that rule is wrong."""
+"""Score an executed notebook by nbgrader's own rule, with the settings that this rule needs to be right."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NOT_RUN = "NotRun: this cell was not executed"
 
 
 def nbgrader_settings() -> Config:
-    """Return what every course of ours needs from nbgrader, whatever the site."""
+    """Return the nbgrader settings that every course with this kit needs, on any site."""
     config = Config()
 
-    # nbgrader takes all points from a test cell that printed anything on stderr, and TensorFlow logs there.
-    # The step needs both settings, and "." would still miss an empty line.
+    # nbgrader gives no points to a test cell that printed anything to stderr, and TensorFlow logs to stderr.
+    # The preprocessor needs both settings; "." would not match an empty line.
     config.IgnorePattern.enabled = True
     config.IgnorePattern.pattern = r"\A"  # matches any text
 
@@ -38,10 +38,10 @@ def nbgrader_settings() -> Config:
 
 
 def score(notebook: NotebookNode) -> tuple[CellScore, ...]:
-    """Score every test cell of an executed notebook, in order and without a change; text on stderr costs no point.
+    """Return the scores of all test cells of an executed notebook, in order; output on stderr costs no points.
 
     Raises:
-        CourseKitError: If a test cell ends in a number that is more than its points.
+        CourseKitError: a test cell ends in a number that exceeds its points.
     """
     if not any(is_test(cell) for cell in notebook.cells):
         return ()
@@ -65,7 +65,7 @@ def _score_cell(cell: NotebookNode) -> CellScore:
             "points.too-many",
         ) from error
     message = error_in(cell)
-    # nbgrader executes before it grades, so its rule has no word for a cell that never ran: it would get full points.
+    # nbgrader executes before it grades, so its rule ignores this case: a cell that never ran would get full points.
     if not message and cell.execution_count is None:
         points, message = 0.0, NOT_RUN
     if not message and points < max_points:

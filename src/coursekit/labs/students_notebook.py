@@ -1,7 +1,7 @@
-"""A student's own notebook of a lab, on this machine: read by one rule for all commands that use it.
+"""Read a student's own notebook of a lab on this machine; all commands that use one read it here.
 
 Programs other than JupyterLab save notebooks without the metadata of cells (Colab, Kaggle) or without their ids (format
-4.4). What a cell is follows from the notebook that the course gave out.
+4.4). Cells are then recognised with the help of the notebook that the course gave out.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError, pa
 from coursekit.paths import find_root
 from coursekit.text import first_few
 
-RELEASED = ".released.ipynb"  # in a students' copy, beside the notebook, which is the student's to write in
-FORMAT = (4, 5)  # of notebooks; the first one in which cells have ids
+RELEASED = ".released.ipynb"  # in a students' copy, next to the notebook in which the student works
+FORMAT = (4, 5)  # of notebooks: the first version in which cells have ids
 
 
 def read_notebook(path: Path, lab: str) -> dict[str, Any]:
-    """Return a student's notebook of a lab, given by the beginning of its name, without outputs.
+    """Return a student's notebook without outputs; `lab` is the beginning of the lab's name.
 
-    Each cell has an id of its own, and tags and nbgrader's metadata where it has lost them.
+    Each cell has a unique id; lost tags and nbgrader metadata are restored.
 
     Raises:
-        CourseKitError: no such file, it is not a notebook, it is that of another lab, or cells are missing.
+        CourseKitError: the file is missing, is not a notebook, belongs to another lab, or lacks cells.
     """
     notebook, _ = load(path)
     name = lab_of(notebook) or lab.zfill(2)
     if not name.startswith(lab.zfill(2)):
         raise CourseKitError(
-            f"{path} is the notebook of the lab {name}, not of {lab}: put the right one there.", "notebook.other-lab"
+            f"{path} is the notebook of lab {name}, not of {lab}: put the right notebook there.", "notebook.other-lab"
         )
     restore(notebook, path, name)
     for cell in notebook["cells"]:
@@ -52,7 +52,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
 
 
 def load(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return a student's own notebook as it is, and what is in its file; refuse what is missing, too big or damaged."""
+    """Return a student's notebook unchanged, and its file's content; refuse a missing, too big or damaged file."""
     try:
         num_bytes = path.stat().st_size
         if num_bytes <= MAX_NOTEBOOK_BYTES:
@@ -60,7 +60,7 @@ def load(path: Path) -> tuple[dict[str, Any], bytes]:
             return parse(content), content
     except OSError as error:
         raise CourseKitError(
-            f"{path} cannot be read ({error.strerror}): give it the name of its lab.", "notebook.unreadable"
+            f"{path} cannot be read ({error.strerror}): name the notebook after its lab.", "notebook.unreadable"
         ) from None
     except DamagedNotebookError as error:
         raise CourseKitError(
@@ -68,22 +68,22 @@ def load(path: Path) -> tuple[dict[str, Any], bytes]:
             "notebook.damaged",
         ) from None
     raise CourseKitError(
-        f"{path} is too big: {num_bytes / 1e6:.0f} MB, at most {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
-        "In JupyterLab, choose Edit > Clear Outputs of All Cells, save it, and call again.",
+        f"{path} is too big: {num_bytes / 1e6:.0f} MB; the limit is {MAX_NOTEBOOK_BYTES / 1e6:.0f} MB. "
+        "In JupyterLab, choose Edit > Clear Outputs of All Cells, save the notebook, and try again.",
         "notebook.too-big",
     )
 
 
 def lab_of(notebook: Mapping[str, Any]) -> str:
-    """Return the lab that a notebook says it was made from; '' if it says none."""
+    """Return the lab that a notebook's metadata names as its source; '' if it names none."""
     made_from = table(notebook["metadata"], "coursekit").get("generated_from")
     return (str(made_from).split("/")[-2:-1] or [""])[0]
 
 
 def restore(notebook: dict[str, Any], path: Path, lab: str) -> None:
-    """Give cells the metadata that they have lost; refuse a notebook without those that programs need.
+    """Restore the metadata that cells have lost; refuse a notebook that lacks cells that programs need.
 
-    The parameters must be there; a cell of the script is missed only where all cells have lost their metadata.
+    The parameters must be there; the cells of the script only if all cells have lost their metadata.
     """
     if not (released := _released(path, lab)):
         return
@@ -103,15 +103,15 @@ def restore(notebook: dict[str, Any], path: Path, lab: str) -> None:
     needed |= {name for name, cell in known.items() if is_parameters(cell) and not has_parameters}
     if missing := [name for name in known if name in needed - found]:
         raise CourseKitError(
-            f"{path} lacks {first_few(missing)}: no cell of it has that id, text or definition. "
+            f"{path} lacks {first_few(missing)}: none of its cells has that id, text or definition. "
             "Copy your answers into the notebook that the course gave you.",
             "notebook.cells-missing",
         )
 
 
 def _released(path: Path, name: str) -> Mapping[str, Any] | None:
-    """Return the notebook of a lab, given by its name or the beginning of it, as the course knows it."""
-    for start in (path.parent, None):  # a download may be anywhere, and the command is called in the course's folder
+    """Return the notebook that the course gave out for a lab, given by its name or the beginning of it."""
+    for start in (path.parent, None):  # a download may be anywhere; the command is then called in the course's folder
         with suppress(CourseKitError):
             root = find_root(start)
             for lab in matching([lab.name for lab in find_labs(root)], name):
@@ -125,9 +125,9 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
     if kept.is_file():
         notebook = json.loads(kept.read_text(encoding="utf-8"))
     elif not (root / SOLUTIONS).is_dir():
-        return None  # a students' copy whose hidden files were not copied with it
+        return None  # a students' copy that was copied without its hidden files
     else:
-        builder = import_module("coursekit.labs.build.build")  # which a students' copy does not have
+        builder = import_module("coursekit.labs.build.build")  # a students' copy does not have it
         notebook = builder.source_notebook(load_lab(root / SOLUTIONS / lab))
     for cell in notebook["cells"]:
         source = cell["source"] = "".join(cell["source"])
@@ -137,7 +137,7 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
 
 
 def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return cells with the names of those that they are: by name or id, else by their text or what they define."""
+    """Return each recognised cell with its name: found by name or id, else by its text or the names it defines."""
     named = [(name, cell) for cell in cells if (name := _own_name(cell)) in known]
     for name, cell in named:
         cell.setdefault("id", name)
@@ -167,7 +167,7 @@ def _bound(cell: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _number(notebook: dict[str, Any]) -> None:
-    """Give each cell an id of its own, as a notebook of our format has them."""
+    """Give each cell a unique id, as the notebook format requires."""
     taken: set[str] = set()
     for cell in notebook["cells"]:
         if not isinstance(cell.get("id"), str) or cell["id"] in taken:

@@ -1,7 +1,7 @@
-"""The pictures of the labs: data, loss surfaces with trajectories, losses, shards; one colour per rank throughout.
+"""The pictures of the labs: data, loss surfaces with trajectories, losses and shards, with one colour for each rank.
 
-Every picture carries a text alternative, with the numbers of this run.
-All have the same light ground, and their colours the contrast to it that WCAG 2.2 asks for: 4.5 for text, 3 for lines.
+Every picture has a text alternative with the numbers of the run.
+All have the same light background, with the contrast that WCAG 2.2 asks for: 4.5 for text, 3 for lines.
 Nothing here needs pyplot or a notebook's backend.
 """
 
@@ -18,14 +18,14 @@ from coursekit.text import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OPTIMUM = (2.0, 0.0)  # slope and offset with which the labs make their data
+OPTIMUM = (2.0, 0.0)  # the slope and offset that the labs make their data with
 
 SMALLEST_DISTANCE = 1e-6  # distances below it are drawn as zero
-MANY_STEPS = 2000  # longer trajectories are drawn thin, and only their first steps
+MANY_STEPS = 2000  # of longer trajectories, only the first steps are drawn, as a thin line
 NUM_STEPS_OF_LONG_TRAJECTORY = 100
-FEW_STEPS = 100  # trajectories up to this long have a dot for each step
+FEW_STEPS = 100  # trajectories of up to so many steps have a dot for each
 
-MAX_NUM_ITEMS = 8  # in words, as many as there are colours; a listener does not want 64 ranks read out
+MAX_NUM_ITEMS = 8  # in a text, as many as there are colours: nobody wants to hear 64 ranks read out
 
 
 def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
@@ -56,8 +56,8 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
 ) -> None:
     """Draw the loss surface and, by label, trajectories of shape (num_steps + 1, 2) over it.
 
-    A single one of few steps has a dot for each.
-    One that ends outside of the region, lowest and highest (slope, offset), is drawn until it leaves.
+    A single trajectory of few steps has a dot for each step.
+    One that ends outside the region, given by its lowest and highest (slope, offset), is drawn until it leaves.
     """
     low, high = region_of(histories.values()) if region is None else region
     slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
@@ -81,22 +81,22 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
 
 
 def region_of(histories: Iterable[Array]) -> Array:
-    """Return lowest and highest (slope, offset) around all starts and the optimum, shape (2, 2)."""
+    """Return the lowest and highest (slope, offset) of a region around all starts and the optimum, shape (2, 2)."""
     places = np.array([*(history[0] for history in histories), OPTIMUM])
     return np.stack([places.min(axis=0) - 0.6, places.max(axis=0) + 0.6])
 
 
 def lowest_point(x: Array, y: Array) -> tuple[float, float]:
-    """Return slope and offset of the line with the least mean squared error."""
+    """Return the slope and offset of the line with the smallest mean squared error."""
     slope, offset = np.linalg.lstsq(np.stack([x, np.ones_like(x)], axis=1), y, rcond=None)[0]
     return float(slope), float(offset)
 
 
 def _drawn(history: Array, low: Array, high: Array) -> tuple[Array, str]:
-    """Return the part of a trajectory that is drawn, and words that say which it is."""
+    """Return the part of a trajectory that is drawn, and words for its label that name this part."""
     if len(history) > MANY_STEPS:
         return history[:NUM_STEPS_OF_LONG_TRAJECTORY], f", first {NUM_STEPS_OF_LONG_TRAJECTORY}"
-    is_outside = ~np.all((low <= history) & (history <= high), axis=1)  # also where it is no number
+    is_outside = ~np.all((low <= history) & (history <= high), axis=1)  # also if it is not a number
     return (history[: is_outside.argmax() + 1], ", until it leaves") if is_outside[-1] else (history, "")
 
 
@@ -116,7 +116,7 @@ def draw_losses(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, 
 
 
 def thin(values: Array, num_points: int = 400) -> Array:
-    """Return at most `num_points` of the values, evenly picked for a logarithmic axis, ends included."""
+    """Return at most `num_points` of the values, evenly spaced on a logarithmic axis and including both ends."""
     picked: Array = values[np.unique(np.geomspace(1, len(values), num_points).round().astype(int)) - 1]
     return picked
 
@@ -127,7 +127,7 @@ def by_rank(histories: Sequence[Array]) -> dict[str, Array]:
 
 
 def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, y: Array, what: str) -> None:
-    """Show all ranks' trajectories without and with a change, side by side, and how far apart the ranks are."""
+    """Show the trajectories of all ranks without and with a change, side by side, and how far apart the ranks are."""
     figure, (left, right, below) = panels(3)
     region = region_of([*before, *after])
     draw_trajectories(left, by_rank(before), x, y, f"before: no {what}", region=region)
@@ -151,7 +151,7 @@ def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, 
 
 
 def distance_between_ranks(histories: Sequence[Array]) -> Array:
-    """Return after every step the largest distance of any rank from rank 0, shape (num_steps + 1,)."""
+    """Return the largest distance of any rank from rank 0 after every step, shape (num_steps + 1,)."""
     stacked = np.stack([np.asarray(history) for history in histories])
     distances: Array = np.max(np.hypot(*(stacked - stacked[:1]).transpose(2, 0, 1)), axis=0)
     return distances
@@ -167,9 +167,7 @@ def show_shards(shards: Sequence[Array], num_samples: int) -> None:
         samples = np.asarray(samples, dtype=int)  # noqa: PLW2901  # the same samples, as numbers
         axes.vlines(samples, rank - 0.4, rank + 0.4, color=COLORS[rank % 8], linewidth=6 if num_samples <= 60 else 1)  # noqa: PLR2004  # bars that just touch
     axes.set(xlabel="sample", yticks=range(len(shards)), yticklabels=[f"rank {rank}" for rank in range(len(shards))])
-    axes.set(
-        xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=_listed("By number of the sample", words)
-    )
+    axes.set(xlim=(-0.5, num_samples - 0.5), title="Who owns which sample", label=_listed("By sample number", words))
     num_used = len(np.unique(np.concatenate([np.asarray(samples, dtype=int) for samples in shards])))
     sizes = ", ".join(str(len(samples)) for samples in shards)
     show(figure, f"The ranks hold {sizes} samples; together they use {num_used} of {num_samples}.")
@@ -194,7 +192,7 @@ def show_limit(learning_rates: Array, losses: Array, limit: float) -> None:
 def _words_of_trajectories(
     title: str, histories: Mapping[str, Array], lowest: Sequence[float], truth: Sequence[float]
 ) -> str:
-    """Return trajectories of shape (num_steps + 1, 2) over the loss surface in words, with its two marks."""
+    """Describe in words trajectories of shape (num_steps + 1, 2) over the loss surface, and its two marks."""
     marks = f"the loss is lowest at {_place(lowest)}, the truth is {_place(truth)}"
     shown = [
         f"{label} from {_place(history[0])} to {_place(history[-1])} in {counted(len(history) - 1, 'step')}"
@@ -206,7 +204,7 @@ def _words_of_trajectories(
 
 
 def _words_of_curves(title: str, curves: Mapping[str, Sequence[float] | Array]) -> str:
-    """Return where curves begin and end in words."""
+    """Describe in words where curves begin and end."""
     shown = [f"{label} from {_short(curve[0])} to {_short(curve[-1])}" for label, curve in curves.items()]
     return _listed(title, shown)
 
@@ -222,6 +220,6 @@ def _place(point: Sequence[float] | Array) -> str:
 
 
 def _short(value: float) -> str:
-    """Return two decimals of a number between, three digits of a small or a large one."""
-    is_plain = value == 0 or 0.1 <= abs(value) < 1000  # noqa: PLR2004  # read out well as they are
+    """Return a number as text: with two decimals, or with three digits if it is small or large."""
+    is_plain = value == 0 or 0.1 <= abs(value) < 1000  # noqa: PLR2004  # these read well
     return f"{round(float(value), 2):g}" if is_plain else f"{float(value):.3g}"

@@ -10,7 +10,7 @@ import numpy as np
 from coursekit.imagenet.store import STAGES, TRAIN, SlowStore, Span
 from coursekit.pictures.output import COLORS, GREY, GROUND, HEIGHT_INCH, WIDTH_INCH, layout, panels, show
 
-LIGHT = 160  # of 255: on a darker colour numbers are white
+LIGHT = 160  # out of 255; on darker colours, numbers are white
 MAX_NUM_WORDS = 12
 GAP, EPOCH_GAP = 0.4, 1.0  # between batches, and between epochs, in samples
 
@@ -18,14 +18,14 @@ GAP, EPOCH_GAP = 0.4, 1.0  # between batches, and between epochs, in samples
 def show_order(
     pipelines: Mapping[str, Sequence[Sequence[Sequence[int]]]], num_samples: int, num_epochs: int = 1
 ) -> None:
-    """Show which sample reaches which rank in which place; a frame marks one that comes twice in an epoch.
+    """Show which sample reaches which rank, and when; a frame marks a sample that comes more than once in an epoch.
 
-    A row "no rank" has the samples that reach nobody in an epoch.
+    A row "no rank" has the samples that reach no rank in an epoch.
 
     Args:
         pipelines: by name, for each rank its batches, each a list of sample numbers.
-        num_samples: how many there are; a sample's colour says where in the files it comes from.
-        num_epochs: how many epochs these are, all of as many batches.
+        num_samples: how many there are; a sample's colour shows its place in the files.
+        num_epochs: how many epochs these are; all have the same number of batches.
     """
     counts = {name: _counts(of_ranks, num_samples, num_epochs) for name, of_ranks in pipelines.items()}
     num_rows = sum(len(pipelines[name]) + 1.2 + (one == 0).any() for name, one in counts.items())
@@ -53,12 +53,12 @@ def show_order(
     for spine in axes.spines.values():
         spine.set_visible(False)
     described = "; ".join(f"{name}: {_described(of_ranks, counts[name])}" for name, of_ranks in pipelines.items())
-    gaps = f"a gap after each batch{', and a line between epochs' if num_epochs > 1 else ''}"
+    gaps = f"with a gap after each batch{' and a line between epochs' if num_epochs > 1 else ''}"
     show(figure, f"Samples by rank, {gaps}. {described}.")
 
 
 def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_epochs: int) -> Any:
-    """Return how often each sample comes in each epoch, on all ranks together, shape (num_epochs, num_samples)."""
+    """Return how often each sample occurs in each epoch, on all ranks together, shape (num_epochs, num_samples)."""
     counts = np.zeros((num_epochs, num_samples), int)
     for batches in of_ranks:
         for step, batch in enumerate(batches):
@@ -67,7 +67,7 @@ def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_e
 
 
 def _draw_batches(axes: Any, y: float, batches: Sequence[Sequence[int]], counts: Any) -> list[float]:
-    """Draw what reaches one rank; return where its epochs begin, and where the last one ends."""
+    """Draw the samples that reach one rank; return where its epochs begin, and where the last one ends."""
     num_epochs, num_samples = counts.shape
     x, edges = 0.0, [0.0]
     for step, batch in enumerate(batches, 1):
@@ -105,7 +105,7 @@ def _listed(numbers: Sequence[int] | Any) -> str:
 
 
 def show_timeline(stores: Mapping[str, SlowStore]) -> None:
-    """Show when the stages of a pipeline worked, by name of the pipeline; each store was used for one training."""
+    """Show when the stages of each pipeline worked, by its name; each store was used for one training run."""
     figure, all_axes = panels(len(stores), HEIGHT_INCH * 0.8)
     words = []
     slowest_s = max(store.seconds for store in stores.values())
@@ -122,14 +122,14 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
         axes.set_yticks([-row for row in range(len(STAGES))], STAGES)
         busy = {stage: sum(s.end_s - s.begin_s for s in store.spans if s.stage == stage) for stage in STAGES}
         shares = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in busy.items())
-        axes.set_label(f"{name} takes {store.seconds:.2f} s for work of {shares}.")
+        axes.set_label(f"{name} takes {store.seconds:.2f} s, in which its stages work: {shares}.")
         words.append(f"{busy[TRAIN] / store.seconds:.0%}")
     names = " and ".join(f"{name} {share}" for name, share in zip(stores, words))
-    show(figure, f"When records are read, decoded and used; the training works for this part of the time: {names}.")
+    show(figure, f"When records are read, decoded and used. Training works for this part of the time: {names}.")
 
 
 def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
-    """Return spans in as few lanes as can be, so that those of a lane do not overlap."""
+    """Return spans in as few lanes as possible, so that the spans in a lane do not overlap."""
     lanes: list[list[Span]] = []
     for span in sorted(spans, key=lambda one: one.begin_s):
         free = next((lane for lane in lanes if lane[-1].end_s <= span.begin_s), None)
@@ -142,7 +142,7 @@ def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
 
 def show_digits(images: Any, labels: Sequence[int], num_columns: int = 12) -> None:
     """Show a row of digits with their labels."""
-    from matplotlib.figure import Figure  # as above
+    from matplotlib.figure import Figure  # slow
 
     figure = Figure(figsize=(WIDTH_INCH, 1.1), layout=layout(), facecolor=GROUND)
     for axes, image, label in zip(figure.subplots(1, num_columns), images, labels):

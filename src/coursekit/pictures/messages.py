@@ -1,4 +1,4 @@
-"""The pictures of the lab on messages between ranks: who sends what, what it costs, and what 16 bits lose."""
+"""The pictures of the lab on messages between ranks: who sends what, what it costs, and what is lost in 16 bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coursekit.intervals import covered_before
 from coursekit.pictures.output import COLORS, GREY, HEIGHT_INCH, MARKERS, WIDTH_INCH, Array, panels, show
 from coursekit.text import counted
 
-SMALLEST_HALF, LARGEST_HALF = 2.0**-25, 65504.0  # what float16 does not round to zero, nor to infinity
+SMALLEST_HALF, LARGEST_HALF = 2.0**-25, 65504.0  # the range that float16 rounds neither to zero nor to infinity
 NUM_BINS = 60
 
 
@@ -19,8 +19,8 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     """Show what each rank sends in each step.
 
     Args:
-        sent: for each rank, by step, to whom and a number in which rank r has added 10**r and, for chunk number c,
-            (c + 1)/1000: its digits tell whose numbers are in it, and its fraction of which chunk they are.
+        sent: for each rank and step, the receiver, and a number to which rank r has added 10**r and, for chunk c,
+            (c + 1)/1000. Its digits tell which ranks contributed, and its fraction tells the chunk.
     """
     num_ranks, num_steps = len(sent), max(map(len, sent))
     figure, (axes,) = panels(1, 1.0 + 0.55 * num_ranks)
@@ -39,7 +39,7 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     for half, name in enumerate(("reduce-scatter", "allgather")):
         axes.text((half + 0.5) * num_steps / 2 - 0.5, 0.75, name, ha="center", va="center", fontsize="small")
     axes.axvline(num_steps / 2 - 0.5, color=GREY, linestyle=":")
-    axes.set_xticks(range(num_steps))  # from 0, as in the exercise and in what its checks say
+    axes.set_xticks(range(num_steps))  # from 0, as in the exercise and in the messages of its checks
     axes.set_yticks([-rank for rank in range(num_ranks)], [f"rank {rank}" for rank in range(num_ranks)])
     described = "; ".join(
         f"rank {rank} sends to rank {messages[0][0]} "
@@ -56,13 +56,13 @@ def _parts(number: float) -> list[int]:
 
 
 def _chunk(number: float) -> int:
-    """Return the chunk whose thousandths are in the number, once for each rank that has added to it."""
+    """Return the chunk whose thousandths are in the number; each rank that contributed has added them once."""
     thousandths = round(1000 * (number % 1))
     return thousandths // max(1, len(_parts(number))) - 1
 
 
 def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
-    """Show how much each rank has sent, by algorithm, in arrays: 1 is as many bytes as the array has."""
+    """Show how much each rank has sent, by algorithm, in arrays: 1 means as many bytes as the array has."""
     figure, all_axes = panels(len(num_arrays), HEIGHT_INCH * 0.7)
     most = max(max(arrays) for arrays in num_arrays.values())
     for number, (axes, (name, arrays)) in enumerate(zip(all_axes, num_arrays.items())):
@@ -75,28 +75,28 @@ def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
 
 
 def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str, Callable[[Array], Array]]) -> None:
-    """Show seconds against bytes, with the line of a model where there is one by the same name.
+    """Show measured seconds against bytes, with a model's line if there is a model of the same name.
 
     Args:
         measured: by algorithm, bytes of the array and seconds, each of shape (num_sizes,).
-        models: by algorithm, the seconds that a model gives for bytes.
+        models: by algorithm, a function that returns the modelled seconds for bytes.
     """
     figure, (axes,) = panels(1)
     words = []
     for number, (name, (sizes, seconds)) in enumerate(measured.items()):
         color, marker = COLORS[number], MARKERS[number]
-        # Hollow and of different sizes: one does not hide another at the same place.
+        # Hollow and of different sizes, so that markers at the same place do not hide each other.
         axes.loglog(sizes, 1e3 * seconds, marker, color=color, fillstyle="none", markersize=10 - 2 * number, label=name)
         if name in models:
             axes.loglog(sizes, 1e3 * models[name](sizes), "--", color=color, label=f"{name}, model")
         words.append(f"{name} from {1e3 * seconds[0]:.2g} ms to {1e3 * seconds[-1]:.2g} ms")
     axes.set(xlabel="bytes of the array", ylabel="milliseconds", title="One allreduce")
     axes.legend(fontsize="small")
-    show(figure, f"Time of an allreduce against its bytes, from the smallest to the largest: {'; '.join(words)}.")
+    show(figure, f"Time of an allreduce, from the smallest array to the largest: {'; '.join(words)}.")
 
 
 def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Show when each tensor was on the wire, by the way in which they were handed over; times in microseconds."""
+    """Show when each tensor was on the wire, for each way of handing tensors over; times are in microseconds."""
     figure, all_axes = panels(len(timelines), HEIGHT_INCH * 0.8)
     longest = max(max(end for _, end in spans) - spans[0][0] for spans in timelines.values()) / 1e3
     all_axes[0].set_ylabel("tensors")
@@ -113,10 +113,10 @@ def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
 
 
 def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
-    """Show the gradients of one step: when each was ready, and when it was on the wire; times in microseconds.
+    """Show the gradients of one step: when each was ready, and when it was on the wire; times are in microseconds.
 
     Args:
-        step: of each gradient its name, its bytes, and when it was ready, was sent and had arrived.
+        step: for each gradient, its name, its bytes, and when it was ready, was sent and had arrived.
     """
     rows = sorted(step, key=lambda one: one[2])
     first_us, last_us = rows[0][2], rows[-1][2]
@@ -130,18 +130,18 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
     axes.text((last_us - first_us) / 1e3, 0.8, " the last gradient is ready", color=COLORS[0], fontsize="small")
     axes.set(xlabel="milliseconds", ylabel="gradients", ylim=(-len(rows) + 0.4, 1.6))
     axes.set_yticks([-row for row in range(len(rows))], [_of_layer(name) for name, *_ in rows], fontsize="small")
-    axes.set_title("One step: grey waits for others, orange is on the wire")
+    axes.set_title("One step (grey: waits for others, orange: on the wire)")
     axes.margins(x=0.12)
     before_us, all_us = covered_before([last_us, np.inf], [(sent_us, done_us) for *_, sent_us, done_us in rows])
     show(
         figure,
-        f"The first of {counted(len(rows), 'gradient')} is ready {(last_us - first_us) / 1e3:.1f} ms before the last; "
-        f"by then {before_us / all_us:.0%} of the time on the wire is over.",
+        f"The first of {counted(len(rows), 'gradient')} is ready {(last_us - first_us) / 1e3:.1f} ms before the last. "
+        f"When the last is ready, {before_us / all_us:.0%} of the time on the wire is over.",
     )
 
 
 def _of_layer(name: str) -> str:
-    """Return of which layer a gradient is, where Keras has numbered it: weights and bias of each layer in turn."""
+    """Return a gradient's layer if Keras has numbered it (weights, then bias, of each layer), otherwise its name."""
     number = re.search(r"grads_(\d+)", name)
     return f"layer {int(number[1]) // 2 + 1}" if number else name
 
@@ -151,7 +151,7 @@ def _in_bytes(num_bytes: float) -> str:
 
 
 def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:
-    """Show how large gradients are, once for each scale, and where float16 ends; `lost` are the shares beyond."""
+    """Show the sizes of gradients at each scale, and where float16 ends; `lost` has the shares beyond these ends."""
     sizes = np.abs(gradients[gradients != 0])
     figure, (axes,) = panels(1)
     bins = np.linspace(-40, 24, NUM_BINS).tolist()
@@ -162,16 +162,16 @@ def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[flo
         axes.axvline(np.log2(edge), color=GREY, linestyle=":")
     axes.text(np.log2(SMALLEST_HALF), axes.get_ylim()[1], "zero ←", ha="right", va="top", fontsize="small")
     axes.text(np.log2(LARGEST_HALF), axes.get_ylim()[1], "→ infinity", ha="left", va="top", fontsize="small")
-    axes.set(xlabel="size, as a power of two", ylabel="how many gradients", title="Gradients in 16 bits")
+    axes.set(xlabel="size, as a power of two", ylabel="number of gradients", title="Gradients in 16 bits")
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0, 0.9))
     described = ", ".join(
         f"scaled by 2 to the power of {np.log2(scale):.0f} {share:.1%}" for scale, share in zip(scales, lost)
     )
-    show(figure, f"Sizes of {counted(sizes.size, 'gradient')}; float16 turns into zero or infinity: {described}.")
+    show(figure, f"Sizes of {counted(sizes.size, 'gradient')}; lost in float16: {described}.")
 
 
 def show_scales(scales: Mapping[str, Sequence[float]], were_finite: Sequence[bool]) -> None:
-    """Show how a loss scale moves with the steps, by whose it is; steps with an overflow are marked."""
+    """Show how each loss scale, by name, changes from step to step; steps with an overflow are marked."""
     figure, (axes,) = panels(1, HEIGHT_INCH * 0.8)
     for number, (name, values) in enumerate(scales.items()):
         axes.semilogy(range(len(values)), values, "-" if number else "-o", color=COLORS[number], label=name, base=2)

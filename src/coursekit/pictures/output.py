@@ -1,7 +1,7 @@
-"""How a picture is laid out, and how it reaches a notebook: as HTML, for JupyterLab 4 drops the words of a plain PNG.
+"""How a picture is laid out, and how it reaches a notebook: as HTML, because JupyterLab 4 drops the text of plain PNGs.
 
-A row of panels becomes a row of images, one per panel, which wraps where the column is narrow or the page is zoomed.
-The output also holds the whole picture as PNG, with its text alternative in the metadata: reports and feedback show it.
+A row of panels becomes a row of images, one per panel, which wraps if the column is narrow or the page is zoomed.
+The output also has the whole picture as a PNG, with its text alternative in the metadata, for reports and feedback.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 PNG, HTML = "image/png", "text/html"
-# Tells programs what people read in a picture: `{"num_ranks": 2, "images_per_s": 61.5}`, of all ranks together.
+# What people read in a picture, for programs: `{"num_ranks": 2, "images_per_s": 61.5}`, for all ranks together.
 SPEED = "application/vnd.coursekit.speed+json"
-SHARPNESS = 2  # pixels of the images per pixel of the page: sharp at 200 % zoom, too
-DPI = 100  # pixels of the page per inch of a figure
-MAX_NUM_PANELS = 3  # rows of more are grids of photographs, which stay together
-NUM_COLORS = 128  # of drawings: a third of the bytes, and no visible difference
+SHARPNESS = 2  # image pixels per page pixel: sharp at 200 % zoom, too
+DPI = 100  # page pixels per inch of a figure
+MAX_NUM_PANELS = 3  # longer rows are grids of photographs, which stay together
+NUM_COLORS = 128  # for drawings: a third of the bytes, and no visible difference
 
 # The four colours of Okabe and Ito (2008) that stand out from white (their orange, sky blue and yellow do not), and
-# three that colour-blind readers tell apart from them just as well; line styles and markers say it twice.
+# three that colour-blind readers tell apart from them just as well; line styles and markers differ, too.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A535F9", "#452BA3", "#770728", "#000000")
 GREY = "0.5"
 LINE_STYLES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP*X"
 
-WIDTH_INCH = 8.2  # beside its file browser, JupyterLab leaves 828 pixels of a screen with 1280
-WIDTH_OF_ONE_INCH = 6.5  # of a single panel, which cannot wrap where the column is narrow
+WIDTH_INCH = 8.2  # JupyterLab leaves 828 pixels beside its file browser on a screen with 1280
+WIDTH_OF_ONE_INCH = 6.5  # for a single panel, which cannot wrap if the column is narrow
 HEIGHT_INCH = 3.6
 PAD_INCH = 0.1
 
-# The ground stays light in dark themes: no colour is readable both on white and on black.
+# The background stays light in dark themes, because no colour is readable on both white and black.
 GROUND = "white"
 CARD = '<div style="background-color: {ground}; max-width: {width}px">{images}</div>'
 IMAGE = (
@@ -52,7 +52,7 @@ IMAGE = (
 
 def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, list[Axes]]:
     """Return a figure with this many panels side by side."""
-    from matplotlib.figure import Figure  # slow, and constants are read without it
+    from matplotlib.figure import Figure  # slow, and not needed for the constants
 
     width_inch = WIDTH_INCH if num_panels > 1 else WIDTH_OF_ONE_INCH
     figure = Figure(figsize=(width_inch, height_inch), layout=layout(), facecolor=GROUND)
@@ -60,7 +60,7 @@ def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, l
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return colour and line style of the curve with this number, such as that of a rank."""
+    """Return the colour and line style of the curve with this number, for example a rank's."""
     return {"color": COLORS[number % len(COLORS)], "linestyle": LINE_STYLES[number % len(LINE_STYLES)]}
 
 
@@ -74,7 +74,7 @@ def layout() -> ConstrainedLayoutEngine:
 def show(figure: Figure, alt: str) -> None:
     """Show a figure in the notebook, with the text `alt` for those who cannot see it.
 
-    The words of a panel are its axes' label.
+    A panel's text is the label of its axes.
     """
     row = figure.axes if len(figure.axes) <= MAX_NUM_PANELS else []
     words = [axes.get_label() for axes in row]
@@ -99,7 +99,7 @@ def to_png(figure: Figure) -> bytes:
 
 
 def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
-    """Return the figure as PNG files, width and height in their pixels: one whole, or one of each panel of its row."""
+    """Return the figure as PNG files, with width and height in pixels: one in all, or one for each panel in its row."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above
     from PIL import Image  # as above
 
@@ -129,7 +129,7 @@ def _display(png: bytes, alt: str, images: Sequence[tuple[tuple[bytes, int, int]
         IMAGE.format(png=_base64(part), alt=html.escape(text), width=width // SHARPNESS, height=height // SHARPNESS)
         for (part, width, height), text in images
     ]
-    # One more pixel, or rounding would wrap the last panel.
+    # One pixel more, because rounding could wrap the last panel.
     total = 1 + sum(width // SHARPNESS for (_, width, _), _ in images)
     data: dict[str, Any] = {
         HTML: CARD.format(ground=GROUND, width=total, images="".join(shown)),

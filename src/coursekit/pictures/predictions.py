@@ -1,4 +1,4 @@
-"""The pictures of the lab on predictions: a link with its model, and a step that was predicted and measured."""
+"""The pictures of the lab on predictions: a link and its model, and a step, predicted and measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PHASES = ("computing", "waiting for the last rank", "on the wire")
 
 
 def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequence[float]) -> None:
-    """Show the seconds of allreduces against their bytes, measured and by the model."""
+    """Show the seconds of allreduces against their bytes, measured and modelled."""
     figure, (axes,) = panels(1)
     axes.loglog(sizes, [MILLISECONDS * one for one in measured_s], "o", color=COLORS[0], label="measured")
     axes.loglog(sizes, [MILLISECONDS * one for one in modelled_s], "--", color=COLORS[1], label="your model")
@@ -26,9 +26,9 @@ def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequ
 
 
 def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
-    """Show a predicted step, and how its measured one is made of parts: each begins where the one before it ends.
+    """Show a predicted step and the parts of the measured one, each of which begins where the previous one ends.
 
-    A part may be negative, and then leads back.
+    A part may be negative; it then leads back.
     """
     figure, (axes,) = panels(1)
     measured_s = sum(parts)
@@ -57,11 +57,11 @@ def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
 
 
 def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float) -> None:
-    """Show steps as the timeline tells them, each from the end of the one before.
+    """Show the steps in a timeline, each from the end of the previous one.
 
     Args:
-        steps: seconds of computing, of waiting for the last rank, and on the wire, for each step.
-        allreduce_s: the prediction for the wire.
+        steps: for each step, the seconds of computing, of waiting for the last rank, and on the wire.
+        allreduce_s: the predicted seconds on the wire.
     """
     figure, (axes,) = panels(1)
     for number, name in enumerate(PHASES):
@@ -73,15 +73,15 @@ def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float)
         )  # fmt: skip
     for row, step in enumerate(steps):
         begin = MILLISECONDS * (step[0] + step[1])
-        label = "" if row else "the wire, predicted"
+        label = "" if row else "on the wire, predicted"
         axes.plot([begin, begin + MILLISECONDS * allreduce_s], [row, row], color="black", linewidth=2, label=label)
     longest = MILLISECONDS * max(map(sum, steps))
-    axes.set(xlabel="milliseconds since the step before", ylabel="steps", yticks=[], xlim=(0, 1.02 * longest))
+    axes.set(xlabel="milliseconds since the previous step", ylabel="steps", yticks=[], xlim=(0, 1.02 * longest))
     axes.invert_yaxis()
     figure.legend(*axes.get_legend_handles_labels(), fontsize="small", loc="outside upper center", ncols=2)
     medians = [MILLISECONDS * statistics.median(step[number] for step in steps) for number in range(len(PHASES))]
     described = ", ".join(f"{name} {median:.1f} ms" for name, median in zip(PHASES, medians))
     show(
         figure,
-        f"Medians of {len(steps)} steps: {described}; for the wire {MILLISECONDS * allreduce_s:.1f} ms predicted.",
+        f"Medians of {len(steps)} steps: {described}; {MILLISECONDS * allreduce_s:.1f} ms were predicted for the wire.",
     )

@@ -1,4 +1,4 @@
-"""The pictures of the lab on PyTorch: losses, speed, a trace, and what ranks hold, measured and predicted."""
+"""The pictures of the lab on PyTorch: losses, speed, a trace, and the memory of ranks, measured and predicted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HATCHES = ("", "..", "xx")
 
 
 def show_memory(measured: Mapping[str, Sequence[Mapping[str, float]]], predicted: Mapping[str, float]) -> None:
-    """Show for each way what each rank holds, part by part, and a line where it was predicted."""
+    """Show what each rank holds with each kind of sharding, part by part, and a line at the predicted size."""
     figure, (axes,) = panels(1)
     labels, described, place = [], [], 0
     for kind, of_ranks in measured.items():
@@ -36,11 +36,11 @@ def show_memory(measured: Mapping[str, Sequence[Mapping[str, float]]], predicted
     axes.set_xticks(range(place), labels, fontsize="small")
     axes.set(ylabel="kB", title="What a rank holds")
     axes.legend(fontsize="small")
-    show(figure, f"Bars of what each rank holds, and dashed lines of what was predicted: {', '.join(described)}.")
+    show(figure, f"What each rank holds (bars), and what was predicted (dashed lines): {', '.join(described)}.")
 
 
 def show_losses(losses: Sequence[Mapping[str, float]]) -> None:
-    """Show the losses on the training and validation samples by epoch; each entry has these, and "epoch"."""
+    """Show the losses on training and validation samples by epoch; each entry has both losses and the "epoch"."""
     if not losses:
         print("nothing was left to train")
         return
@@ -58,9 +58,9 @@ def show_losses(losses: Sequence[Mapping[str, float]]) -> None:
 def show_speed(
     batch_sizes: Sequence[int], alone: Sequence[float], together: Sequence[tuple[float, float]], num_ranks: int
 ) -> None:
-    """Show samples per second of a rank, and the share of the exchange, by batch size.
+    """Show a rank's samples per second, and the exchange's share of a step, by batch size.
 
-    `alone` are the seconds of a step on one rank, `together` those on several, with the exchange and without.
+    `alone` has the seconds of a step on one rank, `together` those on several ranks, with and without the exchange.
     """
     figure, (left, right) = panels(2)
     places, words, ranks = np.arange(len(batch_sizes)), [], counted(num_ranks, "rank")
@@ -102,5 +102,5 @@ def show_trace(spans: Sequence[tuple[str, float, float]]) -> None:
 
 
 def _short(value: float) -> str:
-    """Return three digits of a number, and all of a whole part that has more."""
+    """Return a number as text with three digits, or with its whole part if that has more."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004  # three digits

@@ -1,4 +1,4 @@
-"""What TensorBoard reads and shows: the event files and the profile of a training, as plain numbers and as pictures."""
+"""What TensorBoard reads and shows: the event files and the profile of a training run, as numbers and as pictures."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ MAX_NUM_RIDGES = 6
 
 # In a profile:
 HOST = "/host:CPU"
-STEP = "train"  # as Keras calls a step of `fit`
+STEP = "train"  # Keras's name for a step of `fit`
 INPUT = "IteratorGetNextOp::DoCompute"
-ARRIVED = "ExecutorState::ProcessAsync::Done"  # an operation that answers later, such as an allreduce, has its result
+ARRIVED = "ExecutorState::ProcessAsync::Done"  # an asynchronous operation, such as an allreduce, has its result
 PIPELINE = "tf_data"  # threads of a pipeline
 OPERATION = re.compile(r"[\w/]+:\w+")  # its name in the graph, and its kind
 BACKWARD = "gradient_tape/"
 PARTS = ("input", "network", "allreduce")
-NUM_SHOWN = 3  # steps of each run
+NUM_SHOWN = 3  # steps per run
 MS = 1e3
 
 
 class Event(NamedTuple):
-    """One number, or one histogram, that a training wrote down."""
+    """One number or one histogram that a training run wrote."""
 
     tag: str  # what it is, such as "epoch_loss", or "dense/kernel_0/histogram"
-    step: int  # of the training, or the epoch, both from 0
-    # A float, or an array of shape (num_buckets, 3): left edge, right edge, and how many weights lie between.
+    step: int  # the training step or the epoch, both from 0
+    # A float, or an array of shape (num_buckets, 3): left edge, right edge, and how many weights lie in between.
     value: Any
 
 
@@ -44,16 +44,16 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
     """Return the scalars and histograms in the event files of a folder, oldest file first; other events are left out.
 
     Raises:
-        FileNotFoundError: there are none. Folders in it are not looked into.
+        FileNotFoundError: there are none. Folders inside are not searched.
     """
     events = events_in(folder)
     if not events:
-        raise FileNotFoundError(f"there are no events in {folder}: Keras writes into its folders train and validation")
+        raise FileNotFoundError(f"there are no events in {folder}: Keras writes into train/ and validation/ there")
     return events
 
 
 def events_in(folder: str | os.PathLike[str]) -> list[Event]:
-    """Return what `read_events` does, or nothing where there is nothing."""
+    """Return what `read_events` does, or an empty list if there are no events."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     return [
@@ -66,12 +66,12 @@ def events_in(folder: str | os.PathLike[str]) -> list[Event]:
 
 
 def count_allreduces(folder: str | os.PathLike[str]) -> int:
-    """Return how many allreduces are in the graph of a training step that Keras' callback wrote into event files.
+    """Return how many allreduces are in the graph of a training step, which Keras' callback wrote to event files.
 
-    It writes one where another callback, such as Horovod's, asks to be called after each batch.
+    It writes a graph if another callback, such as Horovod's, asks to be called after each batch.
 
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: there is no graph.
     """
     import tensorflow as tf  # as above
 
@@ -83,10 +83,10 @@ def count_allreduces(folder: str | os.PathLike[str]) -> int:
 
 
 def _written(folder: str | os.PathLike[str]) -> list[Any]:
-    """Return what TensorFlow wrote into the event files of a folder, oldest first."""
+    """Return what TensorFlow wrote to the event files of a folder, oldest first."""
     import tensorflow as tf  # as above
 
-    # Second, process and its counter; as texts, 10 < 9.
+    # Sorted by second, process and counter as numbers; as texts, 10 < 9.
     files = sorted(
         Path(folder).glob("*tfevents*"), key=lambda path: [int(one) for one in re.findall(r"\d+", path.name)]
     )
@@ -95,7 +95,7 @@ def _written(folder: str | os.PathLike[str]) -> list[Any]:
 
 
 def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
-    """Show a curve of each tag, a panel each, as TensorBoard's tab *Scalars* does."""
+    """Show a curve for each tag in a separate panel, as TensorBoard's tab *Scalars* does."""
     figure, all_axes = panels(len(tags))
     ends = []
     for axes, tag in zip(all_axes, tags):
@@ -109,7 +109,7 @@ def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
 def show_histograms(events: Sequence[Event], tag: str) -> None:
     """Show how the weights of a layer are distributed after each epoch, as TensorBoard's tab *Histograms* does.
 
-    Each epoch is a hill before that of the epoch before; of many epochs only some are shown, the last among them.
+    Each epoch is a hill in front of the previous epoch's. Of many epochs, only some are shown, including the last.
     """
     found = [event for event in events if event.tag == tag]
     shown = np.linspace(0, len(found) - 1, min(len(found), MAX_NUM_RIDGES)).round().astype(int)
@@ -127,7 +127,7 @@ def show_histograms(events: Sequence[Event], tag: str) -> None:
 
 
 class Traced(NamedTuple):
-    """What a thread did, and from when to when, in seconds."""
+    """What a thread did, and when it began and ended, in seconds."""
 
     name: str
     thread: str
@@ -136,7 +136,7 @@ class Traced(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A training step: when it began and ended, and by part the times at which that worked or was waited for."""
+    """A training step: when it began and ended, and for each part, when it worked or was waited for."""
 
     begin_s: float
     end_s: float
@@ -144,7 +144,7 @@ class Step(NamedTuple):
 
 
 def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
-    """Return what the threads did in the newest profile below a folder of logs, in the order of their begins.
+    """Return what threads did in the newest profile below a folder of logs, in the order in which it began.
 
     Raises:
         FileNotFoundError: there is no profile.
@@ -166,10 +166,10 @@ def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
 
 
 def steps_of(trace: Sequence[Traced]) -> list[Step]:
-    """Return the steps of a training, without the first, in which TensorFlow builds the graph.
+    """Return the steps of a training run without the first, in which TensorFlow builds the graph.
 
-    An allreduce is waited for from the end of the last gradient until the last result has come: what travels before
-    that costs nothing.
+    Waiting for an allreduce lasts from the end of the last gradient until the last result has arrived: what travels
+    earlier costs nothing.
     """
     steps = []
     for step in [one for one in trace if one.name == STEP][1:]:
@@ -188,13 +188,13 @@ def steps_of(trace: Sequence[Traced]) -> list[Step]:
 
 
 def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
-    """Show some steps of each run, by its name: when it waited for data, computed, and waited for other ranks."""
+    """Show some steps of each run, by its name: when they waited for data, computed, and waited for other ranks."""
     figure, all_axes = panels(len(steps_of_runs), HEIGHT_INCH * 0.8)
     described = []
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):
         lengths_s = [step.end_s - step.begin_s for step in steps]
         neighbours = [steps[first : first + NUM_SHOWN] for first in range(max(1, len(steps) - NUM_SHOWN + 1))]
-        # Those that took the median time, since neighbours in two epochs also hold what is done between epochs.
+        # Those with the median time, because neighbours in two epochs include the work between epochs.
         shown = sorted(neighbours, key=lambda few: few[-1].end_s - few[0].begin_s)[len(neighbours) // 2]
         start_s = shown[0].begin_s
         for row, part in enumerate(PARTS):
@@ -207,7 +207,7 @@ def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
         axes.set(xlim=(0, MS * (shown[-1].end_s - start_s)), ylim=(0.6 - len(PARTS), 0.6))
         axes.set_yticks([-row for row in range(len(PARTS))], PARTS)
         shares = []
-        for part in PARTS:  # what it does side by side counts once
+        for part in PARTS:  # overlapping work counts once
             busy_s = covered([span for step in steps for span in step.parts[part]])
             shares.append(f"{part} {busy_s / sum(lengths_s):.0%}")
         described.append(f"{name}: {median_ms:.1f} ms a step, of all steps {', '.join(shares)}")

@@ -1,4 +1,4 @@
-"""The pictures of the CNN labs: records, batches, learning rates, trainings, and what changes an evaluation."""
+"""The pictures of the CNN labs: records, batches, learning rates, training runs, and what changes an evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NUM_COLUMNS = 8
-SMALLEST_GAP = 1e-8  # smaller ones are drawn as this
+SMALLEST_GAP = 1e-8  # smaller gaps are drawn as this one
 
 
 def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[int], color: str | None = None) -> None:
@@ -35,7 +35,7 @@ def _grid(num_rows: int) -> tuple[Any, Array]:
 
 
 def show_records(files: Sequence[str], num_rows: int = 2) -> None:
-    """Show images of the first files, one of each label before any label comes twice."""
+    """Show images from the first files, one of each label before any label comes twice."""
     import tensorflow as tf  # as the lab itself does
 
     from coursekit import imagenet  # the same
@@ -61,14 +61,14 @@ def show_records(files: Sequence[str], num_rows: int = 2) -> None:
 
 
 def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
-    """Show one batch of each rank, images with pixels from -1 to 1 and labels, framed in the rank's colour."""
+    """Show one batch of each rank (images with pixels from -1 to 1, and labels), framed in the rank's colour."""
     figure, axes = _grid(len(batches))
     for rank, (images, labels) in enumerate(batches):
         _draw_grid(axes[rank], [(image + 1) * 127.5 for image in images], list(labels), COLORS[rank % 8])
         axes[rank][0].set_ylabel(f"rank {rank}")
     labels_of = [", ".join(str(label) for label in labels[:NUM_COLUMNS]) for _, labels in batches]
     rows = "; ".join(f"rank {rank} has the labels {labels}" for rank, labels in enumerate(labels_of))
-    show(figure, f"The first images of {counted(len(batches), 'rank')}, a row each, cut at random: {rows}.")
+    show(figure, f"The first images of {counted(len(batches), 'rank')}, one row per rank, cropped at random: {rows}.")
 
 
 def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
@@ -91,7 +91,7 @@ def _draw_losses(axes: Axes, losses: Iterable[Sequence[float]]) -> None:
 def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
     """Show the loss of every rank's batches, with the ends of the epochs, and the accuracies by epoch.
 
-    The results of each rank are the lab's: `losses` by step, `history` with lists by metric, and `validation`.
+    Each rank's result has `losses` by step, `history` with a list for each metric, and `validation`, as in the lab.
     """
     history, validation = results[0]["history"], results[0]["validation"]
     epochs = np.arange(1, len(history["loss"]) + 1)
@@ -116,9 +116,9 @@ def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
 
 
 def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the losses of all ranks' steps, their mean, and the accuracy on held-out images of a network.
+    """Show the losses of all ranks by step, their mean, and a network's accuracy on held-out images.
 
-    The results of each rank hold `losses`, and on rank 0 at least `accuracy`.
+    Each rank's result has `losses`; at least rank 0's also has `accuracy`.
     """
     accuracy = float(results[0]["accuracy"])
     title = f"{name} on {counted(len(results), 'rank')}"
@@ -142,7 +142,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
-    """Show accuracies by (training mode, size of the batches)."""
+    """Show accuracies by (whether in training mode, batch size)."""
     figure, (axes,) = panels(1)
     texts = []
     for number, training in enumerate((False, True)):
@@ -151,7 +151,7 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
         axes.plot(range(len(points)), list(points.values()), marker=MARKERS[number], label=label, **style(number))
         axes.set_xticks(range(len(points)), [str(size) for size in points])
         texts.append(f"{label} {', '.join(f'{value:.0%}' for value in points.values())}")
-    title = f"{max(size for _, size in accuracies)} of the held-out images, the same weights"
+    title = f"{max(size for _, size in accuracies)} of the held-out images, same weights"
     axes.set(xlabel="images in a batch", ylabel="accuracy", ylim=(0, 1), title=title)
     axes.legend(fontsize="small")
     sizes = sorted({size for _, size in accuracies})
@@ -160,7 +160,7 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
 
 
 def show_same(by_horovod: Array, by_strategy: Array) -> None:
-    """Show the losses of the same training with Horovod and with a strategy, and how far they are apart."""
+    """Show the losses of the same training with Horovod and with a strategy, and how far apart they are."""
     figure, (left, right) = panels(2)
     steps = np.arange(1, len(by_horovod) + 1)
     for number, (label, losses) in enumerate((("Estimator, Horovod", by_horovod), ("Keras, strategy", by_strategy))):
@@ -169,11 +169,11 @@ def show_same(by_horovod: Array, by_strategy: Array) -> None:
     left.legend(fontsize="small")
     gaps = np.abs(np.asarray(by_horovod) - np.asarray(by_strategy))
     right.plot(steps, np.maximum(gaps, SMALLEST_GAP), color="black", marker="o")
-    right.set(xlabel="step", ylabel="difference of the losses", yscale="log", ylim=(SMALLEST_GAP / 2, 10))
-    right.set_title(f"How far apart (drawn at {SMALLEST_GAP:.0e} where it is less)", fontsize="medium")
+    right.set(xlabel="step", ylabel="difference between the losses", yscale="log", ylim=(SMALLEST_GAP / 2, 10))
+    right.set_title(f"How far apart (drawn at {SMALLEST_GAP:.0e} if it is less)", fontsize="medium")
     show(
         figure,
         f"The losses of {len(steps)} steps with Horovod and with a strategy fall from {by_horovod[0]:.3f} to "
         f"{by_horovod[-1]:.3f} and differ by at most {gaps.max():.1g}.",
     )
-    print(f"largest difference of the losses {gaps.max():.1g}")
+    print(f"largest difference between the losses {gaps.max():.1g}")

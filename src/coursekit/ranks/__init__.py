@@ -12,9 +12,9 @@ __all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "horovod_buil
 
 
 def warm_up(kind: str = framework.HOROVOD) -> None:
-    """Start importing TensorFlow and Horovod, or PyTorch, for the ranks in the background, and return at once.
+    """Start importing TensorFlow and Horovod, or PyTorch, in the background for the ranks, and return at once.
 
-    Inside a Slurm allocation the first run starts a job step instead.
+    In a Slurm allocation, nothing is imported here: the first run starts a job step instead.
     """
     framework.choose(kind)
     if not has_tasks_for(1):
@@ -23,6 +23,6 @@ def warm_up(kind: str = framework.HOROVOD) -> None:
 
 def load_ipython_extension(shell: object) -> None:
     """Provide `%%ranks` and `%ranks` after `%load_ext coursekit.ranks`."""
-    from coursekit.ranks.magic import register  # IPython is only there in notebooks
+    from coursekit.ranks.magic import register  # IPython exists only in notebooks
 
     register(shell)  # type: ignore[arg-type]

@@ -1,11 +1,11 @@
-"""The Slurm job around this process: its tasks, its nodes and their network, and the commands for its steps.
+"""The Slurm job that this process belongs to: its tasks, nodes and network, and the commands for its job steps.
 
-The job script says by variables what only it knows:
+The job script uses these variables to pass on what only it knows:
 
-- `COURSEKIT_NUM_TASKS`: the tasks of the whole job; `SLURM_NTASKS` has another number inside a job step.
-- `COURSEKIT_INTERFACE`: the network between the nodes.
-- `COURSEKIT_SRUN_FLAGS`: further options, and then what starts a command in the container of this process.
-- `SLURM_MPI_TYPE`, a variable of Slurm's own: how ranks find each other where they join by MPI (`srun --mpi=list`).
+- `COURSEKIT_NUM_TASKS`: the number of tasks in the whole job; inside a job step, `SLURM_NTASKS` differs from it.
+- `COURSEKIT_INTERFACE`: the network interface that connects the nodes.
+- `COURSEKIT_SRUN_FLAGS`: more options for srun, then the words that run a command in this process's container.
+- `SLURM_MPI_TYPE`, one of Slurm's own variables: how ranks that join through MPI find each other (`srun --mpi=list`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from coursekit.ranks.explain import RankError
 def has_tasks_for(num_ranks: int) -> bool:
     """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
 
-    On the only node of a job, ranks can do without `srun`; a `JobStep` on several nodes says that it is missing.
+    On a single node, ranks can do without `srun`; on several nodes, `JobStep` raises an error if it is missing.
     """
     if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
         return False
@@ -35,21 +35,21 @@ def has_tasks_for(num_ranks: int) -> bool:
 
 
 def interface() -> str | None:
-    """Return the network interface between the nodes, or None to take that of the host's name."""
-    # A process in an `salloc` may be on no node of its job.
+    """Return the network interface that connects the nodes, or None for the one that belongs to the host name."""
+    # A process started by `salloc` may run on a machine that is not a node of its job.
     is_only_node = num_nodes() == 1 and os.environ.get("SLURMD_NODENAME") == os.environ.get("SLURM_JOB_NODELIST", "")
     return os.environ.get("COURSEKIT_INTERFACE") or (LOOPBACK_INTERFACE if is_only_node else None)
 
 
 def own_address() -> str:
-    """Return the address at which tasks on other nodes reach this process; a `RankError` says why there is none."""
+    """Return the address at which tasks on other nodes reach this process; raise a `RankError` if there is none."""
     name = interface()
     if name == LOOPBACK_INTERFACE:
         return LOOPBACK
     if name is None:
         if fault := host_name_fault():
             raise RankError(
-                f"{fault}, or set COURSEKIT_INTERFACE to the network interface that joins the nodes",
+                f"{fault}, or set COURSEKIT_INTERFACE to the network interface that connects the nodes",
                 "host-name.unusable",
             )
         return socket.gethostbyname(socket.gethostname())
@@ -57,8 +57,8 @@ def own_address() -> str:
     found = [str(address.address) for address in addresses.get(name, []) if address.family == socket.AF_INET]
     if not found:
         raise RankError(
-            f"COURSEKIT_INTERFACE names {name!r}, but this node's network interfaces with an address are "
-            f"{', '.join(sorted(addresses))}: set it to the one that joins the nodes.",
+            f"COURSEKIT_INTERFACE is {name!r}, but the network interfaces with an address on this node are "
+            f"{', '.join(sorted(addresses))}: set it to the one that connects the nodes.",
             "interface.unknown",
         )
     return found[0]
@@ -70,7 +70,7 @@ def num_nodes() -> int:
 
 
 def srun_command() -> list[str]:
-    """Return the words that start a job step with one task on each node, which gets the job's cores there."""
+    """Return the command that starts a job step with one task per node; each gets all the job's cores on its node."""
     num_cpus = max(1, _num_tasks() // num_nodes()) * int(os.environ.get("SLURM_CPUS_PER_TASK", "1"))
     return [
         *("srun", f"--nodes={num_nodes()}", f"--ntasks={num_nodes()}", "--distribution=block"),
@@ -80,7 +80,7 @@ def srun_command() -> list[str]:
 
 
 def stubs_command(num_ranks: int, name: str) -> list[str]:
-    """Return the words that start a stub of MPI for each rank (see `mpi`), on the nodes that `SLURM_HOSTFILE` lists."""
+    """Return the command that starts one MPI stub per rank (see `mpi`) on the nodes listed in `SLURM_HOSTFILE`."""
     return [
         *("srun", f"--ntasks={num_ranks}", "--distribution=arbitrary", "--overlap", "--kill-on-bad-exit=0"),
         *("--export=ALL", "--cpus-per-task=1", "--gres=none", f"--mpi={os.environ.get('SLURM_MPI_TYPE', 'pmix')}"),

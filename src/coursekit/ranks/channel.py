@@ -1,8 +1,8 @@
-"""A channel between ranks: arrays sent from one rank to another over TCP, in order, and counted; no MPI, no Horovod.
+"""A channel sends arrays from rank to rank over TCP, in order, and counts them; it needs neither MPI nor Horovod.
 
-Ranks find each other in the store in which Gloo's ranks do (`rendezvous`).
-Each rank has one connection to each other rank on which it sends, and a thread for each on which it is sent to.
-So a send never waits for a receive: what arrives is taken off the network and kept until somebody asks for it.
+Ranks find each other through the same store as Gloo's ranks (`rendezvous`).
+Each rank has an outgoing connection to every other rank, and a thread for every incoming one.
+So a send never waits for a receive: an array is read as soon as it arrives, and kept until the rank receives it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from coursekit.corrected_time import LEAST_WALL_S
 Array = np.ndarray[Any, Any]
 Address = tuple[str, int]
 
-DIRECT = "ranks"  # the list in which ranks enter where they listen; others who list themselves get their messages
+DIRECT = "ranks"  # the list in which ranks enter their addresses; a relay enters its address in another list
 BACKLOG = 1024
-HELLO_TIMEOUT_S = 20.0  # a rank says at once which it is, but on a busy machine it may be held up just before
+HELLO_TIMEOUT_S = 20.0  # a rank says at once which rank it is, but a busy machine may hold it up just before that
 NUM_HELLO_BYTES = 4
-JOIN_TIMEOUT_S = LEAST_WALL_S  # for another rank to open its end
-PAUSE_S = 0.01  # between questions to a store, as Horovod's own ranks make it
+JOIN_TIMEOUT_S = LEAST_WALL_S  # how long to wait for another rank to open its end
+PAUSE_S = 0.01  # between two questions to a store; Horovod's ranks pause as long
 OK = 200
-_numbers = itertools.count()  # of the channels of this rank; all ranks open theirs in the same order
+_numbers = itertools.count()  # of this rank's channels; all ranks open their channels in the same order
 
 
 class Channel(AbstractContextManager["Channel"]):
-    """One rank's end; `rank` and `num_ranks` say where it is, `num_messages` and `num_bytes` what it has sent.
+    """One rank's end of a channel; `num_messages` and `num_bytes` count what this `rank` of `num_ranks` has sent.
 
-    A send is *buffered*: it returns when the message is on its way, whether anybody receives it or not.
-    A receive waits for `timeout_s` seconds, and without end when that is None.
+    A send is *buffered*: it returns as soon as the message is on its way, whether or not anybody receives it.
+    A receive waits for at most `timeout_s` seconds, or for ever if that is None.
     """
 
     timeout_s: float | None = None
@@ -54,59 +54,59 @@ class Channel(AbstractContextManager["Channel"]):
             Thread(target=_keep, args=(connection, self._arrived[source]), daemon=True).start()
 
     def send(self, array: Any, to: int) -> None:
-        """Send the numbers of an array, as they are now, to another rank; one that has ended is a `ConnectionError`."""
+        """Send a copy of an array of numbers to another rank; raise a `ConnectionError` if that rank has ended."""
         self._check("send to", to)
         data = np.asarray(array, order="C")
         if data.dtype.hasobject:
-            raise ValueError(f"a message is an array of numbers, not {type(array).__name__}")
+            raise ValueError(f"a message must be an array of numbers, not {type(array).__name__}")
         try:
             write_message(self._outgoing[to], data)
         except OSError:
-            raise ConnectionError(f"rank {self.rank} sends to rank {to}, which has ended") from None
+            raise ConnectionError(f"rank {self.rank} cannot send to rank {to}, which has ended") from None
         self.num_messages += 1
         self.num_bytes += data.nbytes
 
     def receive(self, source: int) -> Array:
-        """Return the next array of another rank, and wait until it is there.
+        """Wait for the next array from another rank, and return it.
 
-        A `ConnectionError` says that the rank has ended and has sent no more, a `TimeoutError` that it has sent nothing
-        for `timeout_s`.
+        Raises a `ConnectionError` if that rank has ended without sending another array, and a `TimeoutError` if none
+        comes within `timeout_s` seconds.
         """
         self._check("receive from", source)
         try:
             message = self._arrived[source].get(timeout=self.timeout_s)
         except Empty:
-            waited = f"rank {self.rank} has waited {self.timeout_s:g} s for a message of rank {source}"
-            raise TimeoutError(f"{waited}: does everybody receive first, and nobody send?") from None
+            waited = f"rank {self.rank} has waited {self.timeout_s:g} s for a message from rank {source}"
+            raise TimeoutError(f"{waited}: do all ranks receive before they send?") from None
         if message is None:
             self._arrived[source].put(None)
-            raise ConnectionError(f"rank {self.rank} waits for a message of rank {source}, which has ended without one")
+            raise ConnectionError(f"rank {self.rank} waits for a message from rank {source}, but that rank has ended")
         return message
 
     def _check(self, what: str, other: int) -> None:
         if not isinstance(other, (int, np.integer)):
-            raise TypeError(f"rank {self.rank} cannot {what} {type(other).__name__}: the number of a rank is wanted")
+            raise TypeError(f"rank {self.rank} cannot {what} {type(other).__name__}: give the number of a rank")
         if other not in self._outgoing:
             others = ", ".join(map(str, sorted(self._outgoing)))
             raise ValueError(f"rank {self.rank} cannot {what} rank {other}: the other ranks are {others or 'none'}")
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:  # a rank that fails is ended from outside: others should hear of its failure, not of its end
+        if kind is None:  # a failed rank is ended from outside: the others should see its failure, not its end
             self.close()
 
     def close(self) -> None:
-        """Say that no more will be sent."""
+        """Close this rank's outgoing connections, which tells the others that it sends no more."""
         for connection in self._outgoing.values():
             connection.close()
 
 
 def open_channel() -> Channel:
-    """Open a channel between all ranks of this run; every rank calls it, as often as all others."""
+    """Open a channel between all ranks of this run; every rank must call this the same number of times."""
     return open_among(int(os.environ["HOROVOD_RANK"]), int(os.environ["HOROVOD_SIZE"]))
 
 
 def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
-    """Open a channel between the first ranks of this run, which look each other up in the list `listed`."""
+    """Open a channel between the first ranks of this run, which look up each other's addresses in the list `listed`."""
     number = next(_numbers)
     incoming: dict[int, socket.socket] = {}
     with listen() as listener:
@@ -123,13 +123,13 @@ def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
                 raise TimeoutError(_has_not_come(min(missing))) from None
             if other in missing:
                 incoming[other] = connection
-            else:  # no rank of this channel
+            else:  # not a rank of this channel
                 connection.close()
     return Channel(rank, outgoing, incoming)
 
 
 def listen(host: str = "") -> socket.socket:
-    """Return a listening socket, by default of the network on which the store is."""
+    """Return a listening socket, by default on the network through which the store is reached."""
     if not host:
         with socket.create_connection(store()) as connection:
             host = connection.getsockname()[0]
@@ -137,7 +137,7 @@ def listen(host: str = "") -> socket.socket:
 
 
 def call(address: Address, rank: int) -> socket.socket:
-    """Connect to one who listens, as this rank."""
+    """Connect to a listener and tell it the number of this rank."""
     connection = socket.create_connection(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.sendall(rank.to_bytes(NUM_HELLO_BYTES, "big"))
@@ -145,7 +145,7 @@ def call(address: Address, rank: int) -> socket.socket:
 
 
 def answer(listener: socket.socket) -> tuple[int, socket.socket]:
-    """Return the rank that connects next and says so, and the connection on which it sends."""
+    """Return the next rank that connects and gives its number, and the connection on which it sends."""
     while True:
         connection, _ = listener.accept()
         connection.settimeout(HELLO_TIMEOUT_S)
@@ -159,12 +159,12 @@ def answer(listener: socket.socket) -> tuple[int, socket.socket]:
 
 
 def store() -> Address:
-    """Return where the store is in which the ranks of this run find each other."""
+    """Return the address of the store through which the ranks of this run find each other."""
     return os.environ["HOROVOD_GLOO_RENDEZVOUS_ADDR"], int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
 
 
 def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None:
-    """Return what the store has, None where it has nothing."""
+    """Return the store's answer, or None if it has none."""
     with closing(HTTPConnection(*store(), timeout=JOIN_TIMEOUT_S)) as connection:
         connection.request(method, f"/channel/{key}", body)
         response = connection.getresponse()
@@ -172,14 +172,14 @@ def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None
 
 
 def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
-    """Enter in a list where messages for a rank go, in the channel of this number."""
+    """Enter in a list the address that receives a rank's messages in the channel of this number."""
     _ask_store("PUT", f"{listed}/{number}/{rank}", json.dumps(listener.getsockname()).encode())
 
 
 def find(listed: str, number: int, rank: int) -> Address:
-    """Return where messages for a rank go, once it is entered; a `TimeoutError` says that it was not in time."""
+    """Wait for the address that receives a rank's messages, and return it; raise a `TimeoutError` if none comes."""
     end_s = time.monotonic() + JOIN_TIMEOUT_S
-    # The kit's store holds each question for a while, Horovod's own answers at once.
+    # The kit's store holds each question for a while; Horovod's own store answers at once.
     while (body := _ask_store("GET", f"{listed}/{number}/{rank}")) is None:
         if time.monotonic() > end_s:
             raise TimeoutError(_has_not_come(rank))
@@ -193,14 +193,14 @@ def _has_not_come(rank: int) -> str:
 
 
 def write_message(connection: socket.socket, data: Array) -> None:
-    """Write an array, as NumPy's files have it; raises OSError where nobody reads."""
+    """Write an array in the format of NumPy's files; raise an OSError if nobody reads it."""
     message = io.BytesIO()
     np.lib.format.write_array(message, data, allow_pickle=False)
     connection.sendall(message.getbuffer())
 
 
 def read_message(connection: socket.socket) -> Array | None:
-    """Return the next array, or None when the other side has closed."""
+    """Return the next array, or None if the other side has closed the connection."""
     with suppress(OSError, ValueError), connection.makefile("rb", buffering=0) as file:
         return cast("Array", np.lib.format.read_array(file, allow_pickle=False))
     return None

@@ -1,4 +1,4 @@
-"""The context of a rank: where it is among all ranks, and its GPUs, as variables of Horovod and PyTorch."""
+"""A rank's context: its place among all ranks, and its GPUs, as environment variables for Horovod and PyTorch."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LOOPBACK, LOOPBACK_INTERFACE = "127.0.0.1", "lo"
 
 @dataclass(frozen=True)
 class RankContext:
-    """What a launcher of MPI gave to one rank, so that the rank knows where it is in MPI's world."""
+    """What an MPI launcher gave to one rank, from which the rank learns its place in MPI's world."""
 
     environ: dict[str, str]
-    files: tuple[int, ...] = ()  # open ones, whose numbers are in these variables
+    files: tuple[int, ...] = ()  # open files whose numbers are in these variables
 
 
 def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
-    """Return how many ranks each node gets when nodes are filled one after the other: (2, 2, 1) for 5 ranks by 2."""
+    """Return how many ranks each node gets if nodes are filled one by one: (2, 2, 1) for 5 ranks, 2 per node."""
     return tuple(min(ranks_per_node, num_ranks - first) for first in range(0, num_ranks, ranks_per_node))
 
 
@@ -35,13 +35,13 @@ def rank_environ(
 ) -> dict[str, str]:
     """Return the variables from which Horovod's Gloo controller learns its context; ranks are numbered node by node.
 
-    The names are those that `horovodrun --gloo` sets (Horovod 0.28, `horovod/runner/gloo_run.py`).
-    With the controller "mpi" Horovod asks MPI for its context, and the kit alone reads these.
-    `rendezvous` is host and port of the store in which ranks find each other.
+    `horovodrun --gloo` sets the same names (Horovod 0.28, `horovod/runner/gloo_run.py`).
+    With the controller "mpi", Horovod gets its context from MPI, and only the kit reads these variables.
+    `rendezvous` is the host and port of the store through which ranks find each other.
     """
     positions = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
     node, local_rank = positions[rank]
-    # The cross group holds the ranks with the same local rank, one of each node that has so many.
+    # The cross group holds the ranks with this local rank, one from each node that has enough ranks.
     peers = [other for other, local in positions if local == local_rank]
     variables = {
         "HOROVOD_RANK": rank,
@@ -61,19 +61,19 @@ def rank_environ(
 
 
 def leave_peers(rendezvous: tuple[str, int]) -> None:
-    """Make this rank, before it joins the others, one that Horovod joins with nobody."""
+    """Separate this rank from its peers before it joins them: to Horovod it is then the only rank."""
     controller = os.environ["HOROVOD_CONTROLLER"]
     for name in [name for name in os.environ if name.startswith(LAUNCHER_PREFIXES)]:
         del os.environ[name]
     alone = rank_environ(rank=0, ranks_on_nodes=(1,), rendezvous=rendezvous, controller=controller)
-    # Open MPI 4 would start a daemon for a lone process.
+    # Without this, Open MPI 4 would start a daemon for a lone process.
     os.environ.update({**alone, "OMPI_MCA_ess_singleton_isolated": "1"})
 
 
 def torch_environ(context: Mapping[str, str]) -> dict[str, str]:
-    """Return what `rank_environ` returns by the names from which `torch.distributed` learns its context.
+    """Return the variables of `rank_environ` under the names from which `torch.distributed` learns its context.
 
-    The names are those that `torchrun` sets (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
+    `torchrun` sets the same names (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
     """
     names = {
         "RANK": "RANK",
@@ -84,16 +84,16 @@ def torch_environ(context: Mapping[str, str]) -> dict[str, str]:
         "MASTER_PORT": "GLOO_RENDEZVOUS_PORT",
         **({"GLOO_SOCKET_IFNAME": "GLOO_IFACE"} if "HOROVOD_GLOO_IFACE" in context else {}),
     }
-    # The store serves already: otherwise rank 0 would start one at this port.
+    # The store is already running; without the last variable, rank 0 would start one at this port.
     return {name: context[f"HOROVOD_{other}"] for name, other in names.items()} | {
         "TORCHELASTIC_USE_AGENT_STORE": "True"
     }
 
 
 def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:
-    """Return the environment of ranks: GPUs are hidden when not wanted, or when there is not one for each rank.
+    """Return the ranks' environment; by default, it hides the GPUs unless each rank on a node can have its own.
 
-    TensorFlow takes nearly all memory of a GPU at once, so a second rank on the same GPU fails.
+    TensorFlow takes nearly all of a GPU's memory at once, so a second rank on the same GPU would fail.
     """
     visible = environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:

@@ -1,24 +1,24 @@
-"""Certain deadlocks: when no rank can continue, that is known at once, and not only at the deadline.
+"""Find certain deadlocks: if no rank can continue, the run ends at once and not only at the deadline.
 
-Every rank has returned, or waits in a collective, and they are not all in one of the same kind: a collective completes
-only when all ranks call it, so none of them will. Never a false alarm:
+A deadlock is certain if every rank waits in a collective or has returned, and they are not all in collectives of the
+same kind: a collective completes only when all ranks call it, so none of these will. There are no false alarms:
 
-- only a rank whose main thread has not moved for a while is asked where it is, by its Python stack;
-- a rank that computes, reads, sleeps or traces is in no collective that a stack shows, and one with a second Python
-  thread might still be helped by that: with such ranks nothing is certain. The threads that write events for
-  TensorBoard and watch progress bars of tqdm help nobody (`stacks.SERVICE_THREADS`);
-- inside a compiled step no stack shows what a rank does. It waits for others if it is blocked for a while: each of its
-  threads only waits for another one of them, but for one that sleeps, as TensorFlow's logger of memory does; none
-  reads, computes, or waits for another process. A rank with a GPU has two threads of its driver that always poll, so
-  that such a deadlock is found at the deadline (docs/gpus.md).
-  So is one of ranks that MPI joins, as its threads wait in other ways than for one another;
-- two ranks in collectives of the same kind may be in the same one, and so may two inside compiled steps;
-- all are asked twice: first for the stack of the main thread, which harms nobody, then for those of all threads, which
-  ends a rank whose other threads run Python just then. In between no main thread has moved, while Horovod's own thread
-  of each had many timeslices. In each it polls whether all ranks have come, so a collective that had just ended would
-  have woken its rank by then.
+- a rank is asked for its Python stack only after its main thread has not moved for a while;
+- if a rank computes, reads, sleeps or traces, its stack shows no collective; and if it has a second Python thread, that
+  thread might still help it. With such a rank, no deadlock is certain. The threads that write events for TensorBoard
+  and watch tqdm's progress bars help nobody (`stacks.SERVICE_THREADS`);
+- inside a compiled step, no stack shows what a rank does. It counts as waiting if it is blocked for a while: each
+  thread waits for another one of the same process (one may sleep, as TensorFlow's memory logger does), and none reads,
+  computes or waits for another process. On a rank with a GPU, two threads of the driver always poll, so such a
+  deadlock is found only at the deadline (docs/gpus.md). The same holds if MPI joins the ranks, because its threads
+  wait in other ways;
+- two ranks in collectives of the same kind may be in the same one, and so may two ranks inside compiled steps;
+- all ranks are asked twice: first for the stack of the main thread, which does no harm, and then for the stacks of all
+  threads, which can kill a rank whose other threads are running Python just then. In between, no main thread has moved,
+  while each rank's Horovod thread had many timeslices. In each timeslice it checks whether all ranks have come, so if
+  a collective had just ended, its rank would be awake by then.
 
-Example, of rank 0 in a broadcast and rank 1 in an allreduce, and a deadline of 60 s of corrected time:
+Example: rank 0 waits in a broadcast, rank 1 in an allreduce, and the deadline is 60 s of corrected time:
 
     at     state        sample                                      then
     0.5 s  WATCHING     rank 1 computes                             stays
@@ -28,8 +28,8 @@ Example, of rank 0 in a broadcast and rank 1 in an allreduce, and a deadline of 
                         and Horovod's threads had 400 each
     2.5 s  ASKED_AGAIN  both stacks are there, of the same kinds    CERTAIN
 
-A rank that computes leads back to WATCHING from everywhere. So does one that has moved from SUSPECTED, and stacks that
-do not come or of which nothing follows from ASKED and ASKED_AGAIN; then the next question waits for longer and longer.
+A rank that computes leads back to WATCHING from every state. In SUSPECTED, so does a rank that has moved. ASKED and
+ASKED_AGAIN lead back if stacks are missing or prove nothing; then the pause before the next question grows each time.
 """
 
 from __future__ import annotations
@@ -42,42 +42,42 @@ from coursekit.ranks.protocol import Activity, RankSample, Sample, WriteStacks
 from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_python_threads, parse_stacks
 
-# All in corrected time.
+# All times are corrected time.
 CONFIRM_S = 0.4  # between the first stacks and the second
-STEP_CONFIRM_S = 1.5  # the same with ranks inside compiled steps, which are blocked all the time
-STACKS_S = 1.5  # in which stacks come
-# A rank may have moved between writing its stack and coming to rest: so long after stacks of which nothing follows it
-# is asked once more, and the next time after twice as long.
+STEP_CONFIRM_S = 1.5  # the same for ranks inside compiled steps, which must be blocked all the time
+STACKS_S = 1.5  # how long to wait for stacks
+# A rank may move after it has written its stack, and only then come to rest. So if stacks prove nothing, all ranks are
+# asked again after this pause, and the next time after twice as long.
 AGAIN_S = 1.0
-NUM_POLLS = 50  # of Horovod's thread before the second stacks; it has a poll in each cycle, a millisecond by default
-INIT = "init"  # whose main thread asks again and again whether the others have come
+NUM_POLLS = 50  # of Horovod's thread before the second stacks; it polls once in each cycle, a millisecond by default
+INIT = "init"  # its main thread asks again and again whether the others have come
 STEP = "compiled step"  # in which gradients, variables or metrics are exchanged
 
 
 class State(Enum):
-    """What is known of a deadlock; the transitions are in the example above."""
+    """What is known about a deadlock; the example above shows the transitions."""
 
     WATCHING = "watching"  # nothing
     ASKED = "asked"  # stacks of the main threads are on their way
-    SUSPECTED = "suspected"  # by these, no rank can continue, unless one was just about to move
+    SUSPECTED = "suspected"  # the stacks say that no rank can continue, unless one was just about to move
     ASKED_AGAIN = "asked again"  # stacks of all threads are on their way
     CERTAIN = "certain"  # no rank can continue
 
 
 @dataclass
 class DeadlockWatch:
-    """Looks for a certain deadlock of running ranks, sample by sample."""
+    """Looks for a certain deadlock among running ranks, sample by sample."""
 
     running: RunningRanks
     state: State = State.WATCHING
     _asked_s: float = 0.0  # when stacks were asked for
     _read_s: float = 0.0  # when the last ones were read
-    _pause_s: float = 0.0  # between then and the next question, if no rank moves
-    _then: Mapping[int, RankSample] = field(default_factory=dict)  # the sample of the ranks that waited then
-    _kinds: Mapping[int, str] = field(default_factory=dict)  # of exchange that they were in, by rank, '' for none
+    _pause_s: float = 0.0  # from then to the next question, if no rank moves
+    _then: Mapping[int, RankSample] = field(default_factory=dict)  # the samples of the ranks that waited then
+    _kinds: Mapping[int, str] = field(default_factory=dict)  # by rank, the kind of exchange that it was in, or ''
 
     def step(self, sample: Sample, returned: Collection[int]) -> State:
-        """Take over a sample of the ranks that have not ended, some of which may have returned; return the state."""
+        """Return the state after this sample of the ranks that have not ended; some of them may have returned."""
         waiting = {rank: one for rank, one in sample.ranks.items() if rank not in returned}
         if not waiting or any(one.activity is Activity.COMPUTES for one in waiting.values()):
             self.state = State.WATCHING
@@ -115,14 +115,14 @@ class DeadlockWatch:
         return State.CERTAIN if self.state is State.ASKED_AGAIN and self._kinds == before else State.SUSPECTED
 
     def _has_moved(self, waiting: Mapping[int, RankSample]) -> bool:
-        """Whether a main thread has moved since the last stacks, but for those that wait for the others to start."""
+        """Whether a main thread has moved since the last stacks; those that wait for ranks to start do not count."""
         return waiting.keys() != self._then.keys() or any(
             self._kinds[rank] != INIT and one.num_timeslices != self._then[rank].num_timeslices
             for rank, one in waiting.items()
         )
 
     def _may_confirm(self, corrected_s: float, waiting: Mapping[int, RankSample]) -> bool:
-        """Return whether enough has happened since the last stacks to ask for them again."""
+        """Whether enough has happened since the last stacks to ask for stacks again."""
         return corrected_s - self._read_s >= CONFIRM_S and all(
             (self._kinds[rank] == INIT or one.num_other_timeslices - self._then[rank].num_other_timeslices >= NUM_POLLS)
             and (self._kinds[rank] != STEP or (one.activity is Activity.BLOCKED and one.for_s >= STEP_CONFIRM_S))

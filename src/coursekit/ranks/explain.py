@@ -1,4 +1,4 @@
-"""How a run ended: its outcome, its exceptions, and in words which rank failed, and why."""
+"""How a run ended: its outcome, its exceptions, and a message that says which rank failed and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coursekit.tracebacks import name_cells
 class RankError(ShownAsMessage, RuntimeError):
     """A rank failed; the others were stopped."""
 
-    def __init__(  # noqa: PLR0913  # what is known of the rank is given by name
+    def __init__(  # noqa: PLR0913  # all that is known about the rank is given by name
         self,
         message: str,
         code: str = "",
@@ -27,53 +27,53 @@ class RankError(ShownAsMessage, RuntimeError):
         place: str = "",
     ) -> None:
         super().__init__(message, code)
-        # Below the first line, a message may quote others, and code.
+        # Below its first line, a message may quote other messages, and code.
         self.code = next(iter(codes_in(message.partition("\n")[0])), self.code)
-        self.rank = rank  # the rank that failed first, or None when no single rank is to blame
+        self.rank = rank  # the rank that failed first, or None if no single rank is to blame
         self.error_type, self.error_text = error_type, error_text  # of the exception on that rank, such as "ValueError"
-        self.place = place  # the student's line in which it was raised, in words, or ''
+        self.place = place  # in words, the line of the student's code that raised it, or ''
 
 
 class RankTimeoutError(RankError):
-    """The deadline passed, or no rank can continue; the message shows where each rank was, and what it waits for."""
+    """The deadline passed, or no rank could continue; the message says where each rank was and what it waited for."""
 
 
 class MachineTooSlowError(ShownAsMessage, RuntimeError):
-    """The machine was too busy for a verdict: this is no rank's fault, so it is no `RankError`; run the cell again."""
+    """The machine was too busy for a verdict. No rank is to blame, so it is not a `RankError`; run the cell again."""
 
 
-# What Horovod 0.28 says, with Gloo and with MPI, on a rank whose peer has gone.
+# What Horovod 0.28 reports, with Gloo and with MPI, on a rank that has lost a peer.
 PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
-# Why a run is stopped.
+# Why a run was stopped.
 DEADLINE = "deadline"  # the ranks used up their time
 DEADLOCK = "deadlock"  # no rank can continue; found before the deadline
 INTERRUPTED = "interrupted"  # the stop button or Ctrl-C
-TOO_SLOW = "too slow"  # the machine gave them so little time that nothing is known
+TOO_SLOW = "too slow"  # the machine gave the ranks so little time that nothing is known
 
 
 @dataclass
 class RunOutcome:
-    """What is known of a run when watching ends."""
+    """What is known about a run after it has been watched."""
 
     reports: dict[int, Report] = field(default_factory=dict)  # by rank, in the order of arrival
-    exit_codes: dict[int, int] = field(default_factory=dict)  # by rank, negative when ended by a signal
-    stopped: str = ""  # why, if before the end: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
-    stacks: list[str] = field(default_factory=list)  # by rank, as faulthandler writes them, where ranks were stopped
-    busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had kept a processor busy by then
-    server_died: str = ""  # what ran the ranks, in words, if it was killed
-    not_started: str = ""  # why ranks could not be isolated, or not be joined by MPI; they have run nothing then
+    exit_codes: dict[int, int] = field(default_factory=dict)  # by rank, negative if a signal ended it
+    stopped: str = ""  # why, if it was stopped: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
+    stacks: list[str] = field(default_factory=list)  # by rank, as faulthandler writes them, if ranks were stopped
+    busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had been computing by then
+    server_died: str = ""  # in words, the server that ran the ranks, if it was killed
+    not_started: str = ""  # why ranks could not be isolated or joined through MPI; then they have run nothing
 
     def failed_ranks(self) -> list[int]:
-        """Ranks that reported an exception, causes before consequences, else in the order of arrival."""
+        """Return the ranks that reported an exception: causes before consequences, then in the order of arrival."""
         failed = [rank for rank, report in self.reports.items() if report.error_type]
         return sorted(failed, key=lambda rank: lost_a_peer(self.reports[rank]))
 
     def lost_ranks(self) -> list[int]:
-        """Ranks that ended without a report."""
+        """Return the ranks that ended without a report."""
         return sorted(rank for rank in self.exit_codes if rank not in self.reports)
 
     def is_lost_by(self, *signals: str) -> bool:
-        """Whether one of these signals has ended the first rank that ended without a report."""
+        """Whether one of these signals killed the first rank that ended without a report."""
         return any(signal_name(-self.exit_codes[rank]) in signals for rank in self.lost_ranks()[:1])
 
 
@@ -83,16 +83,16 @@ def lost_a_peer(report: Report) -> bool:
 
 
 class Failure(NamedTuple):
-    """Why a run has failed: what is said if the condition holds for the run and the rank that is to blame."""
+    """Why a run failed: the cause to report if the condition holds for the run and for the rank that is to blame."""
 
     holds: Callable[[RunOutcome, int], object]
     cause: Cause
-    example: tuple[dict[int, Report], dict[int, int]]  # such a run's reports and exit codes; rank 1 is to blame
+    example: tuple[dict[int, Report], dict[int, int]]  # reports and exit codes of such a run; rank 1 is to blame
 
 
 _RAISED, _DONE = Report(error_type="KeyError"), Report(value=b"")
 _PEER_LOST = Report(error_type="HorovodInternalError", error_text=PEER_LOST_SIGNS[0])
-# The first entry whose condition holds is said; causes come before consequences.
+# The first entry whose condition holds is reported; causes come before consequences.
 FAILURES = (
     Failure(
         lambda outcome, rank: rank not in outcome.reports and outcome.exit_codes[rank] >= 0,
@@ -100,11 +100,11 @@ FAILURES = (
         ({0: _PEER_LOST}, {1: 3}),
     ),
     Failure(
-        # Horovod 0.28 looks for the interface of the host's name; the one that `make env` compiles does not.
+        # Horovod 0.28 looks up the interface of the host name; the Horovod that `make env` compiles does not.
         lambda outcome, _: not outcome.reports and outcome.is_lost_by("SIGSEGV", "SIGABRT") and host_name_fault(),
         Cause(
             "rank {rank} ended without a result (killed by {signal}); a Horovod that `make env` did not compile fails "
-            "like this where {host_name_fault}",
+            "like this if {host_name_fault}",
             "horovod.host-name",
         ),
         ({}, {1: -11}),
@@ -144,7 +144,7 @@ FAILURES = (
 
 
 def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int]:
-    """Return the message for a run in which a rank failed, and that rank; `then` says what became of the ranks."""
+    """Return the message for a run in which a rank failed, and that rank; `then` says what happened to the ranks."""
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     rank = lost[0] if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])) else failed[0]
     cause = next(one.cause for one in FAILURES if one.holds(outcome, rank))

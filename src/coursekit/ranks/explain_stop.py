@@ -1,4 +1,4 @@
-"""Why a run was stopped, in words: which rank waits in which collective, and what follows from that."""
+"""The message for a stopped run: which rank waits in which collective, and what follows from that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coursekit.tracebacks import describe_place, is_library
 
 
 class Position(NamedTuple):
-    """What a rank is at, by its stack; the first entry of a table whose condition holds is said."""
+    """Where a rank is, according to its stack; the first entry of the table whose condition holds is reported."""
 
     holds: Callable[[list[StackFrame]], object]
     words: str
@@ -41,11 +41,11 @@ POSITIONS = (
     ),
     Position(lambda _: True, "is not in a collective", (("lab.py", "train"),)),
 )
-LONG = 0.5  # of the deadline: a rank that computed for so long may be in an endless loop
+LONG = 0.5  # of the deadline: a rank that has been computing for longer may be in an endless loop
 
 
 def position(frames: list[StackFrame]) -> str:
-    """Say in words where a rank is: in a collective, in a compiled step, or in plain code."""
+    """Return in words where a rank is: in a collective, in a compiled step, or in plain code."""
     found, own = _place_of(frames), _own_frame(frames)
     place = f" ({describe_place(*own)})" if own else ""
     return found.words.format(collective=outermost_collective(frames)) + place
@@ -56,7 +56,7 @@ def _place_of(frames: list[StackFrame]) -> Position:
 
 
 def _own_frame(frames: list[StackFrame]) -> StackFrame | None:
-    """Return the innermost frame of the student's own code, if there is one."""
+    """Return the innermost frame of the student's code, if there is one."""
     return next((frame for frame in frames if not is_library(frame.file)), None)
 
 
@@ -71,28 +71,28 @@ STOPS = {
 
 @dataclass(frozen=True)
 class _Stopped:
-    """Where the ranks of a run were that was stopped: their stacks, and which of them waited for others."""
+    """Where the ranks of a stopped run were: the stacks of those that waited for others, and the remaining ranks."""
 
     why: str
     waiting: dict[int, list[StackFrame]]
     elsewhere: list[int]
 
     def are_on_one_line(self) -> bool:
-        """Whether they wait on the same line of the student's, some inside a compiled step and some not."""
+        """Whether all of them wait on the same line of the student's code, some inside a compiled step and some not."""
         stacks = self.waiting.values()
         return len({*map(_own_frame, stacks)}) == 1 and {*map(in_compiled_step, stacks)} == {False, True}
 
 
 RULE = "  A collective completes only when every rank calls it:"
 DIFFERENT = f"{RULE} these ranks wait in different collectives."
-# What follows from where the ranks were: the first entry whose condition holds.
+# What follows from the ranks' positions; the first entry whose condition holds is reported.
 CONCLUSIONS: tuple[tuple[Callable[[_Stopped], object], str], ...] = (
     # Rank 0 is in hvd.allreduce, rank 1 sleeps or has returned.
     (lambda stopped: stopped.waiting and stopped.elsewhere, f"{RULE} {{waiting}} for {{elsewhere}}."),
-    # `fit` makes a step more on rank 0, and on rank 1 a callback averages metrics: both are on the line of `fit`.
+    # In `fit`, rank 0 takes one more step while a callback on rank 1 averages metrics: both are on the line of `fit`.
     (
         lambda stopped: stopped.why == DEADLOCK and stopped.are_on_one_line(),
-        f"{DIFFERENT}\n  Do all ranks make the same number of steps, with the same callbacks?",
+        f"{DIFFERENT}\n  Do all ranks take the same number of steps, with the same callbacks?",
     ),
     # Rank 0 is in hvd.broadcast, rank 1 in hvd.allreduce.
     (lambda stopped: stopped.why == DEADLOCK, DIFFERENT),
@@ -100,7 +100,7 @@ CONCLUSIONS: tuple[tuple[Callable[[_Stopped], object], str], ...] = (
 
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
-    """Say why the run was stopped, which ranks wait where, then show every rank's Python stack."""
+    """Return why the run was stopped and which ranks waited where, followed by every rank's Python stack."""
     lines = [f"{STOPS[outcome.stopped]}. Where each rank was:".format(timeout_s=timeout_s)]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     for rank, frames in stacks.items():
@@ -125,13 +125,13 @@ def _waits(frames: list[StackFrame]) -> bool:
 
 
 def _stack_lines(frames: list[StackFrame]) -> list[str]:
-    """Show the student's frames with their code, and fold runs of library frames into one line each."""
+    """Return the student's frames with their code, and one line for each series of library frames."""
     lines: list[str] = []
     for of_library, group in groupby(reversed(frames), lambda frame: is_library(frame.file)):
         run = list(group)
         if of_library:
             last = f", the last one {run[-1].function} in {Path(run[-1].file).name}" if run[-1] is frames[0] else ""
-            lines.append(f"    … {len(run)} frames of libraries{last}")
+            lines.append(f"    … {len(run)} library frames{last}")
         else:
             lines += [f"    {describe_place(*frame)}" for frame in run]
     return lines or ["    (none)"]

@@ -1,4 +1,4 @@
-"""The notebook's side of the fork server: start it once, hand it runs, stop what runs."""
+"""The notebook's side of the fork server: start the server once, send it runs, and stop them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from coursekit.ranks.protocol import LaunchRequest, RunSpec
 from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServer
 
 SHUTDOWN_TIMEOUT_S = 5.0
-PAUSE_S = 0.01  # between looks whether the server has ended
+PAUSE_S = 0.01  # between two checks whether the server has ended
 
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
 PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.fork_server import main; main()"
 
 _SERVER_DEFAULTS = {
     "TF_CPP_MIN_LOG_LEVEL": "2",  # else every rank repeats TensorFlow's start-up messages
-    "OPENBLAS_NUM_THREADS": "1",  # NumPy's own threads are fixed at its import, long before a run asks for a number
+    "OPENBLAS_NUM_THREADS": "1",  # NumPy fixes its threads when it is imported, long before a run asks for a number
     "OMP_NUM_THREADS": "1",
 }
 
 
 class ForkServerHandle(ServerHandle):
-    """A process that has TensorFlow and Horovod imported and forks ranks on request."""
+    """A process that has imported TensorFlow and Horovod and forks ranks on request."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,15 +60,15 @@ class ForkServerHandle(ServerHandle):
             env={**_SERVER_DEFAULTS, **scrubbed()},
             start_new_session=True,
         )
-        process.returncode = 0  # `_has_ended` waits for it, as for a forked one
+        process.returncode = 0  # `_has_ended` waits for it, as it does for a forked server
         return process.pid
 
     def usable(self) -> bool:
-        """Whether the server still runs and belongs to this process."""
+        """Whether the server is still running and belongs to this process."""
         return self._is_ours and not self._has_ended(0)
 
     def _has_ended(self, timeout_s: float) -> bool:
-        """Wait so long for the end of the server's process; return whether it has come."""
+        """Wait for the server's process to end, at most for this time; return whether it has ended."""
         end_s = time.monotonic() + timeout_s
         while self._runs:
             self._runs = not has_ended(self.pid)
@@ -92,7 +92,7 @@ class ForkServerHandle(ServerHandle):
         inputs: Sequence[bytes] = (),
         enter: Callable[[int | None], None] | None = None,
     ) -> RunningRanks:
-        """Start the ranks of one run, as `LaunchRequest` has it; `inputs` is for each rank what it alone may read."""
+        """Start the ranks of one run, as in `LaunchRequest`; `inputs` holds the private data of each rank."""
         self._wait_until_ready()
         running = RunningRanks([self._control])
         files: list[int] = []
@@ -104,8 +104,8 @@ class ForkServerHandle(ServerHandle):
             with reports_end:
                 files += [output_end, os.dup(reports_end.fileno()), stack_end]
             if inputs:
-                files.append(os.memfd_create("input"))  # a file without a name
-                os.pwrite(files[-1], inputs[rank], 0)  # which is read from its beginning
+                files.append(os.memfd_create("input"))  # a nameless file
+                os.pwrite(files[-1], inputs[rank], 0)  # the rank reads it from the beginning
         request = LaunchRequest(
             spec, environ, ranks_on_nodes, tuple(range(spec.num_ranks)), has_inputs=bool(inputs), enter=enter
         )
@@ -115,7 +115,7 @@ class ForkServerHandle(ServerHandle):
         except OSError as error:
             running.close()
             self._explain_death(error)
-        except BaseException:  # a kernel interrupt: half a request may be on its way
+        except BaseException:  # a kernel interrupt: half of the request may have been sent
             running.close()
             self.close()
             raise
@@ -143,7 +143,7 @@ class ForkServerHandle(ServerHandle):
         raise RankError(f"the fork server ended unexpectedly; its last output: {said}", "fork-server.ended") from error
 
     def close(self) -> None:
-        """End the server and with it every rank; safe to call twice."""
+        """End the server and all its ranks; safe to call twice."""
         self._end()
         self._log.close()
 
@@ -152,14 +152,14 @@ class ForkServerHandle(ServerHandle):
         self._socket.close()
         if not self._is_ours:
             return
-        # One that still imports is deaf to the end of the socket, and has no ranks.
+        # A server that is still importing does not notice the end of the socket, and has no ranks yet.
         if not self._has_ended(SHUTDOWN_TIMEOUT_S if self._ready else 0):
             os.kill(self.pid, signal.SIGKILL)
             self._has_ended(math.inf)
 
 
 class ForkedServer(ForkServerHandle):
-    """A fork server that is a fork of this process, which has imported what ranks need, and has run none of it."""
+    """A fork server forked from this process, which must have imported what ranks need but executed none of it."""
 
     def _start(self, channel: socket.socket) -> int:
         def child() -> None:
@@ -173,9 +173,9 @@ class ForkedServer(ForkServerHandle):
 
 
 def _close_channels_but(kept: int) -> None:
-    """Close every socket and pipe above standard error but one: what this fork holds, every rank would hold too."""
+    """Close all sockets and pipes except this one and the standard streams: every rank would inherit them."""
     for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
-        with contextlib.suppress(OSError):  # the listing's own is closed already
+        with contextlib.suppress(OSError):  # the listing's own file is already closed
             mode = os.fstat(number).st_mode
             if number not in {0, 1, 2, kept} and (stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)):
                 os.close(number)

@@ -1,10 +1,10 @@
 """The fork server: imports TensorFlow and Horovod, or PyTorch, once, then forks fresh ranks in milliseconds.
 
-It never executes an operation of theirs, and starts no thread: a fork after the one, or while a thread holds a lock,
-can hang the child.
-It adopts every process that a rank leaves behind, so that at the end of a run nothing is left,
-and it ends together with the client, whose end closes the control socket.
-In a job step one serves on each node, and serves a client on another (`node_server`).
+It never executes any of their operations and starts no thread: after an operation, or while a thread holds a lock, a
+fork can hang the child.
+It adopts every process that a rank leaves behind, so nothing is left when the run ends.
+It ends when the client ends, because that closes the control socket.
+In a job step, each node has a fork server, and the client may be on another node (`node_server`).
 """
 
 from __future__ import annotations
@@ -46,30 +46,30 @@ from coursekit.ranks.rendezvous import new_store
 def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]]) -> None:
     """Answer requests until the client closes the channel.
 
-    `receive` completes a request: returns it with the files of each rank that it starts.
+    `receive` completes a request: it returns the request, and the files of each rank to start.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         failure = preload()
         channel.send(Ready(failure, not failure and joins_by_mpi()))
         while True:
             request = channel.recv()
-            if isinstance(request, LaunchRequest):  # else a `Stop` that crossed the end of its run
+            if isinstance(request, LaunchRequest):  # otherwise a `Stop` that crossed with the end of its run
                 _Run(*receive(channel, request), channel).supervise()
 
 
 class _Run:
-    """The processes of one run: started, watched, and all gone at the end."""
+    """The processes of one run: starts them, watches them, and leaves none at the end."""
 
     def __init__(self, request: LaunchRequest, files: list[int], channel: Connection) -> None:
         self.request = request
         self.files = files
         self.channel = channel
-        self.rank_of: dict[int, int] = {}  # by process
-        # Ranks end without exit handlers, and TensorFlow leaves the code that it generates in temporary files.
+        self.rank_of: dict[int, int] = {}  # by process number
+        # Ranks end without exit handlers, so the temporary files in which TensorFlow generates code would stay.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
-        # No rank begins before all are forked: one that waits in `hvd.init` would take time from the others.
+        # No rank begins before all are forked: a rank waiting in `hvd.init` would take time from the others.
         self.gate = os.pipe()
-        self.reasons = os.pipe()  # why ranks could not be started; nothing that runs in a rank holds it
+        self.reasons = os.pipe()  # why ranks could not be started; a rank closes it before it runs anything
         rendezvous = request.rendezvous or self._start_rendezvous()
         num_files = request.num_files_per_rank
         os.set_blocking(self.reasons[0], False)
@@ -88,7 +88,7 @@ class _Run:
         self.is_sampled = False
 
     def supervise(self) -> None:
-        """Report ends and samples of ranks, obey the client, and leave no process behind."""
+        """Send the client samples and the ends of ranks, obey its requests, and leave no process behind."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -113,7 +113,7 @@ class _Run:
         self.channel.send(Gone())
 
     def _obey(self, message: SendSamples | WriteStacks | Interrupt | Stop) -> bool:
-        """Do what the client asks for; return whether this is to stop."""
+        """Do what the client asks for; return whether it has asked to stop."""
         match message:
             case WriteStacks(all_threads, only_asleep):
                 number = ALL_STACKS_SIGNAL if all_threads else STACK_SIGNAL
@@ -125,7 +125,7 @@ class _Run:
             case SendSamples(are_wanted):
                 self.is_sampled = are_wanted
                 if are_wanted:
-                    self.channel.send(self.monitor.take())  # time counts from this one
+                    self.channel.send(self.monitor.take())  # time counts from this sample
         return isinstance(message, Stop)
 
     def _signal(self, number: int, pids: Iterable[int]) -> None:
@@ -134,7 +134,7 @@ class _Run:
                 signal_main_thread(pid, number)
 
     def _reap(self) -> bool:
-        """Collect ended children; return whether any rank still runs."""
+        """Collect children that have ended; return whether any rank is still running."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -153,7 +153,7 @@ class _Run:
         return ""
 
     def _meet_stubs(self) -> dict[int, RankContext]:
-        """Return the context of each rank in MPI's world; none, and say why, if there is one that gets none."""
+        """Return each rank's context in MPI's world; if one gets none, tell the client why, and return none at all."""
         contexts: dict[int, RankContext] = {}
         with mpi.StubListener(self.request.stub_address) as listener, tempfile.TemporaryFile() as output:
             launcher = 0 if self.request.stub_address else self._start_launcher(listener, output.fileno())
@@ -169,7 +169,7 @@ class _Run:
         return contexts
 
     def _start_launcher(self, listener: mpi.StubListener, output: int) -> int:
-        """Start an `mpirun`, isolated as ranks are: MPI lets ranks start programs through it."""
+        """Start an `mpirun`, isolated like a rank: with MPI, ranks can start programs through it."""
 
         def child() -> None:
             os.close(listener.fileno())
@@ -190,7 +190,7 @@ class _Run:
         def child() -> None:
             in_mpi = self.in_mpi[rank]
             self._close_all_but([*own, self.gate[0], self.reasons[1], *(in_mpi.files if in_mpi else ())])
-            os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
+            os.read(self.gate[0], 1)  # returns once the last copy of the other end is closed
             os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
             variables = variables_of(self.request, rank, rendezvous, in_mpi)
@@ -199,12 +199,12 @@ class _Run:
         return fork(child)
 
     def _close_all_but(self, own: list[int]) -> None:
-        """Give up the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
+        """Close the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
         for file in {*self.files, self.channel.fileno(), *self.gate, *self.reasons} - {*own}:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
-        """Start a process with the store in which Gloo ranks find each other, on loopback only."""
+        """Start a process with the store through which Gloo ranks find each other, on loopback only."""
         store = new_store(LOOPBACK)
 
         def child() -> None:
@@ -218,17 +218,17 @@ class _Run:
 
 
 def prepare_process() -> None:
-    """Make this process fit for `serve`."""
+    """Prepare this process for `serve`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler: it makes the wake-up file work
-    # A rank that is asked for its stacks before it can write them must not die of it.
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler makes the wake-up file work
+    # If a rank is asked for its stacks before it can write them, the signal must not kill it.
     for number in (STACK_SIGNAL, ALL_STACKS_SIGNAL):
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
 
 
 def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
-    """Receive the files that the client on this machine sends along with a request."""
+    """Receive the files that the client on this machine sends with a request."""
     num_files = len(request.ranks) * request.num_files_per_rank
     with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
         _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)
@@ -238,6 +238,6 @@ def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[La
 
 
 def main() -> None:
-    """Serve on the socket whose number is the first argument."""
+    """Serve on the socket whose file number is the first argument."""
     prepare_process()
     serve(Connection(int(sys.argv[1])), receive_over_socket)

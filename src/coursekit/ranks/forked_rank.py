@@ -1,4 +1,4 @@
-"""Forked children: how one is started, and what one of the server does: become a rank, and run its task, or cells."""
+"""Forked children: how to start one, and how a child of the server becomes a rank and runs its function or cells."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-MAX_REASON_LENGTH = 1000  # bytes: so few arrive in one piece from a pipe
+MAX_REASON_LENGTH = 1000  # bytes; a pipe delivers them in one piece
 
 
 def fork(child: Callable[[], None], output: int | None = None) -> int:
-    """Run a function in a forked child, which ends with it; return the child's number.
+    """Run a function in a forked child, which then ends; return the child's process number.
 
-    With `output`, the child writes to that file, and reads nothing.
+    With `output`, the child's output goes to that file, and its standard input is empty.
     """
     if pid := os.fork():
         return pid
@@ -64,10 +64,10 @@ def fork(child: Callable[[], None], output: int | None = None) -> int:
 
 @contextlib.contextmanager
 def ending_with_reason(reasons: int) -> Iterator[None]:
-    """End this process where an error comes up, and write why into that file."""
+    """End this process if an error occurs, and write the reason to the file `reasons`."""
     try:
         yield
-    except BaseException as error:  # noqa: BLE001  # whatever it was, this process must not go on, as without isolation
+    except BaseException as error:  # noqa: BLE001  # after any error this process must end: it may not be isolated
         os.write(reasons, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
         os._exit(1)
 
@@ -75,7 +75,7 @@ def ending_with_reason(reasons: int) -> Iterator[None]:
 def variables_of(
     request: LaunchRequest, rank: int, rendezvous: tuple[str, int], in_mpi: RankContext | None
 ) -> dict[str, str]:
-    """Return the variables that tell a rank its context; one with a context in MPI's world joins by MPI."""
+    """Return the variables that tell a rank its context; a rank that has a context in MPI's world joins through MPI."""
     variables = rank_environ(
         rank=rank,
         ranks_on_nodes=request.ranks_on_nodes,
@@ -92,20 +92,20 @@ def become_rank(
 ) -> None:
     """Turn this forked child into one rank, with these variables, until it ends.
 
-    Where that is asked for, it is isolated first; if that fails, why is written to the file `reasons`.
+    If the request asks for isolation, that comes first; if it fails, the reason is written to the file `reasons`.
     """
     if request.enter is not None:
         with ending_with_reason(reasons):
             request.enter(rank)
             tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
     os.close(reasons)
-    os.setsid()  # an own session: no Ctrl-C of a terminal reaches a rank, we end ranks ourselves
+    os.setsid()  # a separate session: a terminal's Ctrl-C must not reach the rank, because we end ranks ourselves
     end_with_parent()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     output, reports, stacks, *inputs = files
     os.dup2(output, 1)
     os.dup2(output, 2)
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # shows output at once
     faulthandler.register(STACK_SIGNAL, file=stacks, all_threads=False)  # even from inside a C call
     faulthandler.register(ALL_STACKS_SIGNAL, file=stacks, all_threads=True)
     os.environ.clear()
@@ -119,22 +119,22 @@ def become_rank(
 
 
 class Shown(TypedDict):
-    """What a cell shows besides its output: its last value as text, '' for none, and open figures as PNG."""
+    """What a cell shows besides its output: its last value as text ('' if there is none), and open figures as PNG."""
 
     value: str
     figures: list[bytes]
 
 
 def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
-    """Obey one cell after the other, in one namespace, each with one `Report`, until the channel is closed.
+    """Run cell after cell in one namespace, and send one `Report` for each, until the channel is closed.
 
-    The first report says that the rank is there.
-    What arrives is a function, packed by `pickling.dumps`, that gets the rank's namespace before its other arguments.
+    The first report says that the rank is ready.
+    A cell arrives as a function, packed by `pickling.dumps`, which gets the rank's namespace as its first argument.
     """
     module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module  # so that what cells define can travel by value
+    sys.modules["__main__"] = module  # so that objects that cells define can travel by value
     channel.send_bytes(report_of(_begin, spec, rank).dumps())
-    with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: no leave is taken
+    with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: just end
         while True:
             report = report_of(_obey, channel.recv_bytes(), module.__dict__)
             flush_output()
@@ -144,15 +144,15 @@ def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
 def _begin(spec: RunSpec, rank: int) -> Report:
     prepare(spec, rank)
     if spec.seed is None and "tensorflow" in sys.modules:
-        # As in any program, what has a seed of its own is the same on all ranks: `shuffle(8, seed=7)` before a shard.
+        # As in any program, a seeded operation gives the same result on all ranks: `shuffle(8, seed=7)` before a shard.
         sys.modules["tensorflow"].random.set_seed(None)
-    os.environ["MPLBACKEND"] = "agg"  # a notebook's own shows figures in its process; here nobody would see them
+    os.environ["MPLBACKEND"] = "agg"  # the notebook's backend would show figures in this process, where nobody is
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
     return Report(value=pickle.dumps(None))
 
 
 def _obey(pickled: bytes, namespace: dict[str, Any]) -> Report:
-    """Do what a cell asks for; an interrupt reaches that, and nothing between two cells."""
+    """Run one cell; an interrupt can reach the cell, but nothing between two cells."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return call(pickled, namespace)
@@ -161,7 +161,7 @@ def _obey(pickled: bytes, namespace: dict[str, Any]) -> Report:
 
 
 def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
-    """Run a cell in this namespace; its last expression is its value, as in a notebook."""
+    """Run a cell in this namespace; return its figures and the value of its last expression, as in a notebook."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace["get_ipython"] = lambda: _ipython(namespace)
     tree = ast.parse(source, filename)
@@ -176,14 +176,14 @@ def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
 
 
 def _ipython(namespace: dict[str, Any]) -> InteractiveShell:
-    """Return IPython for the `!command` and `%magic` of this rank's cells; it is made when the first one comes."""
-    from IPython.core.interactiveshell import InteractiveShell  # few cells need it
+    """Return the IPython that runs `!command` and `%magic` in this rank's cells; the first of them creates it."""
+    from IPython.core.interactiveshell import InteractiveShell  # only few cells need it
     from traitlets.config import Config  # the same
 
     if not InteractiveShell.initialized():
-        # A history would be a file that all ranks write.
+        # All ranks would write to the same history file.
         shell = InteractiveShell.instance(user_ns=namespace, config=Config(HistoryManager={"enabled": False}))
-        # Figures are sent to the notebook without it.
+        # Figures are sent to the notebook anyway.
         shell.register_magic_function(str, magic_name="matplotlib")  # type: ignore[call-arg, arg-type]  # as in `magic`
     return InteractiveShell.instance()
 

@@ -1,12 +1,12 @@
-"""Ranks as tasks of a Slurm job: the same runs on every node of an allocation.
+"""Ranks as tasks of a Slurm job: the same runs, on all nodes of an allocation.
 
-A job step holds one fork server per node, which lives from the first run to the end of the client,
-so that the next run, whatever its number of ranks, starts as quickly as on one machine.
-Tasks connect to the client by TCP and prove with a key that they belong to it.
-When a connection closes, whichever side has ended, the other ends too.
+A job step holds one fork server per node, which lives from the first run until the client ends.
+So every later run, with any number of ranks, starts as quickly as on one machine.
+Tasks connect to the client over TCP and prove with a key that they belong to it.
+If either side of a connection ends, the connection closes, and the other side ends too.
 
-Where a start hangs: the address and the interface are chosen in `allocation.py`, tasks connect here and in
-`node_server.py`, and ranks find each other in `rendezvous.py`, or by MPI in `mpi.py`.
+If a start hangs: the address and the interface are chosen in `allocation.py`, tasks connect here and in
+`node_server.py`, and ranks find each other in `rendezvous.py`, or through MPI in `mpi.py`.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, Joined, Launch
 from coursekit.ranks.rendezvous import Store, TorchStore, new_store
 from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServer
 
-START_TIMEOUT_S = 300.0  # tasks import TensorFlow, on a cold file system shared by all nodes that may be busy
+START_TIMEOUT_S = 300.0  # tasks import TensorFlow from a shared file system, which may be cold and busy
 CONNECT_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 10.0
 POLL_S = 0.2
-BACKLOG = 256  # connections that wait: three of every rank at once
+BACKLOG = 256  # waiting connections; every rank opens three at once
 # The folder of the notebook is not searched: a student's random.py must not end up inside the server.
 PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.node_server import main; main()"
 
@@ -53,10 +53,10 @@ class JobStep(ServerHandle):
     """A job step with a fork server on every node."""
 
     def __init__(self) -> None:
-        if shutil.which("srun") is None:  # as in an image without Slurm's client
+        if shutil.which("srun") is None:  # for example in an image without Slurm's client
             raise RankError(
                 f"this job has {num_nodes()} nodes, but there is no srun to start ranks on them: install Slurm's "
-                "client in the container, or set COURSEKIT_RANKS=local for ranks on this machine",
+                "client in the container, or set COURSEKIT_RANKS=local to run ranks on this machine",
                 "srun.missing",
             )
         super().__init__()
@@ -66,7 +66,7 @@ class JobStep(ServerHandle):
         self._listener.settimeout(POLL_S)
         self._proven: SimpleQueue[tuple[Hello, Connection]] = SimpleQueue()
         self._controls: list[Connection] = []
-        self._joins_by_mpi = False  # known when the tasks have been met
+        self._joins_by_mpi = False  # known once the tasks have connected
         self._stubs = _Stubs(self._log)
         self._store: Store | TorchStore | None = None
         self._srun = _start_step(
@@ -76,13 +76,13 @@ class JobStep(ServerHandle):
         )
 
     def usable(self) -> bool:
-        """Whether the step still runs and belongs to this process."""
+        """Whether the step is still running and belongs to this process."""
         return self._is_ours and self._srun.poll() is None
 
     def start(
         self, spec: RunSpec, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None
     ) -> RunningRanks:
-        """Start the ranks of one run on the nodes of the job, where Slurm has given them cores and GPUs."""
+        """Start the ranks of one run on the job's nodes, with the cores and GPUs that Slurm has given to the job."""
         del ranks_per_node
         environ = {**environ, **(HIDE_GPUS if use_gpus is False else {})}
         parts = np.array_split(range(spec.num_ranks), min(num_nodes(), spec.num_ranks))
@@ -120,13 +120,13 @@ class JobStep(ServerHandle):
         return running
 
     def _meet_tasks(self) -> None:
-        """Wait until every task has connected, and imported what ranks need."""
+        """Wait until every task has connected and has imported what ranks need."""
         met = self._accept(num_nodes(), START_TIMEOUT_S)
         for hello, control in sorted(met.items(), key=lambda one: one[0].number):
             if not control.poll(START_TIMEOUT_S):
                 raise RankError(
-                    f"task {hello.number} of the job step did not import {NAMES[self.framework]} in "
-                    f"{START_TIMEOUT_S:g} s (srun's last words: {self._last_words()})",
+                    f"task {hello.number} of the job step did not import {NAMES[self.framework]} within "
+                    f"{START_TIMEOUT_S:g} s (last output of srun: {self._last_words()})",
                     "job-step.slow-import",
                 )
             ready = control.recv()
@@ -151,19 +151,19 @@ class JobStep(ServerHandle):
                 )
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[Hello, Connection]:
-        """Return that many connections, by who has connected, and what for."""
+        """Accept this many connections; return them by who has connected and for what."""
         connections: dict[Hello, Connection] = {}
         deadline = time.monotonic() + timeout_s
         while len(connections) < num_connections:
             if self._srun.poll() is not None:
                 raise RankError(
-                    f"srun could not start the ranks: {self._last_words()}. If the job {os.environ.get('SLURM_JOB_ID')}"
-                    " has ended, start another, or set COURSEKIT_RANKS=local for ranks on this machine",
+                    f"srun could not start the ranks: {self._last_words()}. If job {os.environ.get('SLURM_JOB_ID')}"
+                    " has ended, start another, or set COURSEKIT_RANKS=local to run ranks on this machine",
                     "srun.not-started",
                 )
             if time.monotonic() > deadline:
                 raise RankError(
-                    f"the tasks of the job step did not connect within {timeout_s:g} s (srun's last words: "
+                    f"the tasks of the job step did not connect within {timeout_s:g} s (last output of srun: "
                     f"{self._last_words()})",
                     "job-step.not-connected",
                 )
@@ -177,7 +177,7 @@ class JobStep(ServerHandle):
         return connections
 
     def _prove(self, stranger: Connection) -> None:
-        """Keep a connection that proves to belong to the step; in a thread of its own, since it may take its time."""
+        """Keep a connection if it proves that it belongs to the step; runs in a separate thread, as it may be slow."""
         try:
             deliver_challenge(stranger, self._key)
             answer_challenge(stranger, self._key)
@@ -191,7 +191,7 @@ class JobStep(ServerHandle):
         self._store = None
 
     def close(self) -> None:
-        """End the step and with it every rank; safe to call twice."""
+        """End the step and all its ranks; safe to call twice."""
         self._listener.close()
         for control in self._controls:
             control.close()
@@ -199,8 +199,8 @@ class JobStep(ServerHandle):
             return
         self._end_store()
         if not self._controls:
-            self._srun.terminate()  # tasks that were not met yet know of no end
-        # srun ends with its tasks; when it does not, it has to end them, and at last it is killed.
+            self._srun.terminate()  # tasks without a connection would not notice the end
+        # srun ends with its tasks. If it does not, it is asked to end them, and finally it is killed.
         for insist in (self._srun.terminate, self._srun.kill):
             with suppress(subprocess.TimeoutExpired):
                 self._srun.wait(END_TIMEOUT_S)
@@ -212,7 +212,7 @@ class JobStep(ServerHandle):
 
 
 class _Stubs:
-    """The stubs of MPI (see `mpi`) of the last run, in a step of their own."""
+    """The MPI stubs (see `mpi`) of the last run, in a separate step."""
 
     def __init__(self, log: IO[bytes]) -> None:
         self._log = log
@@ -220,7 +220,7 @@ class _Stubs:
         self._hosts = Path(tempfile.gettempdir(), f"hosts-{secrets.token_hex(8)}")
 
     def start(self, nums_of_ranks: Sequence[int]) -> str:
-        """Start the stubs of a run's ranks, so many on each node; return the name under which servers meet them."""
+        """Start the stubs of a run, this many on each node; return the name under which the servers listen for them."""
         self.end()
         self._hosts.write_text("".join(f"{node}\n" * num for node, num in zip(nodes(), nums_of_ranks)))
         name = mpi.new_name()
@@ -229,11 +229,11 @@ class _Stubs:
         return name
 
     def have_ended(self) -> bool:
-        """Whether they have been started, and have ended."""
+        """Whether the stubs were started and have ended."""
         return self._step is not None and self._step.poll() is not None
 
     def end(self) -> None:
-        """Wait until they are gone; they end with their servers' connections."""
+        """Wait until the stubs are gone; they end when their servers close the connections."""
         if self._step:
             with suppress(subprocess.TimeoutExpired):
                 self._step.wait(END_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""`ranks.run`: call a function on several Horovod ranks and return what each of them returned."""
+"""`ranks.run`: call a function on several Horovod ranks and return all their results."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
     show_output: bool | int = True,
     **kwargs: Any,
 ) -> list[Any]:
-    """Call `function(*args, **kwargs)` on fresh processes that can join; return the results in rank order.
+    """Call `function(*args, **kwargs)` on fresh ranks, which can join each other; return the results in rank order.
 
     The function calls `hvd.init()` itself, or with PyTorch `dist.init_process_group()`.
-    It may be defined in a notebook cell; what it uses travels with it.
-    What the ranks print appears live, each line marked with its rank.
+    It may be defined in a notebook cell; the objects that it uses are sent with it.
+    The ranks' output appears as it is printed, each line marked with its rank.
 
     Args:
-        function: what every rank calls. Datasets and compiled TensorFlow functions must be made inside it.
+        function: what every rank calls. Create datasets and compiled TensorFlow functions inside it.
         *args: its arguments, the same on every rank.
         num_ranks: the world size.
-        timeout_s: seconds after which the run is ended and every rank's position is shown. Time in which a busy machine
-            lets the ranks wait for a processor does not count. A certain deadlock ends the run at once.
-        seed: makes random numbers repeatable; every rank still draws its own. By default each run draws new ones.
-        num_threads: CPU threads per rank for TensorFlow; 0 leaves TensorFlow's own choice.
-        bind_cores: whether each rank keeps to its own share of this node's cores, if there are enough for all.
-        ranks_per_node: lets ranks believe that each node holds this many of them. By default all are on one node.
-            With it ranks start on this machine, also inside a job (`server_for`).
-        use_gpus: whether ranks see the GPUs of their node. By default they do when there is one for each rank.
-        environ: environment variables for the ranks on top of this process's own, for example `HOROVOD_TIMELINE`;
-            Horovod's variables reach ranks in no other way. What TensorFlow reads while it is imported comes too late.
-        show_output: whether to show what ranks print, or how many bytes of each.
-        **kwargs: keyword arguments of the function; those named above are kept for `run`.
+        timeout_s: seconds after which the run is ended and every rank's position is shown. Time that the ranks spend
+            waiting for a processor on a busy machine does not count. A certain deadlock ends the run at once.
+        seed: makes random numbers reproducible; each rank still draws its own. By default each run draws new ones.
+        num_threads: how many CPU threads TensorFlow uses on each rank; 0 leaves the choice to TensorFlow.
+        bind_cores: whether each rank is bound to its own share of this node's cores, if there are enough for all.
+        ranks_per_node: makes ranks believe that each node has this many of them. By default all are on one node.
+            If it is given, ranks start on this machine, even inside a job (`server_for`).
+        use_gpus: whether ranks see their node's GPUs. By default they do if there is one for each rank.
+        environ: environment variables for the ranks, added to those of this process, for example `HOROVOD_TIMELINE`;
+            Horovod's variables reach ranks only this way. Variables that TensorFlow reads on import come too late.
+        show_output: whether to show what ranks print, or how many bytes to show from each.
+        **kwargs: keyword arguments of the function; it cannot use the names above.
 
     Raises:
-        RankError: a rank raised an exception or died. The others were ended; its traceback is in the message.
-        RankTimeoutError: the deadline passed, or no rank can continue. The message says who waits in which collective.
-        MachineTooSlowError: the machine was so busy that nothing is known.
-        Interrupted: the stop button or Ctrl-C; the message says where every rank was.
+        RankError: a rank raised an exception, whose traceback is in the message, or it died. The others were ended.
+        RankTimeoutError: the deadline passed, or no rank could continue. The message says which rank waits where.
+        MachineTooSlowError: the machine was so busy that the outcome is unknown.
+        Interrupted: the stop button or Ctrl-C ended the run; the message says where every rank was.
     """
     try:
         _check_function(function)
@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             seed=seed,
             num_threads=num_threads,
             bind_cores=bind_cores,
-            # Source lines of notebook cells, which exist in no file, so that ranks can quote them.
+            # The source of notebook cells is in no file; with these lines, ranks can quote it.
             sources={name: entry for name, entry in linecache.cache.items() if is_cell(name)},
         )
         with _one_run_at_a_time:
@@ -95,18 +95,18 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
                     all_gone = running.stop()
             finally:
                 if not all_gone:
-                    shared.close()  # which takes them along
+                    shared.close()  # and with it the ranks
     except KeyboardInterrupt:
         raise Interrupted(str(OUTSIDE)) from None
     return results_of(outcome, num_ranks, timeout_s, value_of)
 
 
-# Arguments of `run` that a function to call cannot have.
+# Arguments of `run` whose names the function's arguments must not have.
 RESERVED = {name for name, one in inspect.signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY}
 
 
 def check_numbers(num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
-    """Refuse what is not a number of ranks, of seconds, or of ranks on a node."""
+    """Raise a `ValueError` unless these are valid numbers of ranks, of seconds, and of ranks per node."""
     if not isinstance(num_ranks, int) or isinstance(num_ranks, bool) or not 1 <= num_ranks <= MAX_NUM_RANKS:
         raise ValueError(f"num_ranks must be a whole number from 1 to {MAX_NUM_RANKS}, not {num_ranks!r}")
     if not 0 < timeout_s < math.inf:
@@ -116,7 +116,7 @@ def check_numbers(num_ranks: int, timeout_s: float, ranks_per_node: int | None) 
 
 
 def checked_environ(environ: Mapping[str, str] | None) -> dict[str, str]:
-    """Return extra variables for ranks; refuse what is not text, as the number in {"HOROVOD_CYCLE_TIME": 5}."""
+    """Return extra variables for ranks; raise a `TypeError` if one is not text, as in {"HOROVOD_CYCLE_TIME": 5}."""
     for name, value in (environ or {}).items():
         if not isinstance(name, str) or not isinstance(value, str):
             raise TypeError(f"environ holds {name!r}: {value!r}, but both must be text, as in {{'{name}': '{value}'}}")
@@ -128,23 +128,23 @@ def _check_function(function: Callable[..., Any]) -> None:
         raise TypeError(f"ranks.run needs a function to call, not {function!r}: write run(train, …), not run(train(…))")
     try:
         names = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some built-in functions have no signature
+    except (TypeError, ValueError):  # some built-in functions lack a signature
         return
     if clash := sorted(RESERVED & set(names)):
-        raise TypeError(f"the function's argument {clash[0]!r} has the name of an argument of ranks.run: rename it")
+        raise TypeError(f"the function's argument {clash[0]!r} is also an argument of ranks.run: rename it")
 
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
-    """Return what starts so many ranks: a step of the job around here, if it has the tasks, or `fork_server`."""
+    """Return the server for these ranks: a step of the surrounding job if it has enough tasks, or `fork_server`."""
     return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else fork_client.shared
 
 
 def results_of(
     outcome: explain.RunOutcome, num_ranks: int, timeout_s: float, read: Callable[[int, bytes], Any]
 ) -> list[Any]:
-    """Return the results in rank order, or raise what went wrong, as `run` does.
+    """Return the results in rank order, or raise the error of a failed run, as `run` does.
 
-    `read` turns what a rank sent back into what it returned, given the rank and the bytes, or raises a `RankError`.
+    `read` gets a rank and the bytes that it sent back, and returns the rank's result or raises a `RankError`.
     """
     values: dict[int, Any] = {}
     unread = None
@@ -152,7 +152,7 @@ def results_of(
         if report.value is not None:
             try:
                 values[rank] = read(rank, report.value)
-            except RankError as error:  # the cause may be another rank's
+            except RankError as error:  # another rank may be the cause
                 unread = error
     has_ended_well = not (outcome.server_died or outcome.not_started or outcome.stopped)
     if has_ended_well and len(values) == num_ranks:
@@ -163,7 +163,7 @@ def results_of(
 
 
 def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> BaseException:
-    """Return what ended a run; `then` says in the end what became of the ranks."""
+    """Return the exception for a failed run; its message ends with `then`, which says what became of the ranks."""
     if outcome.server_died:
         advice = "" if then else ": run the cell again"
         killed = Cause(f"{outcome.server_died} was killed, and with it all ranks{advice}", "server.killed")
@@ -172,8 +172,8 @@ def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> B
         return RankError(outcome.not_started)
     if outcome.stopped == explain.TOO_SLOW:
         return MachineTooSlowError(
-            f"the machine was too slow to tell whether the ranks would end within {timeout_s:g} s in which they could "
-            "run: run the cell again when it is less busy",
+            f"the machine was too slow to tell whether the ranks would end within {timeout_s:g} s, not counting waits "
+            "for a processor: run the cell again when the machine is less busy",
             "machine.too-slow",
         )
     if outcome.stopped:
@@ -191,9 +191,9 @@ def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> B
 
 
 def value_of(rank: int, data: bytes) -> Any:
-    """Return what a rank returned; refuse what cannot be read: a class may pickle, and not unpickle."""
+    """Return a rank's result; raise a `RankError` if it cannot be unpickled, although it could be pickled."""
     try:
-        return pickle.loads(data)  # noqa: S301  # of our ranks
+        return pickle.loads(data)  # noqa: S301  # from our own ranks
     except (Exception, SystemExit) as error:  # noqa: BLE001  # unpickling can fail in any way
         cause = f"{type(error).__name__}: {short_cause(text_of(error))}"
         raise RankError(

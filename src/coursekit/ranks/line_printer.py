@@ -1,19 +1,19 @@
-"""What ranks print, shown line by line while they run, each line marked with its rank."""
+"""Show what ranks print, line by line while they run, each line marked with its rank."""
 
 from __future__ import annotations
 
 import re
 import sys
 
-# TensorFlow logs as an error, once on each rank, that a CPU without AVX-512 computes with 16 bits in another way.
+# TensorFlow logs as an error, once on each rank, that a CPU without AVX-512 handles 16-bit numbers differently.
 REMARK = re.compile(rb"E0000 .* oneDNN supports DT_HALF only on platforms with ")
-MAX_BYTES_PER_RANK = 1 << 20  # what one rank may print: a notebook with more can hardly be opened again
+MAX_BYTES_PER_RANK = 1 << 20  # a notebook with more can hardly be opened again
 
 
 class LinePrinter:
-    """Print what a rank writes, line by line, each marked with the rank, but for a remark that nobody can act on.
+    """Print a rank's output line by line, each line marked with the rank; leave out a remark that nobody can act on.
 
-    All goes to standard output: nbgrader takes any text on a notebook's standard error for a failure.
+    Everything goes to standard output, because nbgrader treats text on a notebook's standard error as a failure.
     """
 
     def __init__(self, rank: int, *, show: bool | int) -> None:
@@ -23,7 +23,7 @@ class LinePrinter:
         self._num_bytes_left = self.max_bytes
 
     def feed(self, data: bytes) -> None:
-        """Print the lines that `data` completes; an empty `data` ends the last one."""
+        """Print the lines that `data` completes; empty `data` ends the last line."""
         if self._num_bytes_left <= 0:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")

@@ -1,4 +1,4 @@
-"""The magics `%%ranks`, for one cell on several ranks, and `%ranks`, for persistent ranks."""
+"""The magics `%%ranks`, which runs one cell on several ranks, and `%ranks`, which controls persistent ranks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LINE_USAGE = "%ranks start [-n NUM_RANKS], %ranks restart, or %ranks stop"
 
 
 def register(shell: InteractiveShell) -> None:
-    """Make `%%ranks` and `%ranks` known to this notebook."""
+    """Register `%%ranks` and `%ranks` in this notebook."""
 
     def on_ranks(line: str, cell: str) -> None:
-        """Run this cell on several ranks: on fresh ones, `%%ranks 4`, or on persistent ones, `%%ranks`."""
+        """Run this cell on several ranks: fresh ones with `%%ranks 4`, or persistent ones with `%%ranks`."""
         _run_cell(line, cell, shell)
 
     def ranks(line: str) -> None:
-        """Start persistent ranks, `%ranks start -n 4`, start them again, and end them, `%ranks stop`."""
+        """Start persistent ranks with `%ranks start -n 4`, restart them, or stop them with `%ranks stop`."""
         parser = _Parser(prog="%ranks", usage=LINE_USAGE, add_help=False)
         parser.add_argument("command", choices=["start", "restart", "stop"])
         parser.add_argument("-n", dest="num_ranks", type=int, default=2)
@@ -48,19 +48,19 @@ def register(shell: InteractiveShell) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of a magic's line whose errors are a message of one sentence."""
+    """A parser for the line of a magic; its errors are messages of one sentence."""
 
     def read(self, line: str) -> argparse.Namespace:
-        """Return the options in a line; refuse one that cannot be read."""
+        """Return the options in a line; raise a `CourseKitError` if it cannot be read."""
         try:
             return self.parse_args(shlex.split(line))
-        except ValueError:  # a quotation mark may be missing, too
+        except ValueError:  # also if a quotation mark is missing
             raise CourseKitError(
                 f"{self.prog} cannot read {line!r}; write {self.usage}", "ranks-magic.unreadable"
             ) from None
 
     def error(self, message: str) -> NoReturn:
-        """Leave it to `read` to say what to write."""
+        """Raise a ValueError, which `read` turns into a message."""
         raise ValueError(message)
 
 
@@ -81,7 +81,7 @@ def _run_cell(line: str, cell: str, shell: InteractiveShell) -> None:
     if options.rank is not None:
         raise CourseKitError(f"--rank chooses among persistent ranks: {persistent.NO_RANKS}")
     used = {node.id for node in ast.walk(ast.parse(code[0])) if isinstance(node, ast.Name)} & shell.user_ns.keys()
-    # What cannot travel is missed by name only if the cell really reads it before setting it.
+    # A variable that cannot travel is left out: the cell gets a NameError only if it reads it before setting it.
     names = {name: shell.user_ns[name] for name in used if can_travel(shell.user_ns[name])}
     num_ranks, timeout_s = options.num_ranks or 2, options.timeout_s or 60.0
     shown = run(_execute, code, names, num_ranks=num_ranks, timeout_s=timeout_s, seed=options.seed)
@@ -95,16 +95,16 @@ def _show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
             print("\n".join(f"[{rank}] {line}" for line in one["value"].splitlines()))
     for rank, one in zip(ranks, shown):
         for figure in one["figures"]:
-            from IPython.display import Image, display  # there are figures in notebooks only
+            from IPython.display import Image, display  # only notebooks show figures
 
             print(f"[{rank}]")
             display(Image(figure))  # type: ignore[no-untyped-call]
 
 
 def _compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:
-    """Return the cell's source and the file name under which tracebacks find it; refuse broken code here.
+    """Return the cell's source, and the file name under which tracebacks find it; raise a SyntaxError for broken code.
 
-    What is not Python, `!command` and `%magic`, is written as calls of IPython.
+    Lines that are not Python, `!command` and `%magic`, become calls of IPython.
     """
     source: str = shell.transform_cell(cell)  # type: ignore[no-untyped-call]
     filename = shell.compile.cache(source, shell.execution_count, raw_code=cell)

@@ -1,12 +1,12 @@
-"""Ranks that join by MPI: each takes the context in its world that a launcher has made for another process.
+"""Ranks that join through MPI: each takes over the context that a launcher has made for another process.
 
-An MPI library learns which rank it is, and where its launcher listens, from what the launcher gives to a process:
-environment variables, and for PMI an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
-(`mpi_stub.py`). The stub hands both to the server that forks the ranks, which start with TensorFlow imported.
+An MPI library learns its rank, and where its launcher listens, from what the launcher gives to the process:
+environment variables and, for PMI, an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
+(`mpi_stub.py`). The stub passes both on to the server that forks the ranks, which start with TensorFlow imported.
 
-Example: for 4 ranks on 2 pretended nodes, `mpirun -np 4 --host 127.0.0.2:2,127.0.0.3:2 … mpi_stub.py NAME` starts four
-stubs. That of rank 2 sends, among others, OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…; a child of the server has
-them in its environment when it calls `hvd.init`, and is rank 2, on the second node.
+Example: for 4 ranks on 2 simulated nodes, `mpirun -np 4 --host 127.0.0.2:2,127.0.0.3:2 … mpi_stub.py NAME` starts four
+stubs. Rank 2's stub sends OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…, among other variables. A child of the server
+has them in its environment when it calls `hvd.init`, and so becomes rank 2, on the second node.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from coursekit.ranks import mpi_stub
 from coursekit.ranks.context import LOOPBACK_INTERFACE, RankContext
 
 OPEN_MPI = "Open MPI"
-# Which rank a stub is, as launchers tell: Open MPI's, MPICH's and srun.
+# Variables in which launchers give a stub its rank: those of Open MPI, MPICH and srun.
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 HANDED_ON = (*LAUNCHER_PREFIXES, "SLURM")
-OTHER_LAUNCHERS = ("SLURM", "PBS_", "LSB_", "PE_HOSTFILE")  # from which mpirun would learn of other machines
-STUBS_TIMEOUT_S = 60.0  # until all have come; they import nothing
+OTHER_LAUNCHERS = ("SLURM", "PBS_", "LSB_", "PE_HOSTFILE")  # from them, mpirun would learn about other machines
+STUBS_TIMEOUT_S = 60.0  # for all stubs to connect; they import nothing
 POLL_S = 0.1
 MAX_VERSION_BYTES = 8192  # MPI_MAX_LIBRARY_VERSION_STRING of MPICH; Open MPI has 256
 CREDENTIALS = struct.Struct("iII")  # of a peer: process, user, group
 NUM_LENGTH_BYTES = 8
-NO_MPIRUN = "put that of the MPI with which Horovod was built on the PATH (a cluster: load its module)"
+NO_MPIRUN = "put the mpirun of the MPI that Horovod was built with on the PATH (on a cluster, load its module)"
 
-# What ranks hear of each other they keep in memory of their own: with the shared memory that PMIx takes otherwise, a
-# launch on pretended nodes reported errors of its dstore.
+# Each rank keeps what it learns about the others in its own memory: with shared memory, which is PMIx's default, a
+# launch on simulated nodes reported errors from PMIx's dstore.
 OWN_MEMORY = {"PMIX_MCA_gds": "hash"}
-# Ranks of one machine meet on its loopback: a sandbox has no other network, and no memory that ranks share. None is
-# bound to a core, and there may be more of them than cores: then a waiting rank must not keep the others from theirs.
+# Ranks on one machine meet on its loopback interface: a sandbox has no other network and no shared memory. No rank is
+# bound to a core. If there are more ranks than cores, a waiting rank must not keep a core from the others.
 LOCAL_SETTINGS = {
     # Open MPI 4 and 5
     "OMPI_MCA_pml": "ob1",
@@ -72,8 +72,8 @@ LOCAL_SETTINGS = {
 
 
 def library() -> str:
-    """Return how the MPI library that Horovod has loaded calls itself, as "Open MPI v4.1.4, package: …"."""
-    import horovod.tensorflow as hvd  # who asks has it imported
+    """Return the name and version of the MPI library that Horovod has loaded, such as "Open MPI v4.1.4, package: …"."""
+    import horovod.tensorflow as hvd  # the caller has imported it already
 
     file = next(Path(hvd.__file__).parent.glob("mpi_lib*.so"))
     text, length = ctypes.create_string_buffer(MAX_VERSION_BYTES), ctypes.c_int()
@@ -82,12 +82,12 @@ def library() -> str:
 
 
 def mpirun() -> str | None:
-    """Return the `mpirun` beside this Python, as in a conda environment that is not activated, or that on the PATH."""
+    """Return the `mpirun` beside this Python, as in an inactive conda environment, or else the one on the PATH."""
     return shutil.which("mpirun", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}")
 
 
 def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
-    """Replace this process by an `mpirun` whose stubs connect to the name; pretend so many nodes.
+    """Replace this process by an `mpirun` whose stubs connect to this name; simulate the nodes if there are several.
 
     Raises:
         CourseKitError: There is no `mpirun`.
@@ -99,7 +99,7 @@ def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
         raise CourseKitError(f"this Horovod joins ranks by MPI, but there is no mpirun: {NO_MPIRUN}", "mpi.no-mpirun")
     words = [launcher, "-np", str(sum(ranks_on_nodes))]
     if len(ranks_on_nodes) > 1:
-        # Addresses, as a name server might keep us waiting for the answer that it does not know a made-up name.
+        # These are addresses because a name server might take long to answer that it does not know a made-up name.
         hosts = ",".join(f"127.0.0.{node + 2}:{num_ranks}" for node, num_ranks in enumerate(ranks_on_nodes))
         words += ["--host" if library().startswith(OPEN_MPI) else "-hosts", hosts]
         agent = _no_ssh()
@@ -118,9 +118,9 @@ exec sh -c "$*"
 
 
 def _no_ssh() -> str:
-    """Write a program that takes the words of `ssh` and runs the command here: all pretended nodes are this one.
+    """Write a program that is called like `ssh` but runs the command here, because all simulated nodes are this one.
 
-    Each node's daemon gets a temporary folder of its own: in the same one they would make the same files at once.
+    Each node's daemon gets its own temporary folder: in a shared one, they would create the same files at once.
     """
     path = Path(tempfile.gettempdir(), "no-ssh")
     path.write_text(NO_SSH)
@@ -129,41 +129,41 @@ def _no_ssh() -> str:
 
 
 def new_name() -> str:
-    """Return a name under which a listener can be met."""
+    """Return a new name for a listener."""
     return f"coursekit-{secrets.token_hex(8)}"
 
 
 class StubListener(AbstractContextManager["StubListener"]):
-    """Listens under a name for the stubs of this machine's ranks; their connections are `stubs`, which stay open."""
+    """Listens under a name for the stubs of this machine's ranks; `stubs` holds their connections, which stay open."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name or new_name()
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(f"\0{self.name}")  # in no folder, as a launcher in isolation sees none of ours
+        self._listener.bind(f"\0{self.name}")  # not in a folder, because an isolated launcher sees none of our folders
         self._listener.listen(socket.SOMAXCONN)
         self._listener.settimeout(POLL_S)
-        self.stubs: list[int] = []  # files
+        self.stubs: list[int] = []  # file numbers
 
     def fileno(self) -> int:
-        """Return the number of the listening socket, for children that must not keep it."""
+        """Return the file number of the listening socket, for children that must close it."""
         return self._listener.fileno()
 
     def __exit__(self, *_: object) -> None:
         self._listener.close()
 
     def accept(self, ranks: Collection[int], launcher: int) -> dict[int, RankContext]:
-        """Return the context of each of these ranks, once all their stubs have come.
+        """Wait for the stubs of these ranks, and return each rank's context.
 
         `launcher` is the process of our own `mpirun`, or 0 if `srun` starts the stubs.
 
         Raises:
-            CourseKitError: The launcher has ended, it belongs to another MPI than Horovod, or time is up.
+            CourseKitError: The launcher has ended or does not belong to Horovod's MPI, or time is up.
         """
         contexts: dict[int, RankContext] = {}
         end_s = time.monotonic() + STUBS_TIMEOUT_S
         while not {*ranks} <= contexts.keys():
             if (launcher and has_ended(launcher)) or time.monotonic() > end_s:
-                raise CourseKitError("the launcher of MPI has started no ranks", "mpi.no-ranks")
+                raise CourseKitError("MPI's launcher has started no ranks", "mpi.no-ranks")
             try:
                 connection, _ = self._listener.accept()
             except TimeoutError:
@@ -182,14 +182,14 @@ class StubListener(AbstractContextManager["StubListener"]):
 
 
 def _receive(connection: socket.socket) -> tuple[int, RankContext]:
-    """Receive which rank a stub is, and its context."""
+    """Return the rank of a stub, and the context that it sends."""
     head, files, _, _ = socket.recv_fds(connection, NUM_LENGTH_BYTES, 1)
     with connection.makefile("rb") as rest:
         words = rest.read(int(head)).split(b"\0")
     found = dict(os.fsdecode(word).split("=", 1) for word in words)
     if library().startswith(OPEN_MPI) and "PMIX_RANK" not in found:
         raise CourseKitError(
-            "Horovod's MPI here is Open MPI, which this launcher does not know: take the mpirun of the same Open MPI, "
+            "Horovod's MPI here is Open MPI, which this launcher does not know: use the mpirun of the same Open MPI, "
             "or srun with pmix (SLURM_MPI_TYPE)",
             "mpi.other-launcher",
         )

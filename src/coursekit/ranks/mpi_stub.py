@@ -1,9 +1,9 @@
-"""Started by `mpirun` or `srun` as one rank: hands what it was given to the server that forks the rank, and waits.
+"""A stub, started as one rank by `mpirun` or `srun`: it gives its context to the server that forks the rank, and waits.
 
     python -IS mpi_stub.py NAME
 
-NAME is the one under which the server listens (see `mpi.StubListener`); on a node of Slurm's, the node's own follows.
-The end of the run closes the connection.
+The server listens under NAME (see `mpi.StubListener`); on a Slurm node, the node's name is appended to it.
+When the run ends, the server closes the connection.
 """
 
 import os
@@ -15,11 +15,11 @@ from contextlib import suppress
 NODE = "SLURMD_NODENAME"
 CONNECT_TIMEOUT_S = 60.0  # a job step may start its stubs before its server listens
 PAUSE_S = 0.02
-PMI_FILE = "PMI_FD"  # names the file through which a rank of MPICH's talks to its launcher
+PMI_FILE = "PMI_FD"  # gives the file through which an MPICH rank talks to its launcher
 
 
 def main() -> None:
-    """Hand over the environment, and the file of PMI where there is one."""
+    """Send the environment, and PMI's file if there is one."""
     environ = b"\0".join(b"%b=%b" % variable for variable in os.environb.items())
     files = [int(os.environ[PMI_FILE])] if PMI_FILE in os.environ else []
     with socket.socket(socket.AF_UNIX) as server:

@@ -1,4 +1,4 @@
-"""A task of a job step: a fork server on one node, which connects to the client on another."""
+"""A task of a job step: a fork server on one node, which connects to the client, perhaps on another node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coursekit.ranks.fork_server import prepare_process, serve
 from coursekit.ranks.mpi_stub import NODE
 from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, LaunchRequest
 
-# What Slurm sets for a task alone, and the client's environment must not hide from the rank: its context, its GPUs.
+# Slurm sets these for one task: its context and its GPUs. The client's environment must not hide them from the rank.
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 

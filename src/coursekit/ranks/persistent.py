@@ -1,6 +1,6 @@
-"""Persistent ranks: cells run on them one after the other, and each rank keeps its variables.
+"""Persistent ranks: they run cell after cell, and each rank keeps its variables.
 
-Where `ranks.run` and `%%ranks 4` start fresh processes for each cell, these are for exploring.
+They are for exploring; `ranks.run` and `%%ranks 4` start fresh processes each time.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ START_TIMEOUT_S = 60.0
 
 
 class PersistentRanks(AbstractContextManager["PersistentRanks"]):
-    """Persistent ranks: they run until `stop`, or the end of a `with` block, or of this process.
+    """Persistent ranks; they run until `stop`, the end of a `with` block, or the end of this process.
 
-    Settings are those of `ranks.run`. A `RankError` says why ranks cannot be started.
+    The settings are the same as for `ranks.run`. If ranks cannot be started, a `RankError` says why.
     """
 
     def __init__(  # noqa: PLR0913  # settings with good defaults, all but the first by keyword
@@ -60,11 +60,11 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
 
     @property
     def are_there(self) -> bool:
-        """Whether they wait for cells; False once they were stopped, or ended after a cell went wrong."""
+        """Whether the ranks wait for cells; False after they were stopped, or were ended because a cell failed."""
         return self._running is not None
 
     def restart(self) -> None:
-        """Start them again, without variables."""
+        """Stop the ranks and start new ones, without variables."""
         self.stop()
         spec = RunSpec(b"", self.num_ranks, self._seed, self._num_threads, persists=True)
         self._server, environ = self._shared.take(), {**scrubbed(), **self._extra}
@@ -76,7 +76,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             raise
 
     def stop(self) -> None:
-        """End every process of theirs; safe to call twice."""
+        """End all processes of the ranks; safe to call twice."""
         running, self._running = self._running, None
         if running is None:
             return
@@ -92,9 +92,9 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
         ranks: Sequence[int] | None = None,
         timeout_s: float = math.inf,
     ) -> list[Any]:
-        """Call `function(namespace, *args)` on all ranks, or on some, and return what each returns, in that order.
+        """Call `function(namespace, *args)` on all ranks, or on the given ones in their order, and return the results.
 
-        What goes wrong is raised as by `ranks.run`; the message says whether they stay or were ended.
+        Errors are raised as by `ranks.run`; the message says whether the ranks keep running or were ended.
         """
         if self._running is None:
             raise RankError(*LOST)
@@ -105,7 +105,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             raise ValueError(f"expected ranks from 0 to {self.num_ranks - 1}, got {named}")
         call = dumps((function, args, {}))
         for rank in wanted:
-            with suppress(OSError):  # it has ended, as its server says
+            with suppress(OSError):  # the rank has ended, which its server reports
                 self._running.reports[rank].send_bytes(call)
         return self._wait(wanted, timeout_s)
 
@@ -121,9 +121,9 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
                 self.stop()
         if not all_back:
             if watch.was_interrupted and outcome.stopped:
-                outcome.stopped = INTERRUPTED  # who waits for an interrupted rank may be known as a deadlock
+                outcome.stopped = INTERRUPTED  # a rank that waits for an interrupted one may look like a deadlock
             elif outcome.failed_ranks():
-                outcome.stopped = ""  # the failure is why the others were interrupted
+                outcome.stopped = ""  # because of this failure, the others were interrupted
             raise error_of(outcome, timeout_s, f"\n\n{LOST}")
         if watch.was_interrupted:
             raise Interrupted(str(Cause(f"you stopped this cell; {KEPT}", "cell.interrupted")))
@@ -142,31 +142,31 @@ _current: list[PersistentRanks] = []
 
 
 def start(num_ranks: int = 2, **settings: Any) -> PersistentRanks:
-    """Start persistent ranks, in place of earlier ones; settings are those of `PersistentRanks`."""
+    """Start persistent ranks, which replace earlier ones; the settings are those of `PersistentRanks`."""
     stop()
     _current.append(PersistentRanks(num_ranks, **settings))
     return _current[-1]
 
 
 def started() -> PersistentRanks | None:
-    """Return the ranks that were started last and not stopped, if there are any; they may have been ended since."""
+    """Return the ranks that were started last, unless they were stopped; they may have ended after a failure."""
     return _current[-1] if _current else None
 
 
 def required() -> PersistentRanks:
-    """Return the persistent ranks; a `RankError` says that there are none."""
+    """Return the persistent ranks; raise a `RankError` if there are none."""
     if not _current:
         raise RankError(*NO_RANKS)
     return _current[-1]
 
 
 def push(**values: Any) -> None:
-    """Give the persistent ranks variables by these names: plain data, arrays, functions."""
+    """Set variables with these names on the persistent ranks: plain data, arrays or functions."""
     required().cell(dict.update, values)
 
 
 def pull(name: str) -> list[Any]:
-    """Return the variable of this name from every persistent rank."""
+    """Return the values of this variable on all persistent ranks."""
     return required().cell(_get, name)
 
 
@@ -183,5 +183,5 @@ def _get(namespace: dict[str, Any], name: str) -> Any:
 
 
 atexit.register(stop)
-# A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
+# A forked child closes its copies of the sockets; otherwise the server would not notice when the parent ends.
 os.register_at_fork(after_in_child=stop)

@@ -1,4 +1,4 @@
-"""What travels to ranks: by cloudpickle, Horovod's own objects by their names, and a sentence on what cannot travel."""
+"""Pickling for ranks: cloudpickle, but Horovod's own objects by name, and a message about what cannot travel."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import cloudpickle
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no types
     def reducer_override(self, value: Any) -> Any:
-        # `rank` of `from horovod.tensorflow import rank` is a method bound to an object with a C library in it.
+        # After `from horovod.tensorflow import rank`, `rank` is a method bound to an object that holds a C library.
         place = _place_in_horovod(value)
         return (getattr, place) if place else super().reducer_override(value)
 
 
 def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
-    """Return the module of Horovod's that has this very object, and under which name."""
+    """Return the Horovod module that has this very object, and the object's name in it."""
     if not type(value).__module__.startswith("horovod."):
         return None
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("horovod.")]
@@ -29,23 +29,23 @@ def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
 
 
 def dumps(value: Any) -> bytes:
-    """Return any value that can travel as bytes for `pickle.loads` in another process.
+    """Pickle a value for `pickle.loads` in another process.
 
-    Of one that cannot, a `TypeError` says which part, by the name that the student gave it.
+    If a part cannot travel, a `TypeError` gives the name that the student gave to that part.
     """
     buffer = io.BytesIO()
     try:
         _Pickler(buffer).dump(value)
-    except Exception as error:  # objects refuse pickling in their own ways
+    except Exception as error:  # each object refuses pickling in its own way
         raise TypeError(
             f"{_culprit(value, '', set())} cannot be sent to other processes ({error}): "
-            "make it inside the function that the ranks call"
+            "create it inside the function that the ranks call"
         ) from error
     return buffer.getvalue()
 
 
 def can_travel(value: Any) -> bool:
-    """Whether `dumps` takes this value."""
+    """Whether `dumps` can pickle this value."""
     try:
         _Pickler(io.BytesIO()).dump(value)
     except Exception:  # noqa: BLE001  # as above
@@ -54,7 +54,7 @@ def can_travel(value: Any) -> bool:
 
 
 def _culprit(value: Any, name: str, seen: set[int]) -> str:
-    """Return in words the innermost part that cannot travel; functions may use each other in a circle."""
+    """Return in words the innermost part that cannot travel; `seen` guards against functions that use each other."""
     seen.add(id(value))
     for inner, part in _parts(value):
         if id(part) not in seen and not can_travel(part):
@@ -64,7 +64,7 @@ def _culprit(value: Any, name: str, seen: set[int]) -> str:
 
 
 def _parts(value: Any) -> Iterable[tuple[str, Any]]:
-    """Return what a value travels with, each part with its name in the notebook, or ''."""
+    """Return the parts that travel with a value, each with its name in the notebook, or ''."""
     if isinstance(value, FunctionType):
         used = inspect.getclosurevars(value)
         return [*used.nonlocals.items(), *used.globals.items()]

@@ -1,4 +1,4 @@
-"""Importing what ranks need, once, in the process that they are forked from."""
+"""Import what ranks need, once, in the process from which they are forked."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from coursekit.ranks.horovod_build import MPI, controller, spare_horovod
 
 
 def preload(*more: str) -> str:
-    """Import what ranks need, and these modules; return '', or a sentence on why no rank can start."""
+    """Import what ranks need, and these modules; return '', or a message that says why no rank can start."""
     try:
         if chosen() == HOROVOD:
-            with contextlib.suppress(CourseKitError):  # without its package: lab 04 alone needs it, and says so
+            with contextlib.suppress(CourseKitError):  # its package is missing: only lab 04 needs it, and says so
                 importlib.import_module("coursekit.estimator")
         for module in (*MODULES[chosen()], *more):
             importlib.import_module(module)
@@ -34,10 +34,10 @@ def preload(*more: str) -> str:
         )
         return str(failure)
     use_huge_pages()
-    gc.freeze()  # else the first collection in a child copies every page that it shares with us
+    gc.freeze()  # otherwise the first collection in a child copies every page that it shares with us
     return ""
 
 
 def joins_by_mpi() -> bool:
-    """Whether ranks of the Horovod that is imported here join by MPI."""
+    """Whether ranks join through MPI with the Horovod that is imported here."""
     return chosen() == HOROVOD and controller() == MPI

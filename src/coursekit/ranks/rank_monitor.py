@@ -1,4 +1,4 @@
-"""Samples of ranks, taken on the server's side twice a second: their corrected time, and what each of them does."""
+"""Samples of ranks, taken by the server twice a second: their corrected time, and what each rank is doing."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from coursekit.corrected_time import (
 )
 from coursekit.ranks.protocol import Activity, RankSample, Sample
 
-# Of the time that a thread has for itself: one that runs for less does next to nothing. Horovod's own thread, which
-# polls every millisecond, takes a quarter of a processor on some virtual machines.
+# A thread is busy if it runs for more than this share of its time, not counting waits for a processor.
+# Horovod's own thread, which polls every millisecond, takes a quarter of a processor on some virtual machines.
 QUIET_SHARE = 0.5
-NUM_RUNNING = 1  # of a rank that MPI joins: Horovod's own thread, which polls MPI without a pause
+NUM_RUNNING = 1  # in a rank that MPI joins: Horovod's own thread, which polls MPI without a pause
 NUM_TRIES = 10  # to find all threads of a rank asleep
-MAX_NUM_POLLING = 2  # Horovod's own thread polls a thousand times in a second, and Gloo's a hundred times
-# The system call, by processor, that waits for another thread; elsewhere no rank is ever seen as blocked.
+MAX_NUM_POLLING = 2  # Horovod's own thread polls a thousand times a second, and Gloo's a hundred times
+# By processor, the system call that waits for another thread; on other processors, no rank ever counts as blocked.
 FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(platform.machine(), b"")
-FUTEX_PRIVATE = 128  # the other thread is one of the same process
-# Those by which C++ sleeps for a while, as the glibc before 2.31 and later ones call them; Python sleeps in other ways.
-# With its first data set, TensorFlow starts a thread that logs memory every 30 s, and never helps another one.
+FUTEX_PRIVATE = 128  # the other thread belongs to the same process
+# System calls with which C++ sleeps for a while, in glibc before 2.31 and in later versions; Python uses others.
+# With its first dataset, TensorFlow starts a thread that logs memory every 30 s and never helps another thread.
 SLEEPS = {"x86_64": (b"35 ", b"230 0x0 0x0 "), "aarch64": (b"101 ", b"115 0x0 0x0 ")}.get(platform.machine(), ())
 
 
 class RankMonitor:
-    """Samples the ranks of a run, given by process, again and again; the caller takes out those that end.
+    """Samples the ranks of a run repeatedly; `rank_of` gives them by process, and the caller removes those that end.
 
-    Of each rank, `num_running` threads may run all the time, and it is quiet all the same.
+    A rank counts as quiet even if `num_running` of its threads run all the time.
     """
 
     def __init__(self, rank_of: Mapping[int, int], num_running: int = 0) -> None:
@@ -46,11 +46,11 @@ class RankMonitor:
         self._families = {pid: [pid] for pid in rank_of}
         self._clock = CorrectedClock(lambda: [one for family in self._families.values() for one in family])
         self._before: Mapping[int, Thread] = {}
-        self._since: dict[int, tuple[Activity, float]] = {}  # by process, what it does, and since when
+        self._since: dict[int, tuple[Activity, float]] = {}  # by process, what it is doing, and since when
         self._taken_s = time.monotonic()
 
     def due_in_s(self) -> float:
-        """Return how long to wait for the next sample."""
+        """Return how many seconds to wait before the next sample."""
         return max(0.0, self._taken_s + TICK_S - time.monotonic())
 
     def take(self) -> Sample:
@@ -62,7 +62,7 @@ class RankMonitor:
         return Sample(self._clock.corrected_s, {rank: self._sample(pid, past_s) for pid, rank in self._rank_of.items()})
 
     def _sample(self, pid: int, past_s: float) -> RankSample:
-        # In a sandbox a rank is a family of processes, all but one of which wait for it.
+        # In a sandbox, a rank is a family of processes: one is the rank, and the others wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         activity = self._activity(threads, past_s)
         before, since_s = self._since.get(pid, (activity, self._clock.corrected_s))
@@ -81,11 +81,11 @@ class RankMonitor:
         return Activity.BLOCKED if self._is_blocked(threads) else Activity.QUIET
 
     def _is_blocked(self, threads: dict[int, dict[int, Thread]]) -> bool:
-        # Horovod gives a rank a second thread. A process with only one wraps the rank, or is a child: to wait
-        # for a child is another system call.
+        # Horovod gives a rank a second thread. A process with only one thread wraps the rank, or is a child of it.
+        # Waiting for a child is another system call.
         of_rank = by_thread({pid: own for pid, own in threads.items() if len(own) > 1})
         num_timeslices = {one: since.num_timeslices for one, since in since_then(of_rank, self._before).items()}
-        others = [one for one, num in num_timeslices.items() if num < MIN_NUM_POLLS or one in threads]  # main ones, too
+        others = [one for one, num in num_timeslices.items() if num < MIN_NUM_POLLS or one in threads]  # also main ones
         not_waiting = [one for one in others if not _waits_for_a_thread(one)]
         return (
             0 < len(num_timeslices) - len(others) <= MAX_NUM_POLLING
@@ -96,7 +96,7 @@ class RankMonitor:
 
 
 def is_asleep(pid: int, num_running: int = 0) -> bool:
-    """Whether each thread of a rank but so many sleeps at one moment of the next 10 ms; Horovod's wakes in each."""
+    """Whether all threads of a rank but `num_running` sleep at once in the next 10 ms; Horovod's wakes in each ms."""
     for _ in range(NUM_TRIES):
         main = tree(pid)
         others = [thread for one in main for thread in threads_of(one) if thread != one]
@@ -107,7 +107,7 @@ def is_asleep(pid: int, num_running: int = 0) -> bool:
 
 
 def _state(thread: int) -> str:
-    """Return the state of a thread (or a process's main one) as `ps` shows it, "S" for asleep; "?" when it is gone."""
+    """Return the state of a thread, or of a process's main thread, as in `ps`: "S" if asleep, "?" if it is gone."""
     with suppress(OSError):
         return chr(read_file(f"/proc/{thread}/stat").rpartition(b") ")[2][0])
     return "?"
@@ -118,13 +118,13 @@ def _runs(thread: int) -> bool:
 
 
 def _system_call(thread: int) -> bytes:
-    """Return the system call that a thread waits in, with its arguments; b"" where the kernel does not tell."""
+    """Return the system call in which a thread waits, with its arguments; b"" if the kernel does not reveal it."""
     with suppress(OSError):
         return read_file(f"/proc/{thread}/syscall")
     return b""
 
 
 def _waits_for_a_thread(thread: int) -> bool:
-    """Return whether a thread waits for another one of its process."""
+    """Whether a thread waits for another thread of its process."""
     number, *arguments = [*_system_call(thread).split(), b"0", b"0", b"0"][:3]
     return number == FUTEX and bool(int(arguments[1], 16) & FUTEX_PRIVATE)

@@ -1,4 +1,4 @@
-"""What happens inside one rank: prepare the process, call the student's function, send back its result or its error."""
+"""The work inside one rank: prepare the process, call the student's function, send back its result or its error."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from coursekit.ranks.protocol import Report, RunSpec
 from coursekit.tracebacks import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
-# What asks a rank for the stack of its main thread, and for those of all threads. The latter ends a rank now and then:
-# nothing keeps the other threads from running while their frames are written.
+# These ask a rank for the stack of its main thread, or of all threads. Now and then, the second one kills a rank,
+# because other threads may run while their frames are written.
 STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 
@@ -38,29 +38,29 @@ def run_rank(spec: RunSpec, rank: int, reports: Connection) -> None:
 
     report = report_of(prepare_and_call)
     flush_output()
-    # Peers that lose a rank log a wall of text: the report goes first, so that the cause is known before.
+    # Peers that lose a rank log a wall of text. The report goes first, so that the cause is known before that.
     with contextlib.suppress(BrokenPipeError):
         reports.send_bytes(report.dumps())
     if report.error_type:
         flush_output()
-        while True:  # until the notebook ends the run: a rank that leaves makes its peers fail and log in turn
+        while True:  # until the notebook ends the run: if this rank left, its peers would fail and log in turn
             signal.pause()
     horovod = sys.modules.get("horovod.tensorflow")
     if horovod is not None and horovod.is_initialized():
-        horovod.shutdown()  # a rank that just exits makes its peers log that the connection was closed
+        horovod.shutdown()  # if it just exited, its peers would log that the connection was closed
     flush_output()
 
 
 def report_of(function: Callable[..., Report], *args: Any) -> Report:
-    """Return the report that a function makes, or one of the exception that ended it, whatever that was."""
+    """Return the report that the function returns, or a report of any exception that it raises."""
     try:
         return function(*args)
-    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must hear of it
+    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must learn about it
         return Report(error_type=type(error).__name__, error_text=text_of(error), traceback=students_traceback(error))
 
 
 def prepare(spec: RunSpec, rank: int) -> None:
-    """Make this process one rank of the task."""
+    """Prepare this process as one rank of the run: folder, import path, cores, threads and seeds."""
     os.chdir(spec.folder)
     sys.path[:] = spec.search_path
     linecache.cache.update(spec.sources)
@@ -69,20 +69,20 @@ def prepare(spec: RunSpec, rank: int) -> None:
     _prepare_tensorflow(spec.num_threads)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(spec.num_threads or len(os.sched_getaffinity(0)))
-    # Forked processes would otherwise all draw the same random numbers.
+    # Otherwise all forked processes would draw the same random numbers.
     entropy = spec.entropy if spec.seed is None else spec.seed
     seed_all(int(np.random.SeedSequence([entropy, rank]).generate_state(1)[0]))
 
 
 def flush_output() -> None:
-    """Push out what Python still holds back; a closed pipe is no longer of interest."""
+    """Flush standard output and standard error; a closed pipe no longer matters."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
 
 
 def _bind_cores() -> None:
-    """Keep this rank to its own cores, before it starts any thread: none of them will wander off to another's."""
+    """Bind this rank to its own cores before it starts any thread, so that no thread moves to another rank's cores."""
     cores = sorted(os.sched_getaffinity(0))
     share = len(cores) // int(os.environ["HOROVOD_LOCAL_SIZE"])
     if share > 0:
@@ -96,16 +96,16 @@ def _prepare_tensorflow(num_threads: int) -> None:
         threading.set_intra_op_parallelism_threads(num_threads)
         threading.set_inter_op_parallelism_threads(num_threads)
     look_for_hidden_gpus()
-    # Keras' remark on slow callbacks: right answers with tiny batches cause it on and off, by timing alone.
+    # Keras's remark on slow callbacks: with tiny batches, even right answers cause it now and then, by timing only.
     logging.getLogger("tensorflow").addFilter(
         lambda record: "is slow compared to the batch time" not in record.getMessage()
     )
 
 
 def look_for_hidden_gpus() -> None:
-    """Let a TensorFlow for GPUs that are hidden look for them now, and not log as an error that it finds none.
+    """If GPUs are hidden, let a TensorFlow for GPUs look for them now, without logging as an error that it finds none.
 
-    It looks once in a process, when it first needs a device.
+    It looks once per process, when it first needs a device.
     """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == "-1" and os.environ.get("TF_CPP_MIN_LOG_LEVEL") != "0"
     tensorflow = sys.modules.get("tensorflow")
@@ -115,7 +115,7 @@ def look_for_hidden_gpus() -> None:
 
 
 def seed_all(seed: int) -> None:
-    """Seed the global random numbers of Python, NumPy, and TensorFlow and PyTorch if imported; `seed` has 32 bits."""
+    """Seed the global generators of Python, NumPy, and TensorFlow and PyTorch if imported; `seed` has 32 bits."""
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # the global generator is the one that lab code uses
     if "tensorflow" in sys.modules:
@@ -125,7 +125,7 @@ def seed_all(seed: int) -> None:
 
 
 def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
-    """Call what `pickling.dumps` has packed, with these arguments before its own; return the report of its result."""
+    """Call the function that `pickling.dumps` packed, with `first` before its own arguments; return the report."""
     function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
     value = function(*first, *args, **kwargs)
     if returns_bytes:

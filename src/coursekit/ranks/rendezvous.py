@@ -1,9 +1,9 @@
-"""The key-value store in which the Gloo ranks of a run find each other.
+"""The key-value store through which the Gloo ranks of a run find each other.
 
-It speaks with Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`): GET, PUT and DELETE of a
-path, each over a connection of its own. 64 ranks make 19 thousand requests. Hence one thread answers them in few
-steps, and a GET is held until its key is there: Horovod's own store starts a thread for each, and ranks ask again
-every 10 ms.
+It serves Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`): GET, PUT and DELETE of a path, each
+over a separate connection. 64 ranks make 19 thousand requests. So one thread answers all of them in few steps, and
+holds a GET until its key is there. Horovod's own store starts a thread for each request, and ranks ask again every
+10 ms.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from typing import Any
 
 from coursekit.framework import TORCH, chosen
 
-HOLD_S = 1.0  # then a rank hears that its key is missing, and asks again unless Gloo's own timeout has passed
-REQUEST_TIMEOUT_S = 3.0  # for the whole request, which a rank sends at once
+HOLD_S = 1.0  # after that, a rank is told that its key is missing; it asks again unless Gloo's own timeout has passed
+REQUEST_TIMEOUT_S = 3.0  # for a whole request, which a rank sends at once
 SHORTEST_S = 0.001  # 0 would not wait at all
-BACKLOG = 1024  # a connection for which there is no place is tried again after a second
+BACKLOG = 1024  # a connection that finds no place is tried again after a second
 CHUNK_BYTES = 65536
 
-HOST_NAME_KEY = re.compile(rb"/rank_\d+$")  # ranks ask for it once, whether it is there or not
+HOST_NAME_KEY = re.compile(rb"/rank_\d+$")  # ranks ask for it only once, whether or not it is there
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Store:
-    """A store that listens at a free port of an address, and answers while it serves."""
+    """A store that listens on a free port of an address, and answers requests while `serve` runs."""
 
     def __init__(self, address: str) -> None:
         self._listener = socket.create_server((address, 0), backlog=BACKLOG)
-        # The kernel keeps a connection until its request is there: nobody waits for a rank that has no turn.
+        # The kernel holds a connection until its request arrives: nobody waits for a rank that has not sent one yet.
         self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(REQUEST_TIMEOUT_S))
         self.port: int = self._listener.getsockname()[1]
         self._values: dict[bytes, bytes] = {}
-        self._held: dict[socket.socket, tuple[bytes, float]] = {}  # path and end of its time, the oldest first
+        self._held: dict[socket.socket, tuple[bytes, float]] = {}  # path, and until when it is held; oldest first
 
     def close(self) -> None:
-        """Give up this process's copy of the listening socket."""
+        """Close this process's copy of the listening socket."""
         self._listener.close()
 
     def end(self) -> None:
-        """End what serves, in another thread."""
+        """Stop the server loop, which runs in another thread."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
 
@@ -57,7 +57,7 @@ class Store:
                 connection, _ = self._listener.accept()
             except (TimeoutError, ConnectionAbortedError):
                 continue
-            except OSError:  # of `end`
+            except OSError:  # from `end`
                 break
             try:
                 self._obey(connection, *_read_request(connection))
@@ -67,7 +67,7 @@ class Store:
             held.close()
 
     def _next_end_s(self) -> float | None:
-        """Answer GETs that were held long enough; return the seconds until the next has been, if any is held."""
+        """Answer GETs that were held long enough; return the seconds until the next one is due, if one is held."""
         now = time.monotonic()
         for connection, (_, end) in list(self._held.items()):
             if end > now:
@@ -94,14 +94,14 @@ class Store:
     def _answer(self, connection: socket.socket, value: bytes | None) -> None:
         self._held.pop(connection, None)
         status, body = (b"404 Not Found", b"") if value is None else (b"200 OK", value)
-        with connection, suppress(OSError):  # it was killed while it waited
-            # The connection ends with it: the side that closes first keeps a port for a minute, and ranks need theirs.
+        with connection, suppress(OSError):  # the rank was killed while it waited
+            # This side closes the connection: who closes first keeps a port for a minute, and ranks need their ports.
             answer = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
             connection.sendall(answer, socket.MSG_MORE)
 
 
 def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
-    """Return method, path and body; a `ValueError` or an `OSError` says that no whole request came."""
+    """Return method, path and body; raise a `ValueError` or an `OSError` if the request is incomplete."""
     data = b""
     end_s = time.monotonic() + REQUEST_TIMEOUT_S
     while True:
@@ -114,11 +114,11 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
             if len(body) >= (int(length[1]) if length else 0):
                 return method, path, body
         if not chunk:
-            raise ValueError("the connection ended within the request")
+            raise ValueError("the connection ended before the request was complete")
 
 
 class TorchStore:
-    """The same for ranks that `torch.distributed` joins, by PyTorch's own server."""
+    """The same store for ranks that `torch.distributed` joins, served by PyTorch."""
 
     def __init__(self, address: str) -> None:
         self._listener = socket.create_server((address, 0), backlog=BACKLOG)
@@ -126,16 +126,16 @@ class TorchStore:
         self._ended = threading.Event()
 
     def close(self) -> None:
-        """Give up this process's copy of the listening socket."""
+        """Close this process's copy of the listening socket."""
         self._listener.close()
 
     def end(self) -> None:
-        """End what serves, in another thread."""
+        """Stop the server loop, which runs in another thread."""
         self._ended.set()
 
     def serve(self) -> None:
         """Answer requests until `end`."""
-        torch: Any = import_module("torch.distributed")  # only here, where it is imported already
+        torch: Any = import_module("torch.distributed")  # by now it has been imported
         settings = {"is_master": True, "wait_for_workers": False, "timeout": timedelta(seconds=REQUEST_TIMEOUT_S)}
         store = torch.TCPStore(self._address, self.port, **settings, master_listen_fd=self._listener.detach())
         self._ended.wait()
@@ -143,5 +143,5 @@ class TorchStore:
 
 
 def new_store(address: str) -> Store | TorchStore:
-    """Return a store for ranks of the framework that is chosen."""
+    """Return a store for ranks of the chosen framework."""
     return (TorchStore if chosen() == TORCH else Store)(address)

@@ -1,4 +1,4 @@
-"""What starts ranks, and the ranks of a run as the client sees them."""
+"""The servers that start ranks, and the ranks of a run, as the client sees them."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from typing import IO, Any
 from coursekit.framework import chosen
 from coursekit.ranks.protocol import Gone, RunSpec, Stop, WriteStacks
 
-MAX_STACK_BYTES = 1 << 20  # of one rank, each time that it is asked
+MAX_STACK_BYTES = 1 << 20  # of one rank, each time it is asked
 
 
 @dataclass
 class RunningRanks:
-    """The ranks of one run: file ends to read from, and a channel to each server."""
+    """The ranks of one run: the files to read from, and a channel to each server."""
 
-    alive: list[Connection]  # to each server that still has ranks of this run
-    outputs: list[int] = field(default_factory=list)  # by rank, the file number from which to read what it prints
+    alive: list[Connection]  # channels to the servers that still have ranks of this run
+    outputs: list[int] = field(default_factory=list)  # by rank, the number of the file with its output
     reports: list[Connection] = field(default_factory=list)  # by rank
-    stacks: list[IO[bytes]] = field(default_factory=list)  # by rank, where its Python stacks come when it was asked
+    stacks: list[IO[bytes]] = field(default_factory=list)  # by rank, the file with the requested Python stacks
     server: str = "the fork server"  # in words
     _dumps: list[bytearray] = field(default_factory=list)
 
     def add(self, output: int, reports: Connection, stack: int) -> None:
-        """Take over our ends of the next rank's files."""
+        """Add the next rank, with this side's ends of its files."""
         os.set_blocking(stack, False)
         self.outputs.append(output)
         self.reports.append(reports)
         self.stacks.append(os.fdopen(stack, "rb", buffering=0))
 
     def ask_for_stacks(self, question: WriteStacks) -> None:
-        """Ask ranks for their Python stacks, and forget those of before."""
+        """Ask ranks for their Python stacks, and forget earlier ones."""
         self.new_stacks()
         self._dumps = [bytearray() for _ in self.stacks]
         self.send(question)
@@ -45,17 +45,17 @@ class RunningRanks:
     def send(self, message: Any) -> None:
         """Send a message of `protocol` to every server that still has ranks."""
         for control in self.alive:
-            with contextlib.suppress(OSError):  # it has died: the next read from it raises
+            with contextlib.suppress(OSError):  # the server has died: the next read from it raises
                 control.send(message)
 
     def new_stacks(self) -> list[str]:
-        """Return by rank what it has written since it was asked, complete or not."""
+        """Return, by rank, the stacks that it has written since it was asked, complete or not."""
         for stack, dump in zip(self.stacks, self._dumps):
-            dump.extend((stack.read(MAX_STACK_BYTES) or b"")[: MAX_STACK_BYTES - len(dump)])  # it may write without end
+            dump.extend((stack.read(MAX_STACK_BYTES) or b"")[: MAX_STACK_BYTES - len(dump)])  # a rank may never stop
         return [dump.decode(errors="replace") for dump in self._dumps]
 
     def stop(self) -> bool:
-        """End every process of the run; return True when all are gone, False if a server has died."""
+        """End every process of the run; return True if all are gone, or False if a server has died."""
         with contextlib.suppress(OSError, EOFError):
             self.send(Stop())
             while self.alive:
@@ -74,7 +74,7 @@ class RunningRanks:
             stack.close()
 
     def receive(self, control: Connection) -> Any:
-        """Receive one message of a server, and return it; one that has nothing left of the run is not asked again."""
+        """Return the next message from a server; after `Gone`, the server is no longer asked."""
         message = control.recv()
         if isinstance(message, Gone):
             self.alive.remove(control)
@@ -82,7 +82,7 @@ class RunningRanks:
 
 
 class ServerHandle(ABC):
-    """What has a framework imported and starts ranks: a fork server, or a job step with one on each node."""
+    """A server that has imported a framework and starts ranks: a fork server, or a job step with one on each node."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
@@ -91,7 +91,7 @@ class ServerHandle(ABC):
 
     @property
     def _is_ours(self) -> bool:
-        """Whether it belongs to this process, not to the one that this was forked from."""
+        """Whether the server belongs to this process, and not to the one from which this was forked."""
         return self._owner == os.getpid()
 
     def _last_words(self) -> str:
@@ -100,51 +100,51 @@ class ServerHandle(ABC):
 
     @abstractmethod
     def usable(self) -> bool:
-        """Whether it still runs, and belongs to this process."""
+        """Whether the server is still running and belongs to this process."""
 
     @abstractmethod
     def start(
         self, spec: RunSpec, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None
     ) -> RunningRanks:
-        """Start the ranks of one run, with this environment and Horovod's part; a `RankError` says why it cannot."""
+        """Start the ranks of one run with this environment and Horovod's variables; raise a `RankError` if it fails."""
 
     @abstractmethod
     def close(self) -> None:
-        """End it and with it every rank; safe to call twice."""
+        """End the server and all its ranks; safe to call twice."""
 
 
 class SharedServer:
-    """This process's server of one kind, started when it is needed by calling `new`; it ends with the process."""
+    """This process's server of one kind; `new` starts it when it is needed, and it ends with the process."""
 
     def __init__(self, new: Callable[[], ServerHandle]) -> None:
         self._new = new
-        self.free: ServerHandle | None = None  # the one that runs share; None where there is none, or it was taken
+        self.free: ServerHandle | None = None  # the one that runs share; None if there is none, or it was taken
         atexit.register(self.close)
-        # A forked child gives up its copies of the sockets: only then does the server notice the parent's end.
+        # A forked child closes its copies of the sockets; otherwise the server would not notice when the parent ends.
         os.register_at_fork(after_in_child=self.close)
 
     def get(self) -> ServerHandle:
-        """Return the server for a run, starting one if none can serve."""
+        """Return the server for a run; start one if there is none that can serve."""
         if self.free is None or not self.free.usable() or self.free.framework != chosen():
             self.close()
             self.free = self._new()
         return self.free
 
     def take(self) -> ServerHandle:
-        """Return it for the caller alone; the next run starts another, unless it is given back."""
+        """Return the server for this caller only; the next run starts another one, unless it was given back by then."""
         server = self.get()
         self.free = None
         return server
 
     def give_back(self, server: ServerHandle) -> None:
-        """Let runs use a server that was taken, or end it where they have another, or where it cannot serve."""
+        """Let runs use a server that was taken; end it if they have another one, or if it cannot serve."""
         if self.free or not server.usable():
             server.close()
         else:
             self.free = server
 
     def close(self) -> None:
-        """End the one that runs share, if there is one."""
+        """End the server that runs share, if there is one."""
         server, self.free = self.free, None
         if server:
             server.close()

@@ -1,4 +1,4 @@
-"""Watch a run, or a cell on persistent ranks: pass output on, collect reports, notice deaths, keep the deadline."""
+"""Watch a run, or a cell on persistent ranks: show output, collect reports, notice deaths, enforce the deadline."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from coursekit.ranks.protocol import (
 from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.stacks import parse_stacks
 
-# All but one in corrected time.
-# A rank that loses its peer fails too, often first to be heard: wait this long for the cause to come in.
+# All times but one are corrected time.
+# A rank that loses a peer fails too, and its report often comes first: wait this long for the cause.
 GRACE_S = 0.5
-# In which ranks write their stacks. Those of other nodes come through their servers, which queue for the processor
-# while the ranks, and so their time, wait; nobody waits for a rank that has written.
+# How long ranks may take to write their stacks. Stacks from other nodes come through their servers, which queue for the
+# processor while the ranks, and so their time, wait. Nobody waits for a rank that has written its stack.
 STACKS_S = 5.0
-PATIENCE_S = 2.0  # wall-clock time for the same, of those who pressed the stop button
-# In which persistent ranks may finish their cell after another one failed; then they are interrupted.
+PATIENCE_S = 2.0  # the same in wall-clock time, after the stop button was pressed
+# How long persistent ranks may take to finish their cell after another rank has failed; then they are interrupted.
 ALONE_S = 2.0
-# The same in which a rank must come back from an interrupt. One that waits in Horovod never does.
+# How long a rank may take to come back from an interrupt. A rank that waits in Horovod never does.
 INTERRUPT_S = 2.0
 READ_SIZE, MAX_NUM_READS = 1 << 16, 64
 
 
 class RunWatch:
-    """The loop over all messages of a run's ranks and servers, for at most `timeout_s` of corrected time.
+    """The loop over all messages from a run's ranks and servers, for at most `timeout_s` of corrected time.
 
-    `show` says whether to show what ranks print, or how many bytes of each.
+    `show` says whether to show what ranks print, or how many bytes to show from each.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class RunWatch:
         self.max_report_bytes = max_report_bytes
         self.outcome = RunOutcome()
         self._began_s: float | None = None  # the ranks' corrected time at the first sample
-        self._corrected_s = 0.0  # since then
+        self._corrected_s = 0.0  # since that sample
         self._wall_end_s = time.monotonic() + longest_wall_s(timeout_s)
         self._grace_end_s: float | None = None
-        self._samples: dict[Connection, Sample] = {}  # the last one of each server
+        self._samples: dict[Connection, Sample] = {}  # the last sample from each server
         self._deadlock = DeadlockWatch(running)
         self._received = [bytearray() for _ in running.reports]
         self._printers = [LinePrinter(rank, show=show) for rank in range(len(running.outputs))]
@@ -71,7 +71,7 @@ class RunWatch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> RunOutcome:
-        """Watch until all have ended, one has failed, no rank can continue, the deadline has passed, or on Ctrl-C."""
+        """Watch until all ranks have ended, one has failed, none can continue, or the deadline or Ctrl-C stops it."""
         with self._selector:
             self.running.send(SendSamples(True))
             try:
@@ -82,7 +82,7 @@ class RunWatch:
             if self.outcome.stopped:
                 ranks = [pair for sample in self._samples.values() for pair in sample.ranks.items()]
                 self.outcome.busy_s = {
-                    # Of persistent ranks, samples know since when they compute, and not when this cell began.
+                    # Samples of persistent ranks say since when they have been computing, not when this cell began.
                     rank: min(one.for_s, self._corrected_s)
                     for rank, one in ranks
                     if one.activity is Activity.COMPUTES
@@ -102,17 +102,17 @@ class RunWatch:
             self.outcome.stopped = self.outcome.stopped or self._time_is_up()
 
     def _is_over(self) -> bool:
-        """Whether there is nothing more to wait for, although the ranks are there: those that end are waited for."""
+        """Whether to stop watching although ranks are alive; a run never does, because its ranks end."""
         return False
 
     def _time_is_up(self) -> str:
-        """Return why the run has to be stopped now, or ''; after a failure, its cause is waited for."""
+        """Return why the run must be stopped now, or ''; after a failure, the grace time replaces the deadline."""
         if self._grace_end_s is None and self._corrected_s >= self.timeout_s:
             return DEADLINE
         return TOO_SLOW if time.monotonic() > self._wall_end_s else ""
 
     def _collect_stacks(self) -> None:
-        """Let every rank write its stack; on a deadlock they have done so already."""
+        """Make every rank write its stack; after a deadlock, they have already done so."""
         if self.outcome.stopped in {DEADLINE, INTERRUPTED}:
             self.running.ask_for_stacks(WriteStacks())
         end_s = self._corrected_s + STACKS_S
@@ -126,7 +126,7 @@ class RunWatch:
         self.outcome.stacks = self.running.new_stacks()
 
     def _grace_end(self) -> float | None:
-        """Return until when to wait after a failure, in corrected time, or None while no rank has failed."""
+        """Return the corrected time until which to wait after a failure, or None while no rank has failed."""
         failed = self.outcome.failed_ranks()
         if failed and not lost_a_peer(self.outcome.reports[failed[0]]):
             return self._corrected_s
@@ -141,7 +141,7 @@ class RunWatch:
         match message:
             case Ended(rank, exit_code):
                 if rank not in self.outcome.reports:
-                    self._read_report(rank)  # the last words may still be in the pipe
+                    self._read_report(rank)  # its report may still be in the pipe
                 self.outcome.exit_codes[rank] = exit_code
             case NotStarted(reason):
                 self.outcome.not_started = reason
@@ -152,7 +152,7 @@ class RunWatch:
                 self._take_over_samples()
 
     def _take_over_samples(self) -> None:
-        """Take over what all servers have sampled: the time of the run is that of the most hindered."""
+        """Combine the last samples of all servers: the run's time is the shortest corrected time among them."""
         if len(self._samples) < len(self.running.alive):
             return
         corrected_s = min(sample.corrected_s for sample in self._samples.values())
@@ -165,7 +165,7 @@ class RunWatch:
                 self.outcome.stopped = DEADLOCK
 
     def _returned(self) -> Collection[int]:
-        """Return the ranks that will enter no collective any more."""
+        """Return the ranks that will enter no more collectives."""
         return self.outcome.reports
 
     def _read_report(self, rank: int) -> None:
@@ -175,7 +175,7 @@ class RunWatch:
         with suppress(OSError, ValueError):
             message, data = None, b"unread"
             while data and message is None:
-                # Never wait for the rest of a message: a rank that sends half of one must not stop the clock.
+                # Never wait for the rest of a message: a rank that has sent only half of one must not stop the clock.
                 if not connection.poll():
                     return
                 self._received[rank] += (data := os.read(connection.fileno(), READ_SIZE))
@@ -191,7 +191,7 @@ class RunWatch:
             self._selector.unregister(self.running.outputs[rank])
 
     def _drain_output(self) -> None:
-        """Show what had been written before the end, without waiting for more."""
+        """Show the output that was written before the end, without waiting for more."""
         for rank, output in enumerate(self.running.outputs):
             os.set_blocking(output, False)
             with suppress(BlockingIOError):
@@ -201,22 +201,22 @@ class RunWatch:
 
 
 class CellWatch(RunWatch):
-    """The same loop over a cell on some persistent ranks: it is over when these have answered, and all stay."""
+    """The same loop for a cell on some persistent ranks: it ends when these have answered, and all ranks stay alive."""
 
     def __init__(self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float) -> None:
         super().__init__(running, timeout_s=timeout_s, show=True)
         self.ranks = ranks
-        self.was_interrupted = False  # whether somebody has stopped the cell
-        self._alone_end_s: float | None = None  # corrected time when those that go on after a failure are interrupted
-        self._give_up_s: float | None = None  # corrected time when those that do not come back are given up
-        for control in [*running.alive]:  # samples of the cell before, or the end of a rank meanwhile
+        self.was_interrupted = False  # whether the user has stopped the cell
+        self._alone_end_s: float | None = None  # corrected time when ranks that go on after a failure are interrupted
+        self._give_up_s: float | None = None  # corrected time when ranks that do not come back are given up
+        for control in [*running.alive]:  # samples from the last cell, or the end of a rank since then
             while not self.outcome.server_died and control.poll():
                 self._read_control(control)
         self._samples.clear()
         self._began_s = None
 
     def run(self) -> RunOutcome:
-        """Watch until all have answered, or as a run if they come to an end."""
+        """Watch until all ranks of the cell have answered; if ranks end, watch them as in a run."""
         outcome = super().run()
         self.running.send(SendSamples(False))
         return outcome

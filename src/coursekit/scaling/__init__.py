@@ -1,1 +1,1 @@
-"""How training scales: one step of synchronous data parallelism on any number of ranks, predicted; map: `forecast`."""
+"""Predict one step of synchronous data-parallel training on any number of ranks; `forecast` has the overview."""

@@ -1,18 +1,18 @@
-"""What to expect of a training on more and more nodes: speed, parts of a step, cost and bounds.
+"""Predict training on more and more nodes: its speed, the parts of a step, the cost, and what bounds a step.
 
-The way of a prediction, and where to look if its speed is off:
+How a prediction is made, and where to look if its speed is off:
 
-1. `gpus.toml` has the speed of one GPU and its links to the others of its node; the site's profile has the fabric.
-   `find_speed` and `machine_of` in `machine.py` choose. A wrong speed of one GPU makes all numbers of nodes wrong.
-2. `networks.json` has each layer's arithmetic and parameters: when a gradient is ready, and how many bytes it has.
-3. `posterior.py` decides how much of the links' bandwidth a training gets: by `PRIOR`, which is fitted to published
-   tables (docs/scaling.md), and by runs that were measured. This decides most on several nodes.
-4. `step.py` puts a step on a clock: cycles, fusion, overlap, contention (`Settings`), the slowest rank.
-   `allreduce_s` in `machine.py` has the formulas of ring, tree and parameter servers.
-5. Here the steps become images/s with a band, hours, and what a step is bound by.
+1. `gpus.toml` has the speed of one GPU and its links to the others in its node; the site's profile has the fabric.
+   `find_speed` and `machine_of` in `machine.py` select them. If the speed of one GPU is wrong, all predictions are.
+2. `networks.json` has each layer's arithmetic and parameters. They determine when a gradient is ready, and its size.
+3. `posterior.py` estimates what share of the links' bandwidth training gets, from `PRIOR`, which is fitted to
+   published tables (docs/scaling.md), and from measured runs. On several nodes, this matters most.
+4. `step.py` simulates one step: cycles, fusion, overlap, contention (`Settings`), and the slowest rank.
+   `allreduce_s` in `machine.py` has the formulas for ring, tree and parameter servers.
+5. This file turns steps into images/s with a band, into hours, and into what bounds a step.
 
-Beside these, `memory.py` refuses batches that do not fit, `sharding.py` has what FSDP and ZeRO hold and send, and
-`picture.py` draws.
+In addition, `memory.py` finds which batches fit, `sharding.py` has what FSDP and ZeRO hold and send, and `picture.py`
+draws the picture.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,52 +24,52 @@ from coursekit.scaling.networks import Network
 from coursekit.scaling.posterior import SPREAD_OF_RANKS, Case, Posterior, posterior_of
 from coursekit.scaling.step import Settings, Step, Work, simulate
 
-NUM_IMAGES = 1_281_167  # of an epoch: ImageNet's training images
+NUM_IMAGES = 1_281_167  # in an epoch: ImageNet's training images
 SECONDS_PER_HOUR = 3600
-SMALL = 0.03  # a part of a step below this share does not bound it
-NOISE_ELSEWHERE = 0.10  # of a speed that was measured on another machine, with other software or another batch
+SMALL = 0.03  # a part with a smaller share of the step does not bound it
+NOISE_ELSEWHERE = 0.10  # for a speed measured on another machine, with other software or with another batch size
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is to be trained, and how fast one GPU does it."""
+    """What is trained, and how fast one GPU trains it."""
 
     network: Network
     batch_size: int  # images per rank and step
-    images_per_s: float  # of one GPU that is alone, with this batch size
+    images_per_s: float  # of a single GPU with this batch size
     noise: float  # how far that speed may be off: standard deviation over mean
-    global_batch_size: int = 0  # images of all ranks in a step, of which each rank takes its share; 0 for weak scaling
+    global_batch_size: int = 0  # images per step, shared by all ranks; 0 for weak scaling
     settings: Settings = field(default_factory=Settings)  # how gradients travel
-    largest_batch: int | None = None  # the most images that fit into the memory of a GPU; None if that is not known
+    largest_batch: int | None = None  # the most images that fit into the memory of a GPU; None if unknown
 
     def local_batch(self, num_ranks: int) -> int:
-        """Return the images of a rank in a step; refuse what does not fit, too many ranks, and too large a step."""
+        """Return a rank's images per step; raise if ranks outnumber images, or a step exceeds a GPU or ImageNet."""
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
-                f"{num_ranks} ranks cannot share {self.global_batch_size} images of a step: "
-                "give fewer nodes or a larger global_batch_size.",
+                f"{num_ranks} ranks cannot share a global batch of {self.global_batch_size} images: "
+                "choose fewer nodes or a larger global_batch_size.",
                 "batch.fewer-than-ranks",
             )
         images = self.global_batch_size // num_ranks if self.global_batch_size else self.batch_size
         if self.largest_batch is not None and images > self.largest_batch:
             raise CourseKitError(
-                f"{images} images of {self.network.name} do not fit into the memory of a GPU: at most about "
-                f"{self.largest_batch} do. Give a smaller batch, more nodes to share it, "
+                f"{images} images with {self.network.name} do not fit into the memory of a GPU, which holds about "
+                f"{self.largest_batch} at most. Choose a smaller batch, more nodes to share it, "
                 "or -p precision mixed_float16.",
                 "batch.exceeds-memory",
             )
         if images * num_ranks > NUM_IMAGES:
             raise CourseKitError(
-                f"a step of {num_ranks} ranks would have {images * num_ranks} images, and ImageNet has {NUM_IMAGES}: "
-                "give a smaller batch or fewer nodes.",
+                f"a step on {num_ranks} ranks would take {images * num_ranks} images, but ImageNet has {NUM_IMAGES}: "
+                "choose a smaller batch or fewer nodes.",
                 "batch.exceeds-data",
             )
         return images
 
     def case(self, num_ranks: int, measured: float = 0.0) -> Case:
-        """Return a step on so many ranks, with the images/s of all of them where somebody measured that.
+        """Return the case of training on so many ranks, with the measured images/s of all of them, if any.
 
-        Fewer images take proportionally less time, which is kind to small batches.
+        Compute time is taken as proportional to the number of images, which flatters small batches.
         """
         work = Work(self.network, self.local_batch(num_ranks) / self.images_per_s)
         efficiency = measured / (num_ranks * self.images_per_s)
@@ -78,7 +78,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Forecast:
-    """One number of nodes: images/s of all ranks with the band that holds nine of ten, and what an epoch costs."""
+    """A forecast for one number of nodes: images/s of all ranks, a band that holds nine of ten, and an epoch's cost."""
 
     num_nodes: int
     num_ranks: int
@@ -96,12 +96,12 @@ class Forecast:
 
     @property
     def gpu_hours(self) -> float:
-        """What this epoch costs."""
+        """GPU hours for this epoch."""
         return self.epoch_h * self.num_ranks
 
     @property
     def bound(self) -> str:
-        """What keeps a step from being as short as a rank alone would make it."""
+        """What makes a step longer than on a single rank; "computing" if nothing does."""
         parts = {"the gradients' way": self.step.exposed_s, "the slowest rank": self.step.waiting_s}
         words, seconds = max(parts.items(), key=lambda part: part[1])
         return words if seconds > SMALL * self.step.total_s else "computing"
@@ -110,9 +110,9 @@ class Forecast:
 def forecast(
     training: Training, machine: Machine, nums_nodes: Sequence[int], measured: Iterable[tuple[int, float]] = ()
 ) -> list[Forecast]:
-    """Return one forecast for each number of nodes, all of whose GPUs train.
+    """Return one forecast for each number of nodes, with all their GPUs in use.
 
-    `measured` are numbers of nodes with the images/s of this training on them.
+    `measured` has pairs of a number of nodes and the images/s that this training reached on them.
     """
     known = [training.case(num_nodes * machine.num_ranks_per_node, speed) for num_nodes, speed in measured]
     posterior = posterior_of(machine, known)
@@ -130,10 +130,10 @@ def _one(training: Training, posterior: Posterior, num_nodes: int) -> Forecast:
 
 
 def _parts(posterior: Posterior, case: Case, efficiency: float) -> Step:
-    """Return the parts of the expected step: of the likely one, but so that they add up to the expected speed."""
+    """Return the parts of the expected step: those of the likely step, adjusted to add up to the expected speed."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     likely = simulate(work, posterior.machine.slowed(*posterior.bandwidth_efficiencies), case.num_ranks, case.settings)
     total_s = likely.compute_s / efficiency
-    compute_s = min(likely.compute_s, total_s)  # a measured step can be shorter than that of a rank alone
+    compute_s = min(likely.compute_s, total_s)  # a measured step can be shorter than a single rank's
     waiting_s = min(likely.waiting_s, total_s - compute_s)
     return Step(compute_s, waiting_s, total_s - compute_s - waiting_s)

@@ -1,6 +1,6 @@
-"""Machines: the links and speeds of GPUs that sites have, and what an allreduce costs on them, by the way it takes.
+"""Machines: the GPUs of sites with their speeds and links, and how long each kind of allreduce takes on them.
 
-Every formula is of the form latency times messages plus bytes over bandwidth (R. W. Hockney, 1994).
+Every formula adds the latency times the number of messages to the bytes over the bandwidth (R. W. Hockney, 1994).
 """
 
 from __future__ import annotations
@@ -23,47 +23,47 @@ MICROSECOND, GIGABYTE = 1e-6, 1e9
 
 @dataclass(frozen=True)
 class Link:
-    """What one rank, or one node, sends at most, while it receives as much; and what a message costs besides."""
+    """The most that one rank or node can send while it receives as much, and the latency of each message."""
 
     gbyte_per_s: float
     latency_us: float
 
     @property
     def latency_s(self) -> float:
-        """Seconds that a message takes, however short it is."""
+        """Seconds that even the shortest message takes."""
         return self.latency_us * MICROSECOND
 
     def seconds(self, num_bytes: float) -> float:
-        """Return how long so many bytes take, without the latency."""
+        """Return the seconds that so many bytes take, without the latency."""
         return num_bytes / (self.gbyte_per_s * GIGABYTE)
 
     def slowed(self, efficiency: float) -> Link:
-        """Return the link with this bandwidth efficiency."""
+        """Return the link, slowed to this bandwidth efficiency."""
         return replace(self, gbyte_per_s=efficiency * self.gbyte_per_s)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Nodes of equal GPUs."""
+    """Nodes with identical GPUs."""
 
-    within: Link  # the link of a GPU to the others of its node
-    between: Link  # the link of a node to the other nodes, which its ranks share
-    num_ranks_per_node: int  # ranks, and GPUs, of a full node
+    within: Link  # the link of a GPU to the others in its node
+    between: Link  # the link of a node to the other nodes, shared by its ranks
+    num_ranks_per_node: int  # ranks, and therefore GPUs, on a full node
 
     def num_nodes(self, num_ranks: int) -> int:
-        """Return how many nodes so many ranks fill; the last one may stay partly empty."""
+        """Return how many nodes so many ranks need; the last one may be partly empty."""
         return math.ceil(num_ranks / self.num_ranks_per_node)
 
     def slowed(self, within: float, between: float) -> Machine:
-        """Return the machine with these bandwidth efficiencies of its links."""
+        """Return the machine with its links slowed to these bandwidth efficiencies."""
         return replace(self, within=self.within.slowed(within), between=self.between.slowed(between))
 
 
 def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of a ring through all ranks, node by node, so that each node sends as much as each rank.
+    """Return the seconds of a ring through all ranks, node by node, in which each node sends as much as each rank.
 
-    2 (N - 1) steps, each of an N-th of the bytes (Patarasuk and Yuan, 2009). Two of each node's steps leave the node
-    per round: NCCL counts latencies so, in `src/graph/tuning.cc`.
+    It takes 2 (N - 1) steps, each with an N-th of the bytes (Patarasuk and Yuan, 2009). As in NCCL's
+    `src/graph/tuning.cc`, two steps for each node but one take the latency between nodes.
     """
     num_nodes = machine.num_nodes(num_ranks)
     num_steps = 2 * (num_ranks - 1)
@@ -73,9 +73,9 @@ def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 
 
 def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of a double binary tree between nodes with chains in them, up and down again.
+    """Return the seconds of a double binary tree between nodes, with a chain in each node, up and down again.
 
-    Both trees send half of the bytes at full bandwidth (Sanders, Speck and Träff, 2009; NCCL since 2.4).
+    Each tree sends half of the bytes; both use the full bandwidth (Sanders, Speck and Träff, 2009; NCCL since 2.4).
     """
     num_nodes = machine.num_nodes(num_ranks)
     per_node = min(num_ranks, machine.num_ranks_per_node)
@@ -85,15 +85,15 @@ def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 
 
 def fastest(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of the ring or of the tree, whichever is faster: NCCL chooses so."""
+    """Return the seconds of the ring or the tree, whichever is faster, as NCCL would choose."""
     return min(ring(machine, num_ranks, num_bytes), tree(machine, num_ranks, num_bytes))
 
 
 def parameter_servers(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds until all nodes have sent gradients to the servers, one on each node, and have read weights.
+    """Return the seconds in which all nodes send gradients to servers, one on each node, and read the weights back.
 
-    A node sends (n - 1)/n of the bytes as a worker and as many as a server, and each server answers every other node.
-    The ranks of a node add up first, on their own links.
+    On n nodes, each sends (n - 1)/n of the bytes as a worker, and as much as a server that answers all other nodes.
+    First, the ranks of a node add up their gradients over the links within the node.
     """
     num_nodes = machine.num_nodes(num_ranks)
     per_node = min(num_ranks, machine.num_ranks_per_node)
@@ -111,19 +111,19 @@ WAYS: dict[str, Callable[[Machine, int, float], float]] = {
 
 
 def allreduce_s(way: str, machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds in which so many bytes of every rank are added up, one of `WAYS`; 0 for a rank alone."""
+    """Return the seconds of an allreduce of so many bytes on every rank, by one of `WAYS`; 0 for a single rank."""
     return WAYS[way](machine, num_ranks, num_bytes) if num_ranks > 1 else 0.0
 
 
 def _used(machine: Machine, num_ranks: int) -> list[Link]:
-    """Return the kinds of links that a ring through so many ranks runs over."""
+    """Return the kinds of links that an allreduce on so many ranks uses."""
     within = [machine.within] if min(num_ranks, machine.num_ranks_per_node) > 1 else []
     return within + ([machine.between] if machine.num_nodes(num_ranks) > 1 else [])
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What one GPU trains, in images/s, and who measured it."""
+    """The training speed of one GPU in images/s, and who measured it."""
 
     network: str
     batch_size: int
@@ -135,7 +135,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Gpu:
-    """A kind of GPU: its link to those of its node, in GB/s in one direction, and its published speeds."""
+    """A kind of GPU: its bandwidth within a node, in GB/s in one direction, and its published speeds."""
 
     gbyte_per_s: float
     speeds: Annotated[tuple[Speed, ...], MAY_BE_EMPTY] = ()
@@ -153,25 +153,25 @@ def _read() -> _File:
 
 
 def find_gpu(words: str) -> Gpu:
-    """Return the GPU that a site's profile names, such as "NVIDIA A100, 40 GB"; refuse one that is not known here."""
+    """Return the GPU that a site's profile names, such as "NVIDIA A100, 40 GB"; raise if it is unknown."""
     known = _read().gpus
     name = words.partition(",")[0]
     if name not in known:
         raise CourseKitError(
-            f"the links of {name!r} are not known; {GPUS.name} has {', '.join(known)}: add it there.", "gpu.unknown"
+            f"the links of {name!r} are unknown; {GPUS.name} has {', '.join(known)}: add this GPU.", "gpu.unknown"
         )
     return known[name]
 
 
 def machine_of(gpu: Gpu, num_gpus_per_node: int, fabric_gbit_per_s: float) -> Machine:
-    """Return nodes of such GPUs, each of which sends so much over the fabric."""
+    """Return a machine with so many of these GPUs in each node, and so much bandwidth from each node to the fabric."""
     latency = _read().latency_us
     between = Link(fabric_gbit_per_s / GBIT_PER_GBYTE, latency["between"])
     return Machine(Link(gpu.gbyte_per_s, latency["within"]), between, num_gpus_per_node)
 
 
 def find_speed(gpu: Gpu, network: str, batch_size: int, precision: str) -> Speed | None:
-    """Return the published speed with the batch size next to this one (0: the largest), or None."""
+    """Return the published speed with the closest batch size (0: the largest), or None if there is none."""
     fitting = [one for one in gpu.speeds if (one.network, one.precision) == (network, precision)]
     wanted = batch_size or max((one.batch_size for one in fitting), default=0)
     return min(fitting, key=lambda one: abs(one.batch_size - wanted), default=None)

@@ -1,10 +1,10 @@
-"""How much memory of a GPU a training step takes: a line through measured peaks, for each network and precision.
+"""Estimate a training step's GPU memory by a line through measured peaks, for each network and precision.
 
 A step holds weights, gradients and momenta, which do not depend on the batch, and the outputs of its layers, which
 grow with the batch and with the pixels of an image. So `peak = fixed + slope * batch_size`, and both are measured.
 
-Worked example: peaks of 2 GB with 16 images and of 5 GB with 64 give a slope of 62.5 MB for an image and a fixed part
-of 1 GB; a batch of 128 takes 9 GB, and a GPU of which 9.5 GB can be used holds (9.5 - 1) / 0.0625 = 136 images.
+Worked example: peaks of 2 GB with 16 images and 5 GB with 64 give a slope of 62.5 MB per image and a fixed part of
+1 GB. So a batch of 128 takes 9 GB, and a GPU with 9.5 GB of usable memory holds (9.5 - 1) / 0.0625 = 136 images.
 """
 
 import re
@@ -18,9 +18,9 @@ import numpy as np
 from coursekit import toml_files
 
 MEASURED = Path(__file__).with_name("gpu_memory.toml")  # made by `python -m workshop.bench.gpu_memory`
-# Of the memory that a GPU is sold with: the driver and CUDA take some, and TensorFlow cannot use the last pieces.
+# Share of a GPU's nominal memory: the driver and CUDA take some, and TensorFlow cannot use the last fragments.
 USABLE = 0.95
-GIBIBYTE = 2**30  # "40 GB" of a GPU's memory are these
+GIBIBYTE = 2**30  # the "GB" in "40 GB" of GPU memory
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Peak:
     """Bytes of one measured training step.
 
     Attributes:
-        limit_mbyte: all that TensorFlow could take, in 2^20 bytes; 0 for the whole GPU.
-        first_step: the most in the first step, in which algorithms are tried.
-        peak: the most in later steps.
-        lasting: what stays between steps.
-        fits: whether this batch could be trained within the limit; if not, there are no bytes.
+        limit_mbyte: the memory that TensorFlow could take, in 2^20 bytes; 0 for the whole GPU.
+        first_step: the peak in the first step, which tries algorithms.
+        peak: the peak in later steps.
+        lasting: what is held between steps.
+        fits: whether this batch could be trained within the limit; if not, no bytes are recorded.
     """
 
     network: str
@@ -55,13 +55,13 @@ class _File:
 
 @dataclass(frozen=True)
 class Need:
-    """The memory of a training step: `fixed` bytes, and `slope` bytes for each image of the batch."""
+    """The memory of a training step: `fixed` bytes, plus `slope` bytes for each image of the batch."""
 
     fixed: float
     slope: float
 
     def largest_batch(self, gpu_gb: float) -> int:
-        """Return the most images that fit into a GPU of this size, 0 if not even one does."""
+        """Return how many images fit into a GPU with this memory; 0 if not even one does."""
         return max(0, int((USABLE * gpu_gb * GIBIBYTE - self.fixed) / self.slope))
 
 
@@ -72,9 +72,9 @@ def measured() -> tuple[Peak, ...]:
 
 
 def find_need(network: str, image_size: int, precision: str) -> Need | None:
-    """Return what a training step takes, None where nobody has measured this network with this precision.
+    """Return the memory that a training step takes, or None if it was not measured for this network and precision.
 
-    Both kinds of mixed precision have numbers of 16 bits; float16 was measured.
+    Both kinds of mixed precision use 16-bit numbers; only float16 was measured.
     """
     precision = "mixed_float16" if precision == "mixed_bfloat16" else precision
     peaks = [one for one in measured() if (one.network, one.precision) == (network, precision) and one.fits]
@@ -82,7 +82,7 @@ def find_need(network: str, image_size: int, precision: str) -> Need | None:
 
 
 def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
-    """Return the line with the least relative errors, for images of this size."""
+    """Return the line with the smallest relative errors, for images of this size."""
     sizes, seen = (np.array([getattr(one, name) for one in peaks], float) for name in ("batch_size", "peak"))
     rows = np.stack([1 / seen, sizes / seen], axis=1)
     fixed, slope = np.linalg.lstsq(rows, np.ones(len(peaks)), rcond=None)[0]
@@ -90,8 +90,8 @@ def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
 
 
 def gpu_gb(words: str) -> int | None:
-    """Return the memory of a GPU as a site's profile names it, the least of several; None where it does not say.
+    """Return the GPU memory that a site's profile names: the smallest if there are several, None if there is none.
 
-    "NVIDIA V100, 16 or 32 GB" has 16.
+    For "NVIDIA V100, 16 or 32 GB" it is 16.
     """
     return min((int(number) for number in re.findall(r"(\d+) (?:or \d+ )?GB", words)), default=None)

@@ -1,4 +1,4 @@
-"""The picture of a prediction: a training on more and more nodes."""
+"""The picture of a prediction for training on more and more nodes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MILLISECONDS = 1000
-PARTS = (("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("the gradients' way", "exposed_s"))
+PARTS = (("computing", "compute_s"), ("waiting for the slowest rank", "waiting_s"), ("gradient exchange", "exposed_s"))
 HATCHES = ("", "//", "xx")
 
 
 def draw_forecast(rows: Sequence[Forecast], title: str) -> tuple[Figure, str]:
-    """Return a figure of speed and parts of a step by number of nodes, and its text alternative."""
+    """Return a figure of the speed and the parts of a step by number of nodes, with its text alternative."""
     figure, (left, right) = panels(2, height_inch=4.2)
     _draw_speed(left, rows)
     _draw_parts(right, rows)
@@ -38,7 +38,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Forecast]) -> None:
     axes.plot(ranks, perfect, linestyle=":", color=GREY, label="perfect scaling")
     axes.fill_between(ranks, [row.low for row in rows], [row.high for row in rows], color=COLORS[0], alpha=0.2)
     speeds = [row.images_per_s for row in rows]
-    axes.plot(ranks, speeds, marker="o", color=COLORS[0], label="predicted; nine of ten in the band")
+    axes.plot(ranks, speeds, marker="o", color=COLORS[0], label="predicted; band: nine of ten cases")
     axes.set(xscale="log", yscale="log", xlabel="GPUs", ylabel="images/s of all GPUs")
     axes.set_xticks(ranks, [str(number) for number in ranks], minor=False)
     axes.minorticks_off()
@@ -60,5 +60,5 @@ def _draw_parts(axes: Axes, rows: Sequence[Forecast]) -> None:
         axes.annotate(total, (position, 101), ha="center", va="bottom", fontsize="small")
     axes.set_xticks(positions, [str(row.num_ranks) for row in rows])
     axes.set_yticks(range(0, 101, 20))
-    axes.set(xlabel="GPUs", ylabel="% of a step (above: its ms)", ylim=(0, 145))
+    axes.set(xlabel="GPUs", ylabel="% of a step (on top: its ms)", ylim=(0, 145))
     axes.legend(fontsize="small", loc="upper left")

@@ -1,8 +1,8 @@
-"""How far to trust a prediction: two unknowns of a machine, what measurements say of them, and the band that is left.
+"""How far to trust a prediction: two unknowns of a machine, what measurements say about them, and the remaining band.
 
-The unknowns are bandwidth efficiencies: which part of their bandwidth the links within a node give to a training, and
-which those between nodes. Before anything was measured both are wide (`PRIOR`); each measured run makes efficiencies
-that miss it less likely (Bayes). A run within one node tells nothing of the links between nodes: there the prior stays.
+The unknowns are bandwidth efficiencies: what share of their bandwidth the links within and between nodes provide to
+training. Before any measurement, both may lie in a wide range (`PRIOR`); each measured run makes efficiencies that do
+not fit it less likely (Bayes). A run within one node says nothing about the links between nodes: their prior stays.
 """
 
 import math
@@ -19,48 +19,48 @@ from coursekit.scaling.step import Settings, Work, simulate
 Array = np.ndarray[Any, Any]
 
 EFFICIENCIES = np.geomspace(0.05, 1.0, 11)
-# Measured allreduces reach between a tenth of the links' bandwidth and all of it, training less than benchmarks.
+# Measured allreduces reach between a tenth and all of the links' bandwidth, less in training than in benchmarks.
 SPREAD_OF_EFFICIENCY = math.log(2.5)
-# Times of ranks that do the same differ by some per cent (Hoefler and Belli, 2015, show such distributions).
+# Times of ranks that do the same work differ by some per cent (Hoefler and Belli, 2015, show such distributions).
 SPREAD_OF_RANKS = 0.025
-# Both are chosen so that nine of ten measurements of machines that were left out fall into the band (docs/scaling.md).
+# Both are chosen so that the band holds nine of ten measurements on machines that were left out (docs/scaling.md).
 NOISE = 0.02  # of a measured speed: standard deviation over mean
-DRIFT = 0.045  # of the model, for each doubling of the ranks, the same
+DRIFT = 0.045  # of the model for each doubling of the ranks, in the same unit
 QUANTILES = (0.05, 0.95)
 _AROUND = (-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645)  # of a normal distribution
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Which bandwidth efficiencies are usual, within a node and between nodes."""
+    """The usual bandwidth efficiencies within a node and between nodes."""
 
     within: float
     between: float
 
 
-PRIOR = Prior(within=0.18, between=0.39)  # what `workshop.published.priors` finds in the tables of docs/scaling.md
+PRIOR = Prior(within=0.18, between=0.39)  # as `workshop.published.priors` fits it to the tables in docs/scaling.md
 
 
 @dataclass(frozen=True)
 class Case:
-    """A training on so many ranks of a machine, whose speed may be known."""
+    """Training on so many ranks of a machine, perhaps with a measured speed."""
 
     work: Work  # what a rank does in a step
-    num_ranks: int  # of all nodes together
+    num_ranks: int  # on all nodes together
     settings: Settings  # how gradients travel
-    efficiency: float = 0.0  # what was measured; 0 where nothing was
-    base: int = 1  # the ranks that this efficiency is relative to, where nobody measured one rank alone
-    series: str = ""  # equal for the same training on several numbers of ranks; '' for one that stands alone
+    efficiency: float = 0.0  # as measured; 0 if it was not
+    base: int = 1  # the number of ranks that this efficiency is relative to, if not to a single rank
+    series: str = ""  # the same for one training on different numbers of ranks; '' for a separate run
 
     @property
     def num_doublings(self) -> float:
-        """How often the ranks of `base` were doubled."""
+        """How many doublings lead from `base` to this number of ranks."""
         return math.log2(self.num_ranks / self.base)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The efficiency with the smallest expected relative error, and the band that holds it in nine cases of ten."""
+    """The efficiency with the least expected relative error, and a band that holds the true one nine times in ten."""
 
     efficiency: float
     low: float
@@ -72,20 +72,20 @@ class Posterior:
     """How likely each combination of the two bandwidth efficiencies is."""
 
     machine: Machine  # with its links at full speed
-    weights: Array  # of shape (efficiencies within, efficiencies between), sum 1
-    measured: tuple[Case, ...] = ()  # what is known
+    weights: Array  # shape (efficiencies within, efficiencies between), with sum 1
+    measured: tuple[Case, ...] = ()  # the known speeds
 
     @property
     def bandwidth_efficiencies(self) -> tuple[float, float]:
-        """The means, within and between nodes."""
+        """The mean efficiencies within a node and between nodes."""
         return float(self.weights.sum(axis=1) @ EFFICIENCIES), float(self.weights.sum(axis=0) @ EFFICIENCIES)
 
     def expect(self, case: Case, noise: float = 0.0) -> Expected:
-        """Return the expected efficiency; `noise` is that of the speed of one GPU which it is multiplied with."""
+        """Return the expected efficiency; `noise` is the relative error of the GPU speed that it will multiply."""
         logs = log_efficiencies(self.machine, case)
         variance = NOISE**2 + DRIFT**2 * case.num_doublings
         known = [one for one in self.measured if one.series == case.series] if case.series else []
-        if known:  # what the model missed there, it will mostly miss here
+        if known:  # the model's error there will mostly recur here
             common = DRIFT**2 * np.array([min(one.num_doublings, case.num_doublings) for one in known])
             pull = np.linalg.solve(_covariance(known), common)
             logs = logs + np.tensordot(pull, _misses(self.machine, known), 1)
@@ -98,13 +98,13 @@ class Posterior:
 
 
 def posterior_of(machine: Machine, measured: Iterable[Case] = (), prior: Prior = PRIOR) -> Posterior:
-    """Return the posterior of a machine after these measurements; without any, the prior."""
+    """Return the posterior of a machine after these measurements, or the prior if there are none."""
     measured = tuple(measured)
     return Posterior(machine, weigh(log_likelihood(machine, measured), prior), measured)
 
 
 def weigh(likelihood: Array, prior: Prior) -> Array:
-    """Return how likely each combination of unknowns is, sum 1, from what `log_likelihood` returned."""
+    """Return how likely each combination of unknowns is (sum 1), from what `log_likelihood` returned and a prior."""
     within, between = (np.log(EFFICIENCIES / usual) / SPREAD_OF_EFFICIENCY for usual in (prior.within, prior.between))
     log_weights = likelihood - 0.5 * np.add.outer(within**2, between**2)
     weights = np.exp(log_weights - log_weights.max())
@@ -113,7 +113,7 @@ def weigh(likelihood: Array, prior: Prior) -> Array:
 
 
 def log_likelihood(machine: Machine, measured: Sequence[Case]) -> Array:
-    """Return the logarithm of how likely measurements are for each combination of unknowns, up to a constant."""
+    """Return the log-likelihood of measurements for each combination of unknowns, up to a constant."""
     total = np.zeros((len(EFFICIENCIES), len(EFFICIENCIES)))
     for series in dict.fromkeys(case.series for case in measured):
         cases = [case for case in measured if case.series == series]
@@ -124,7 +124,7 @@ def log_likelihood(machine: Machine, measured: Sequence[Case]) -> Array:
 
 @lru_cache(maxsize=1024)
 def log_efficiencies(machine: Machine, case: Case) -> Array:
-    """Return the logarithm of the efficiency for each combination of unknowns: (efficiencies within, between)."""
+    """Return the logarithm of the efficiency for each combination of unknowns, shape (efficiencies within, between)."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     within = EFFICIENCIES if machine.num_ranks_per_node > 1 else EFFICIENCIES[:1]
     between = EFFICIENCIES if machine.num_nodes(case.num_ranks) > 1 else EFFICIENCIES[:1]
@@ -139,12 +139,12 @@ def log_efficiencies(machine: Machine, case: Case) -> Array:
 
 
 def _misses(machine: Machine, cases: Sequence[Case]) -> Array:
-    """Return by how much measurements lie above the model, as logarithms: (cases, efficiencies within, between)."""
+    """Return the logarithm of measured over modelled efficiency, shape (cases, efficiencies within, between)."""
     return np.stack([math.log(case.efficiency) - log_efficiencies(machine, case) for case in cases])
 
 
 def _covariance(cases: Sequence[Case]) -> Array:
-    """Return how what the model misses at one size goes with what it misses at another: it drifts with the ranks."""
+    """Return the covariance of the model's errors in these cases: a drift with the number of ranks, plus noise."""
     doublings = np.array([case.num_doublings for case in cases])
     covariance: Array = DRIFT**2 * np.minimum.outer(doublings, doublings) + NOISE**2 * np.eye(len(cases))
     return covariance

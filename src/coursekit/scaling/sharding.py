@@ -1,4 +1,4 @@
-"""What PyTorch's ways of data-parallel training hold and send: weights, gradients, Adam's state in FP32, as in lab 08.
+"""What ranks hold and send with DDP, ZeRO and FSDP: weights, gradients and Adam's state in FP32, as in lab 08.
 
 Sources: Rajbhandari et al., ZeRO (2020); PyTorch's documentation of `ZeroRedundancyOptimizer` and `fully_shard`.
 """
@@ -11,9 +11,9 @@ GB = 10**9
 
 
 class Sharding(NamedTuple):
-    """A way: bytes of a parameter that each rank holds, bytes that ranks share out, and what travels.
+    """One of these: bytes per parameter that every rank holds, bytes per parameter that ranks share out, and traffic.
 
-    `traffic` is in allreduces of the gradients, which is a reduce-scatter and an allgather.
+    The unit of `traffic` is an allreduce of the gradients, that is, a reduce-scatter and an allgather.
     """
 
     whole: int
@@ -21,7 +21,7 @@ class Sharding(NamedTuple):
     traffic: float
 
     def held_gb(self, network: Network, num_ranks: int) -> float:
-        """Return what a rank holds, in GB: of 10^9 parameters on 4 ranks, 10 with ZeRO-1."""
+        """Return what a rank holds, in GB; for example, 10^9 parameters on 4 ranks take 10 with ZeRO-1."""
         num_parameters = sum(sum(layer.num_parameters) for layer in network.layers)
         return (self.whole + self.shared / num_ranks) * num_parameters / GB
 

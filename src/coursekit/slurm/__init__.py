@@ -1,1 +1,1 @@
-"""Machines and their Slurm: what a site is, its job scripts, their rehearsal, and the doctor."""
+"""Machines and their Slurm: what a site is, its job scripts, and the doctor."""

@@ -1,6 +1,6 @@
-"""The doctor: a list of small checks, each of which looks at one thing and says what it found.
+"""The doctor: a list of small checks, each of which looks at one thing and reports what it found.
 
-Versions are those that this package asks for in its metadata, against those that are installed.
+It compares the installed versions with those that this package's metadata asks for.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from coursekit.slurm import probe
 from coursekit.slurm.probe import ask, probed
 
 ASK_LIMIT_S = 60
-ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks keep their own limit, in their own time
+ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks have their own limit, in corrected time
 SANDBOX = "coursekit.grading.isolation.sandbox"
 GB = 10**9
 
 MAKE_ENV = "run make env and use .venv/bin/coursekit"
-WITH_GPUS = "COURSEKIT_GPUS=host make env takes what the package index has"
+WITH_GPUS = "COURSEKIT_GPUS=host make env installs the TensorFlow for GPUs from the package index"
 NCCL = "with GPUs: load CUDA 12 with cuDNN 8 and NCCL, and run COURSEKIT_GPUS=nccl make env"
-THROUGH_HOST = "gradients of GPUs go through the host's memory, slower, with the same results"
+THROUGH_HOST = "gradients on GPUs go through the host's memory, which is slower but gives the same results"
 WEAKNESSES = "CVE-2024-10190 in elastic training, CVE-2026-31234 in horovod.run"  # of 0.28.1, the last release
-SAFER = "on nodes that other users reach, use neither, and start scripts by srun or mpirun"
-DRIVER = "CUDA 12 takes a driver from 525 on (nvidia-smi shows yours), and CUDA_VISIBLE_DEVICES must not hide them"
+SAFER = "on nodes that other users can reach, use neither, and start scripts with srun or mpirun"
+DRIVER = "CUDA 12 needs driver 525 or later (nvidia-smi shows yours), and CUDA_VISIBLE_DEVICES must not hide GPUs"
 
 
 class Found(NamedTuple):
-    """What a check found, and what to do: "missing" is not there, "wrong" is there, but not as the labs need it."""
+    """What a check found, and what to do: "missing" means not there; "wrong", there but not as the labs need it."""
 
     state: Literal["good", "missing", "wrong"]
     text: str
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One line of the doctor's table; the labs can do without what is not needed."""
+    """One line of the doctor's table; the labs run without things that are not needed."""
 
     name: str
     state: str
@@ -65,15 +65,15 @@ class Finding(NamedTuple):
 
     @property
     def hinders(self) -> bool:
-        """Whether the labs cannot run before this is fixed."""
+        """Whether this must be fixed before the labs can run."""
         return self.needed and self.state != "good"
 
 
 def wanted(title: str) -> list[SpecifierSet]:
-    """Return the versions of TensorFlow, Keras or Horovod that the labs run on, as this package asks for them.
+    """Return the versions of TensorFlow, Keras or Horovod that the labs run on, from this package's metadata.
 
-    Any patch release will do, since sites and conda build another one of the same TensorFlow.
-    Keras must have TensorFlow's own version: Horovod does not work with Keras 3.
+    Any patch release will do, because sites and conda may build a different one of the same TensorFlow.
+    Keras must have the same version as TensorFlow, because Horovod does not work with Keras 3.
     """
     name = "horovod" if title == "Horovod" else "tensorflow-cpu"
     requirements = map(Requirement, metadata.requires("coursekit") or ())
@@ -87,19 +87,19 @@ def wanted(title: str) -> list[SpecifierSet]:
 
 
 def check_python() -> Found:
-    """Say which Python runs this, since sites have many, and whether others can use it."""
+    """Report which Python runs this, because sites have many, and whether other accounts can use it."""
     why = closed_to_others()
     return Found("good", f"{platform.python_version()} ({sys.executable}{why and f'; {why}'})")
 
 
 def check_packages() -> Found:
-    """Look whether others hide this environment's packages."""
+    """Check whether other packages hide those of this environment."""
     what, _, remedy = shadowed().rpartition(": ")
     return Found("wrong", what, remedy) if remedy else Found("good", f"those of {sys.prefix}")
 
 
 def check_imported(title: str) -> Found:
-    """Look at TensorFlow, Keras or Horovod: not there, there and broken, or of some version."""
+    """Check TensorFlow, Keras or Horovod: missing, broken, or of the right or wrong version."""
     facts = probed()[title]
     if "error" in facts:
         is_there = not facts["error"].startswith("ModuleNotFoundError")
@@ -113,7 +113,7 @@ def check_imported(title: str) -> Found:
 
 
 def check_horovod() -> Found:
-    """Look at Horovod, and at how its ranks can find and hear each other; of two ways the labs use the first."""
+    """Check Horovod, and how its ranks can find and talk to each other; of two ways, the labs use the first."""
     found, controllers = check_imported("Horovod"), probed()["Horovod"].get("controllers", [])
     if found.state != "good":
         return found
@@ -126,12 +126,12 @@ def check_horovod() -> Found:
 
 
 def check_weaknesses() -> Found:
-    """Name the published weaknesses of Horovod, in parts that the kit does not use."""
+    """Name the published weaknesses of Horovod, which are in parts that the kit does not use."""
     return Found("good", f"{WEAKNESSES}: the kit uses neither", SAFER)
 
 
 def check_gpu_operations() -> Found:
-    """Look at whether Horovod moves tensors between GPUs itself."""
+    """Check whether Horovod itself moves tensors between GPUs."""
     if operations := probed()["Horovod"].get("gpu_operations", []):
         return Found("good", " and ".join(operations))
     how = THROUGH_HOST if probed()["TensorFlow"].get("gpus") else "fine on CPUs"
@@ -139,20 +139,20 @@ def check_gpu_operations() -> Found:
 
 
 def check_gpus() -> Found:
-    """Look at the GPUs that TensorFlow sees, and at those of the machine."""
+    """Compare the GPUs that TensorFlow sees with those of the machine."""
     tensorflow, answer = probed()["TensorFlow"], ask(["nvidia-smi", "-L"], ASK_LIMIT_S)
     num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
     if seen := tensorflow.get("gpus", []):
         return Found("good", f"TensorFlow sees {len(seen)} of {num_present}: {', '.join(seen)}")
     if not num_present:
-        return Found("missing", "none: ranks run on CPU cores", "none needed; a GPU node has some")
+        return Found("missing", "none: ranks run on CPU cores", "none needed; GPU nodes have some")
     if tensorflow.get("with_cuda"):
         return Found("wrong", f"the machine has {num_present}, but TensorFlow sees none", DRIVER)
     return Found("wrong", f"the machine has {num_present}, but TensorFlow is one for CPUs", WITH_GPUS)
 
 
 def check_pytorch() -> Found:
-    """Look at PyTorch by its metadata alone: its import takes seconds."""
+    """Check PyTorch only by its metadata, because importing it takes seconds."""
     try:
         return Found("good", metadata.version("torch"))
     except metadata.PackageNotFoundError:
@@ -160,20 +160,20 @@ def check_pytorch() -> Found:
 
 
 def check_slurm() -> Found:
-    """Look at Slurm's client programs and whether its controller answers."""
+    """Check Slurm's client programs, and whether its controller answers."""
     if shutil.which("sinfo") is None:
-        return Found("missing", "no sinfo on the PATH", "none needed outside a cluster")
+        return Found("missing", "no sinfo on the PATH", "not needed outside a cluster")
     partitions = ask(["sinfo", "--noheader", "--format=%R"], ASK_LIMIT_S, slurm_environ())
     if partitions.status != 0:
-        return Found("wrong", f"does not answer: {partitions.complaint}", "ask the site, or try a login node")
+        return Found("wrong", f"does not answer: {partitions.complaint}", "ask the site's support, or try a login node")
     return Found("good", f"partitions: {', '.join(sorted(set(partitions.output.split()))) or 'none visible'}")
 
 
 def check_allocation() -> Found:
-    """Look at the Slurm allocation around this process."""
+    """Check the Slurm allocation that this process runs in."""
     job_id = os.environ.get("SLURM_JOB_ID")
     if job_id is None:
-        return Found("missing", "not inside a Slurm job", "none needed; salloc gives one")
+        return Found("missing", "not inside a Slurm job", "not needed; salloc gives you one")
     answer = ask(["squeue", "--noheader", f"--jobs={job_id}", "--format=%T"], ASK_LIMIT_S, slurm_environ())
     if (answer.status == 0 and not answer.output) or "Invalid job id" in answer.complaint:
         remedy = "start a job, or set COURSEKIT_RANKS=local for ranks on this machine"
@@ -182,9 +182,9 @@ def check_allocation() -> Found:
 
 
 def check_sandbox() -> Found:
-    """Start the sandbox in which `coursekit grade` runs hand-ins, by a program that a students' copy does not have."""
+    """Start the sandbox in which `coursekit grade` runs hand-ins; students' copies do not have the program for it."""
     if find_spec(SANDBOX.rpartition(".")[0]) is None:
-        return Found("missing", "not part of a students' copy", "none needed")
+        return Found("missing", "not part of a students' copy", "not needed")
     answer = ask([sys.executable, "-m", SANDBOX], ASK_LIMIT_S)
     if answer.status != 0:
         return Found("wrong" if shutil.which("bwrap") else "missing", answer.complaint)
@@ -193,14 +193,14 @@ def check_sandbox() -> Found:
 
 
 def check_node() -> Found:
-    """Look at the node's cores and memory, as this process may use them."""
+    """Report the node's memory, and the cores that this process may use."""
     memory, cores = psutil.virtual_memory(), len(os.sched_getaffinity(0))
     free = f"{memory.available / GB:.0f} of {memory.total / GB:.0f} GB memory free"
     return Found("good", f"{platform.node()}: {cores} CPU cores for this process, {free}")
 
 
 def check_space(folder: Path, needed_gb: int) -> Found:
-    """Look at the free space of a folder and whether it can be written."""
+    """Check whether a folder can be written and has enough free space."""
     if not (folder.is_dir() and os.access(folder, os.W_OK)):
         return Found("wrong", f"{folder} cannot be written", "choose another place or fix its permissions")
     free_gb = shutil.disk_usage(folder).free / GB
@@ -209,9 +209,9 @@ def check_space(folder: Path, needed_gb: int) -> Found:
 
 
 def check_allreduce() -> Found:
-    """Let two real ranks add numbers, and time it."""
+    """Have two real ranks add numbers, and time them."""
     if not probed()["Horovod"].get("controllers", [MPI]):
-        return Found("wrong", "not tried: Horovod joins no ranks", shadowed() or TAKE_ANOTHER)
+        return Found("wrong", "not tried: Horovod cannot connect ranks", shadowed() or TAKE_ANOTHER)
     answer = ask([sys.executable, "-m", probe.__name__, "allreduce"], ALLREDUCE_LIMIT_S)
     if answer.status == 0:
         return Found("good", answer.output.splitlines()[-1])
@@ -234,7 +234,7 @@ CHECKS: tuple[tuple[str, bool, Callable[[], Found]], ...] = (
     ("Allocation", False, check_allocation),
     ("Grading sandbox", False, check_sandbox),
     ("Node", True, check_node),
-    # What one participant's runs, caches and notebooks take, with room to spare.
+    # Enough for one participant's runs, caches and notebooks, with room to spare.
     ("Space, home", True, lambda: check_space(Path.home(), 1)),
     ("Space, temporary files", True, lambda: check_space(Path(tempfile.gettempdir()), 1)),
     ("Space, course folder", True, lambda: check_space(Path.cwd(), 2)),

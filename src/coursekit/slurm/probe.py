@@ -1,8 +1,8 @@
-"""What needs TensorFlow and Horovod imported, as a program of its own for the doctor and `make env`; how it is asked.
+"""Checks that import TensorFlow and Horovod, as a separate program for the doctor and `make env`; how to call it.
 
-A TensorFlow compiled for another processor ends its process: who asks has to survive that.
-`python -m coursekit.slurm.probe` prints facts on TensorFlow, Keras and Horovod.
-With `allreduce` behind it, it runs an allreduce on two ranks.
+A TensorFlow compiled for another processor kills its process; the caller must survive.
+`python -m coursekit.slurm.probe` prints facts about TensorFlow, Keras and Horovod.
+With the argument `allreduce`, it runs an allreduce on two ranks.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ PROBE_LIMIT_S = 600  # on a cold file system, or a busy machine
 
 
 def tensorflow_facts() -> dict[str, Any]:
-    """Return TensorFlow's version, whether it is one for GPUs, and the names of those that it sees."""
-    import tensorflow as tf  # may not be there
+    """Return TensorFlow's version, whether it is built for GPUs, and the names of the GPUs that it sees."""
+    import tensorflow as tf  # may not be installed
 
     devices = tf.config.list_physical_devices("GPU")
     names = [tf.config.experimental.get_device_details(device).get("device_name", device.name) for device in devices]
@@ -43,7 +43,7 @@ def tensorflow_facts() -> dict[str, Any]:
 
 
 def keras_facts() -> dict[str, Any]:
-    """Return the version of the package that `tf.keras` is."""
+    """Return the version of the package behind `tf.keras`."""
     return {"version": import_module(KERAS).__version__}
 
 
@@ -63,25 +63,25 @@ FACTS = {"TensorFlow": tensorflow_facts, "Keras": keras_facts, "Horovod": horovo
 
 
 def print_facts() -> None:
-    """Print one line of JSON for each package as soon as it is known, so that a crash costs only the rest."""
+    """Print one line of JSON for each package as soon as it is known, so that a crash loses only the rest."""
     for package, facts in FACTS.items():
         try:
             found = facts()
-        except Exception as error:  # noqa: BLE001  # whatever a broken installation raises is what is asked for
+        except Exception as error:  # noqa: BLE001  # whatever a broken installation raises, we want to know
             found = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps({package: found}), flush=True)
 
 
 def measure() -> tuple[float, float]:
-    """Return on every rank the sum of rank + 1 over all ranks, and the median milliseconds of a larger allreduce."""
-    import horovod.tensorflow as hvd  # belongs to the ranks only
+    """Return, on every rank, the sum of rank + 1 over all ranks, and the median time of a larger allreduce in ms."""
+    import horovod.tensorflow as hvd  # only ranks import it
     import tensorflow as tf
 
     hvd.init()
     if gpus := tf.config.list_physical_devices("GPU"):
         mine = gpus[hvd.local_rank() % len(gpus)]
         tf.config.set_visible_devices(mine, "GPU")
-        tf.config.experimental.set_memory_growth(mine, True)  # both ranks may have the same one
+        tf.config.experimental.set_memory_growth(mine, True)  # both ranks may share one
     total = float(hvd.allreduce(tf.constant(hvd.rank() + 1.0), op=hvd.Sum, name="sum"))
     message = tf.zeros(MESSAGE_MB * 2**20 // 4, tf.float32)
     seconds = []
@@ -93,10 +93,10 @@ def measure() -> tuple[float, float]:
 
 
 def check_allreduce() -> str:
-    """Return in words how long two ranks take for an allreduce.
+    """Return in words how long an allreduce takes on two ranks.
 
     Raises:
-        RuntimeError: a rank got another sum than 1 + 2, which neither can know alone.
+        RuntimeError: a rank got a sum other than 1 + 2, which neither rank could compute alone.
     """
     from coursekit import ranks  # the fork server imports this module too
 
@@ -110,7 +110,7 @@ def check_allreduce() -> str:
 
 
 class ProgramAnswer(NamedTuple):
-    """The exit status, None if there is none; the stripped output; the last line of the errors, or how it ended."""
+    """The exit status, None if there is none; the stripped output; the last line on stderr, or how it ended."""
 
     status: int | None
     output: str
@@ -118,7 +118,7 @@ class ProgramAnswer(NamedTuple):
 
 
 def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | None = None) -> ProgramAnswer:
-    """Run a program with a time limit and a clean environment; never raises, and leaves no process behind."""
+    """Run a program with a time limit and a clean environment; never raise, and leave no process behind."""
     try:
         process = subprocess.Popen(
             command,
@@ -148,7 +148,7 @@ def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | Non
 
 @cache
 def probed() -> dict[str, dict[str, Any]]:
-    """Return what this program says of TensorFlow, Keras and Horovod; `{"error": …}` of what is broken."""
+    """Return this program's facts about TensorFlow, Keras and Horovod; `{"error": …}` for a broken one."""
     answer = ask([sys.executable, "-m", "coursekit.slurm.probe"], PROBE_LIMIT_S)
     facts = {package: {"error": answer.complaint} for package in FACTS}
     for line in answer.output.splitlines():

@@ -1,4 +1,4 @@
-"""The picture of a throughput measurement: speed and efficiency here, communication here, published figures beside."""
+"""The picture of a throughput measurement: speed, efficiency and communication here, beside published speeds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HEADROOM = 1.45  # how far an axis goes above its tallest bar: room for words
+HEADROOM = 1.45  # height of an axis over its tallest bar, to leave room for words
 PUBLISHED_WHERE = "InceptionV3, batch 64, nodes with one P100 each, from CSCS's regression suite"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement: images per second of every rank, and the share of a step in communication where it is known."""
+    """One measurement: images per second of every rank, and the share of communication in a step, if known."""
 
     num_ranks: int
     images_per_s: Sequence[float]
@@ -32,7 +32,7 @@ class Row:
 
 
 class PublishedSpeed(NamedTuple):
-    """A figure that somebody else measured: images per second of all GPUs together."""
+    """A speed that somebody else measured, in images per second of all GPUs together."""
 
     num_gpus: int
     images_per_s: float
@@ -50,7 +50,7 @@ PUBLISHED_P100 = (
 
 
 def show_throughput(rows: Sequence[Row]) -> None:
-    """Show what was measured here, on one rank and on more, with its scaling efficiency, beside published figures."""
+    """Show the speed measured here on one rank and on more, with the scaling efficiency, beside published speeds."""
     from IPython.display import display  # only notebooks show pictures
 
     show(*draw_throughput(rows))
@@ -101,12 +101,12 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
     axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     axes.set_title("Measured here:\nHorovod's timeline", fontsize="medium")
     axes.legend(fontsize="small", loc="upper center", ncols=2, handlelength=1.2, columnspacing=1)
-    parts = [f"{_percent(share)} of a step of {counted(row.num_ranks, 'rank')} in allreduce" for row, share in known]
-    return f"By Horovod's timeline, {', '.join(parts)}; the rest is computing or waiting."
+    parts = [f"{_percent(share)} of a step on {counted(row.num_ranks, 'rank')} is allreduce" for row, share in known]
+    return f"According to Horovod's timeline, {', '.join(parts)}; the rest is computing or waiting."
 
 
 def _draw_published(axes: Axes) -> str:
-    """Draw the published figures per GPU, said to be published, and return the panel in words."""
+    """Draw the published speeds per GPU, labelled as published, and return the panel in words."""
     colors = {_TF_2: COLORS[2], _TF_1: COLORS[3]}
     labels = [_TF_2, "", "", _TF_1]  # one for each colour
     speeds = [one.images_per_s / one.num_gpus for one in PUBLISHED_P100]
@@ -134,7 +134,7 @@ def _write_above(axes: Axes, x: float, y: float, text: str) -> None:
 
 def _label_ranks(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xticks(range(len(rows)), [str(row.num_ranks) for row in rows])
-    # With some room on both sides: a single bar must not fill the panel.
+    # With some room on both sides, because a single bar must not fill the panel.
     axes.set(xlabel="ranks", xlim=(-0.8, max(len(rows), 1) - 0.2))
 
 

@@ -1,4 +1,4 @@
-"""How long the steps of `model.fit` take, by a callback that only looks at the clock, and whether others compute."""
+"""Time the steps of `model.fit` with a callback that only reads the clock, and warn if other programs compute."""
 
 import os
 import time
@@ -9,13 +9,13 @@ import psutil
 
 from coursekit.errors import CourseKitError
 
-BUSY = 0.5  # cores that others use before times are not to be trusted
+BUSY = 0.5  # cores in use by others, above which times cannot be trusted
 
 
 class StepTimes:
     """Seconds of every training step of one rank.
 
-    `step_times` makes a Keras callback of it. TensorFlow is not needed to read the numbers.
+    `step_times` turns it into a Keras callback. Reading the numbers does not need TensorFlow.
     """
 
     def __init__(self, batch_size: int) -> None:
@@ -30,7 +30,7 @@ class StepTimes:
         self._begin = time.perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-        """Stop the clock; Keras has read the loss by now, so that a GPU has finished the step too."""
+        """Stop the clock; Keras has read the loss by now, so a GPU has finished the step, too."""
         del batch, logs
         self.seconds.append(time.perf_counter() - self._begin)
 
@@ -41,30 +41,30 @@ class StepTimes:
 
     @property
     def images_per_s(self) -> float:
-        """Images per second of this rank: the batch size by the median of all later steps."""
+        """Images per second of this rank: the batch size over the median time of all later steps."""
         if len(self.seconds) < 2:  # noqa: PLR2004  # the first one is mostly tracing
             raise CourseKitError(
-                f"the speed of training needs 2 steps or more, there were {len(self.seconds)}: "
-                "hand step_times to model.fit as a callback, and train for more steps.",
+                f"measuring the speed of training takes at least 2 steps, but there were {len(self.seconds)}: "
+                "pass step_times to model.fit as a callback, and train for more steps.",
                 "speed.too-few-steps",
             )
         return self.batch_size / float(np.median(self.seconds[1:]))
 
 
 def step_times(batch_size: int) -> Any:
-    """Return a Keras callback that measures every training step, of `batch_size` images on this rank: a `StepTimes`."""
+    """Return a `StepTimes` as a Keras callback, which times each training step of `batch_size` images on this rank."""
     import tensorflow as tf  # the notebook's own process need not import it
 
     class StepTimesCallback(StepTimes, tf.keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types
-        """`StepTimes` as Keras wants it."""
+        """`StepTimes` as a Keras callback."""
 
     return StepTimesCallback(batch_size)
 
 
 def warn_if_busy(seconds: float = 0.5) -> float:
-    """Say so if other programs compute on the cores of this process, where times are to be measured.
+    """Warn if other programs compute on the cores of this process, because that would distort measured times.
 
-    Call it while nothing of one's own computes. Returns how many cores they use, measured for so long.
+    Call it while your own programs are idle. It measures for so many seconds, and returns how many cores others use.
     """
     mine = os.sched_getaffinity(0)
     shares: list[float] = psutil.cpu_percent(seconds, percpu=True)

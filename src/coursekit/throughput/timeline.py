@@ -1,9 +1,9 @@
 """Read from Horovod's timeline how much of each training step is spent in allreduce.
 
-Rank 0 writes the timeline as a Chrome trace when `HOROVOD_TIMELINE` names a file. A tensor is a "process" there, and
-its phases are nested: NEGOTIATE_ALLREDUCE, then ALLREDUCE with the activities MEMCPY_IN_FUSION_BUFFER, GLOO_ALLREDUCE
-(or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA in it (Horovod 0.28, `common/timeline.cc`).
-Tensors that travel together in one fusion buffer show the same seconds each, so durations must not be added up.
+Rank 0 writes the timeline as a Chrome trace if `HOROVOD_TIMELINE` names a file. Each tensor is a "process" there, with
+nested phases: NEGOTIATE_ALLREDUCE, then ALLREDUCE. It contains the activities MEMCPY_IN_FUSION_BUFFER, GLOO_ALLREDUCE
+(or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA (Horovod 0.28, `common/timeline.cc`).
+Tensors that travel together in one fusion buffer each show the same seconds, so durations must not be added up.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ import numpy as np
 from coursekit.errors import CourseKitError
 from coursekit.intervals import covered_before
 
-NEGOTIATION = "NEGOTIATE_"  # how the phase begins in which ranks report a tensor, the first of them at its begin
+NEGOTIATION = "NEGOTIATE_"  # prefix of the phase in which ranks report a tensor; it begins when the first one does
 REDUCTION = "ALLREDUCE"
-ON_THE_WIRE = "_ALLREDUCE"  # how the activity ends in which numbers travel: by Gloo, MPI or NCCL
-WAITING = "WAIT_"  # an activity that waits for the GPU to finish computing
+ON_THE_WIRE = "_ALLREDUCE"  # suffix of the activity in which numbers travel, by Gloo, MPI or NCCL
+WAITING = "WAIT_"  # prefix of an activity that waits for the GPU to finish computing
 MICROSECONDS = 1e-6
 BYTES_UNKNOWN_TO_NUMPY = {"bfloat16": 2}
 _BETWEEN_EVENTS = re.compile(r"[\s,\[]*")
 
 
 class Reduction(NamedTuple):
-    """One reduction of one tensor; times are in microseconds since Horovod began."""
+    """One reduction of one tensor; times are in microseconds since Horovod started."""
 
     tensor: str  # its name
-    num_bytes: int  # what each rank gave, in the type that travelled
-    ready_us: float  # when the first rank had it
-    sent_us: float  # when its numbers began to travel; all ranks had it then, and others may travel with it
-    done_us: float  # when they were there
+    num_bytes: int  # of each rank's tensor, in the type that travelled
+    ready_us: float  # when the first rank had it ready
+    sent_us: float  # when its numbers began to travel, perhaps with other tensors; all ranks had it by then
+    done_us: float  # when they had arrived
 
 
 class _Activity(NamedTuple):
@@ -46,12 +46,12 @@ class _Activity(NamedTuple):
 
 
 def reductions(path: Path | str) -> list[Reduction]:
-    """Return all reductions of a timeline, in the order in which they ended; refuse a file that is none."""
+    """Return all reductions in a timeline, in the order in which they ended; raise if the file is not a timeline."""
     return [reduction for reduction, _, _ in _with_activities(path)]
 
 
 def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[_Activity]]]:
-    """Yield each reduction, when it began (all ranks had the tensor), and what rank 0 did in it."""
+    """Yield each reduction, the time when it began (all ranks had the tensor), and rank 0's activities in it."""
     names: dict[int, str] = {}
     ready: dict[int, float] = {}
     open_phases: dict[int, list[tuple[str, float]]] = defaultdict(list)
@@ -81,15 +81,15 @@ def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[
 def communication_share(path: Path | str) -> float:
     """Return the share of a training step that communication takes, from 0 to 1: the median over steps.
 
-    A step lasts from one reduction of a gradient to its next.
+    A step lasts from one reduction of a gradient to the next reduction of the same gradient.
     The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
-    Communication is copying gradients and sending them; waiting for ranks that are not ready yet (negotiation) does not
-    count, and computing may go on meanwhile.
-    One rank alone reduces no gradients, so that its timeline holds no steps.
+    Communication means copying and sending gradients. Waiting for ranks that are not ready yet (negotiation) does not
+    count. Computing may go on during communication.
+    A single rank reduces no gradients, so its timeline has no steps.
     `path` is the file that `HOROVOD_TIMELINE` named.
 
     Raises:
-        CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
+        CourseKitError: there is no such file, it is not a timeline, or it has fewer than two steps.
     """
     begins: dict[str, list[float]] = defaultdict(list)
     busy = []
@@ -103,23 +103,23 @@ def communication_share(path: Path | str) -> float:
 
 
 class Phases(NamedTuple):
-    """The seconds of a step, which add up to it."""
+    """The phases of a step in seconds, which add up to the whole step."""
 
-    computing_s: float  # from the last gradients of the step before to the first gradient that a rank has ready
-    waiting_s: float  # from there on until a first gradient travels: all ranks have it, and Horovod has looked
-    travelling_s: float  # from there on until the last gradient has arrived
+    computing_s: float  # from the last gradient of the previous step to the first that any rank has ready
+    waiting_s: float  # from then until the first gradient travels: all ranks have it, and Horovod has noticed
+    travelling_s: float  # from then until the last gradient has arrived
 
 
 def phases_of_steps(path: Path | str) -> list[Phases]:
-    """Return the phases of each step but the first, before which there is no other.
+    """Return the phases of each step but the first, which has no step before it.
 
     Raises:
-        CourseKitError: there is no such file, it is not a timeline, or it holds less than two steps.
+        CourseKitError: there is no such file, it is not a timeline, or it has fewer than two steps.
     """
     by_tensor: dict[str, list[Reduction]] = defaultdict(list)
     for one in reductions(path):
         by_tensor[one.tensor].append(one)
-    steps = list(zip(*by_tensor.values()))  # each tensor travels once in a step
+    steps = list(zip(*by_tensor.values()))  # each tensor travels once per step
     _require_two_steps(steps, path)
     phases = []
     for before, step in zip(steps, steps[1:]):
@@ -133,37 +133,37 @@ def phases_of_steps(path: Path | str) -> list[Phases]:
 def _require_two_steps(steps: Sequence[object], path: Path | str) -> None:
     if len(steps) < 2:  # noqa: PLR2004  # a step lies between two marks
         raise CourseKitError(
-            f"{path} holds less than two training steps with an allreduce: train for more steps.",
+            f"{path} has fewer than two training steps with an allreduce: train for more steps.",
             "timeline.too-few-steps",
         )
 
 
 def _num_bytes(args: Mapping[str, str]) -> int:
-    """Return how many bytes a tensor has whose reduction ends with these arguments."""
+    """Return the bytes of a tensor, from the arguments of the event that ends its reduction."""
     itemsize = BYTES_UNKNOWN_TO_NUMPY.get(args["dtype"]) or np.dtype(args["dtype"]).itemsize
     return itemsize * int(np.prod(json.loads(args["shape"])))
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the events of a trace, up to the place where it was cut off."""
+    """Yield the events of a trace, which may have been cut off."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise CourseKitError(
-            f"there is no timeline {path} ({error.strerror}): "
-            'have one written with ranks.run(…, environ={"HOROVOD_TIMELINE": "timeline.json"}).',
+            f"the timeline {path} cannot be read ({error.strerror}): "
+            'write one with ranks.run(…, environ={"HOROVOD_TIMELINE": "timeline.json"}).',
             "timeline.missing",
         ) from None
     if not text.startswith("["):
         raise CourseKitError(
-            f"{path} is not a timeline of Horovod: it does not begin with a list of events.", "timeline.invalid"
+            f"{path} is not a Horovod timeline, because it does not begin with a list of events.", "timeline.invalid"
         )
     decoder = json.JSONDecoder()
     position = 0
     while True:
-        position = _BETWEEN_EVENTS.match(text, position).end()  # type: ignore[union-attr]  # fits the empty text too
+        position = _BETWEEN_EVENTS.match(text, position).end()  # type: ignore[union-attr]  # matches an empty text, too
         try:
             event, position = decoder.raw_decode(text, position)
-        except ValueError:  # the closing bracket, or an event without its end
+        except ValueError:  # the closing bracket, or an incomplete event
             return
         yield event

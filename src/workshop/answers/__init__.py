@@ -1,1 +1,1 @@
-"""Points of executed notebooks, and banks of answers that the tests of a lab must tell apart."""
+"""Banks of answers that the tests of a lab must tell apart, mutants of its solution, and their points."""

@@ -1,7 +1,7 @@
 """Mutants of a lab's solution: its answers with one small change each, which the lab's tests should refuse.
 
-A survivor is a hole in the tests, or harmless by the exercise's own words (tests/answers/README.md).
-Banks hold mistakes that somebody thought of; mutants are the floor below them.
+A survivor shows a hole in the tests, or is harmless by the wording of the exercise (tests/answers/README.md).
+Banks hold mistakes that somebody thought of; mutants are the minimum that tests must catch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workshop.answers.run_answers import job_of, lab_of
 
 @dataclass(frozen=True)
 class Judged:
-    """A mutant, and the first message that refused it; '' if it survived."""
+    """A mutant, and the message of the first test that refused it; '' if it survived."""
 
     mutant: Mutant
     message: str
@@ -49,7 +49,7 @@ class _HarmlessFile:
 
 
 def mutants_of(source_notebook: Path) -> tuple[Mutant, ...]:
-    """Return the mutants of all answers of a lab, in the order of the notebook."""
+    """Return the mutants of all answers of a lab, in notebook order."""
     notebook = nbformat.read(source_notebook, as_version=4)
     return tuple(
         mutant
@@ -60,31 +60,31 @@ def mutants_of(source_notebook: Path) -> tuple[Mutant, ...]:
 
 
 def load_harmless(path: Path, mutants: Sequence[Mutant]) -> dict[str, str]:
-    """Return the reason of each mutant that a lab's file records as harmless, by its name; {} without a file.
+    """Return, by mutant name, the reason why a lab's file records it as harmless; {} if there is no file.
 
     Raises:
-        CourseKitError: the file records a mutant that the solution no longer has, or one twice.
+        CourseKitError: the file records a mutant that the solution no longer has, or records one twice.
     """
     if not path.exists():
         return {}
     rows = toml_files.load(_HarmlessFile, path).harmless
     names = [row.mutant for row in rows]
     if stale := sorted(set(names) - {mutant.name for mutant in mutants}):
-        raise CourseKitError(f"{path}: the solution has no mutant {stale[0]!r}: take it out.", "mutants.stale")
+        raise CourseKitError(f"{path}: the solution no longer has the mutant {stale[0]!r}: remove it.", "mutants.stale")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise CourseKitError(f"{path}: {twice!r} is there twice: keep one.", "mutants.twice")
+        raise CourseKitError(f"{path}: {twice!r} is recorded twice: keep one.", "mutants.twice")
     return {row.mutant: row.reason for row in rows}
 
 
 def sample(mutants: Sequence[Mutant], num_mutants: int) -> list[Mutant]:
-    """Return so many mutants, the same ones each time, in their order; all if there are no more."""
+    """Return this many mutants, the same ones each time, in order; all of them if there are no more."""
     chosen = random.Random(0).sample(range(len(mutants)), min(num_mutants, len(mutants)))  # noqa: S311  # no secret
     return [mutants[i] for i in sorted(chosen)]
 
 
 def judge_mutants(mutants: Sequence[Mutant], source_notebook: Path, settings: PoolSettings) -> Iterator[Judged]:
-    """Grade each mutant as a hand-in of its own, by all tests that its cell can reach; yield each when it is there.
+    """Grade each mutant as a separate hand-in, by all tests that its cell can affect; yield each when it is ready.
 
     The source notebook is `build/source/<lab>/<lab>.ipynb`.
     """

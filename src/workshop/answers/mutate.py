@@ -1,6 +1,6 @@
-"""Mutants of an answer's code: the same code with one small change each.
+"""Create mutants of an answer's code: the same code with one small change each.
 
-mutmut and cosmic-ray mutate modules that a test runner imports; here an answer is a cell, and the grader the judge.
+mutmut and cosmic-ray mutate modules that a test runner imports; here, an answer is a cell, and the grader judges it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 SHOWN = 60  # characters of code in a mutant's name
 Change = tuple[str, Callable[[ast.AST], ast.AST]]  # what changes, and the function that makes the new node
-# Names that one may take for another; each stands for both directions.
+# Names that are easily confused; each pair is used in both directions.
 TAKEN = (
     ("rank", "local_rank"),
     ("size", "local_size"),
@@ -50,7 +50,7 @@ class Mutant:
     """A solution's cell with one change."""
 
     cell: str
-    change: str  # such as "rank -> local_rank"; with the cell it names the mutant
+    change: str  # such as "rank -> local_rank"; together with the cell, it names the mutant
     source: str
     diff: str
 
@@ -61,9 +61,9 @@ class Mutant:
 
 
 def mutate(cell: str, source: str) -> Iterator[Mutant]:
-    """Yield the mutants of a cell, no two with one name or one source.
+    """Yield the mutants of a cell; no two have the same name or source.
 
-    Example: `mutate("shard", "x = x[hvd.rank():]")` yields those named "shard: rank -> local_rank",
+    Example: `mutate("shard", "x = x[hvd.rank():]")` yields mutants named "shard: rank -> local_rank",
     "shard: [hvd.rank():] without its start", "shard: x = x[hvd.rank():] dropped" and "shard: hvd.rank() dropped".
     """
     tree = ast.parse(source)
@@ -83,7 +83,7 @@ def mutate(cell: str, source: str) -> Iterator[Mutant]:
 
 
 def _replaced(tree: ast.AST, index: int, new: Callable[[ast.AST], ast.AST]) -> ast.AST:
-    """Put what `new` makes of the node with a number, in the order of `ast.walk`, into its place in the tree."""
+    """Return the tree with the node at an index, in the order of `ast.walk`, replaced by what `new` makes of it."""
     old = next(node for i, node in enumerate(ast.walk(tree)) if i == index)
     put = new(old)
     for parent in ast.walk(tree):
@@ -107,7 +107,7 @@ def _name(node: ast.Attribute) -> Iterator[Change]:
 
 
 def _call(node: ast.Call) -> Iterator[Change]:
-    """A keyword left out; a function left out, so that its first argument remains; a method left out of a chain."""
+    """Yield calls without a keyword, reduced to their first argument, with swapped arguments, or in a changed chain."""
     for k, keyword in enumerate(node.keywords):
         rest = node.keywords[:k] + node.keywords[k + 1 :]
         yield f"{_shown(node.func)} without {_shown(keyword)}", _with(keywords=rest)
@@ -168,7 +168,7 @@ def _comprehension(node: ast.comprehension) -> Iterator[Change]:
 
 
 def _block(node: ast.AST) -> Iterator[Change]:
-    """A statement left out; a return moved into the loop or the `with` above it."""
+    """Yield blocks without one statement, or with a return moved into the loop or the `with` above it."""
     for field in ("body", "orelse", "finalbody"):
         block = getattr(node, field, None)
         if not isinstance(block, list):
@@ -199,7 +199,7 @@ CHANGES: dict[type | tuple[type, ...], Callable[..., Iterator[Change]]] = {
 
 
 def _with(**fields: object) -> Callable[[ast.AST], ast.AST]:
-    """Return a function that changes fields of a copy of a node."""
+    """Return a function that copies a node and changes fields of the copy."""
 
     def new(node: ast.AST) -> ast.AST:
         changed = copy.copy(node)
@@ -219,6 +219,6 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _shown(node: ast.AST) -> str:
-    """Return the first line of a node's code, cut."""
+    """Return the first line of a node's code, shortened."""
     line, *more = ast.unparse(node).splitlines()
     return line if len(line) <= SHOWN and not more else f"{line[:SHOWN]}…"

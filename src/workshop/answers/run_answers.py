@@ -1,4 +1,4 @@
-"""Run answers through the tests of a lab as a hand-in is graded, and compare what the tests say with the bank."""
+"""Grade answers by the tests of a lab like hand-ins, and compare the verdicts with the bank."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coursekit.labs.cells import CellScore
 from workshop.affected_tests import LabCells
 from workshop.answers.answer_bank import BankAnswer
 
-NUM_THROUGH_OTHERS = 2  # wrong answers to a cell that tests of other answers are run with
+NUM_THROUGH_OTHERS = 2  # how many wrong answers to a cell are also judged by the tests of other answers
 # What students add to a notebook: a helper above, an experiment below. Neither may change the verdict on any answer.
 HELPER, EXPERIMENT = "import math", "%reset -f"
 TestsByAnswer = Mapping[str, frozenset[str]]
@@ -27,11 +27,11 @@ TestsByAnswer = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """What the tests of a lab made of one answer."""
+    """The verdict of a lab's tests on one answer."""
 
     answer: BankAnswer
-    scores: tuple[CellScore, ...]  # one per test of the lab but the answer's consequences, in the order of the notebook
-    seconds: float  # wall-clock time of its run, which answers may have shared
+    scores: tuple[CellScore, ...]  # one per test of the lab except the answer's consequences, in notebook order
+    seconds: float  # wall-clock time of its run, which several answers may share
     fault: str = ""  # why the machine could not run it, or ''
 
     @property
@@ -46,7 +46,7 @@ class AnswerResult:
 
     @property
     def disagreements(self) -> tuple[str, ...]:
-        """One sentence for each test that did not do what the bank says, or on the fault; none when all agree."""
+        """One sentence for each test that disagrees with the bank, or one on the fault; empty if all agree."""
         if self.fault:
             return (f"it needs another run: {self.fault}",)
         return tuple(sentence for score in self.scores if (sentence := self._disagreement(score)))
@@ -69,14 +69,14 @@ def run_bank(
     *,
     alone: bool = False,
 ) -> tuple[AnswerResult, ...]:
-    """Run answers, several at a time.
+    """Run answers, several at a time, and return their results in the order of the answers.
 
-    Answers that leave alone what the others must fail share a run, as if one student had made all these mistakes.
-    A test that several of them must pass is then run once: it fails when any of them makes it fail.
-    Tests that no answer of a run is asked (see `asked_tests`) are not run; they count as passed, as with the solution.
-    With `alone` each has a run of its own, and is held against all tests in its reach.
+    Answers that do not affect the tests that others must fail share a run, as if one student had made all mistakes.
+    A test that several of them must pass then runs only once, and fails if any of them makes it fail.
+    Tests that count for no answer of a run (see `asked_tests`) are not run, and count as passed, as with the solution.
+    With `alone`, each answer has a separate run, and is judged by all tests that it can affect.
     The source notebook is `build/source/<lab>/<lab>.ipynb`, which must have the cells of all answers.
-    Calls `report` with each result when it is there, and returns all in the order of the answers.
+    `report` is called with each result when it is ready.
     """
     return run_banks({source_notebook: answers}, settings, report, alone=alone)[source_notebook]
 
@@ -88,9 +88,9 @@ def run_banks(
     *,
     alone: bool = False,
 ) -> dict[Path, tuple[AnswerResult, ...]]:
-    """Run the answers to several labs, by their sources, in one pool: no slot waits for the end of a lab.
+    """Run the answers to several labs, by source notebook, in one pool, so that no slot waits for a lab to end.
 
-    The first begin first; see `run_bank` for all else.
+    Answers start in the order given; see `run_bank` for everything else.
     """
     labs = {source: lab_of(source) for source in banks}
     asked = {source: asked_tests(answers, labs[source], all_in_reach=alone) for source, answers in banks.items()}
@@ -103,7 +103,7 @@ def run_banks(
     doubtful: list[tuple[Path, list[BankAnswer]]] = []
     for source, found in _run_groups(shared, labs, asked, settings):
         if len(found) > 1 and any(result.disagreements for result in found):
-            # Two unusual ways may be right and not fit together: what each does alone is what counts.
+            # Two unusual answers may be right and still not fit together, so each is judged in a separate run.
             doubtful += [(source, [result.answer]) for result in found]
             continue
         for result in found:
@@ -121,7 +121,7 @@ def _run_groups(
     asked: Mapping[Path, TestsByAnswer],
     settings: PoolSettings,
 ) -> Iterator[tuple[Path, list[AnswerResult]]]:
-    """Yield the results of each group of answers to a lab when they are there."""
+    """Yield the results of each group of answers to a lab when they are ready."""
     named = {(source.stem, f"group-{number}"): (source, group) for number, (source, group) in enumerate(groups)}
     jobs = [job_of(name, group, source, labs[source], asked[source]) for (_, name), (source, group) in named.items()]
     sources = {source.stem: source for source, _ in groups}
@@ -132,11 +132,11 @@ def _run_groups(
 
 
 def asked_tests(answers: Sequence[BankAnswer], lab: LabCells, *, all_in_reach: bool = False) -> TestsByAnswer:
-    """Return the ids of the tests that each answer is held against, by its name.
+    """Return the ids of the tests by which each answer is judged, by answer name.
 
-    These are all tests in its reach. But whether a mistake in one answer costs the points of another one depends on
-    the tests of the other far more than on the mistake: of the wrong answers to the same cells, only the first ones
-    are held against tests that they reach through another answer, unless `all_in_reach` asks for all.
+    These are all tests that it can affect, with one exception. Whether a mistake in one answer costs points of another
+    depends far more on the other's tests than on the mistake. So of the wrong answers to the same cells, only the first
+    are judged by tests that they affect through another answer, unless `all_in_reach` is set.
     """
     asked = {}
     num_wrong = Counter[frozenset[str]]()
@@ -151,12 +151,12 @@ def asked_tests(answers: Sequence[BankAnswer], lab: LabCells, *, all_in_reach: b
 
 
 def share_runs(answers: Sequence[BankAnswer], lab: LabCells, asked: TestsByAnswer) -> list[list[BankAnswer]]:
-    """Group answers so that none can reach a test that another one of its group must fail or may fail."""
+    """Group answers so that none can affect a test that another answer of its group must fail or may fail."""
     groups: list[list[BankAnswer]] = []
     reach = {answer.name: lab.tests_in_reach(answer.cells) for answer in answers}
 
     def disturbs(one: BankAnswer, other: BankAnswer, merged: Mapping[str, str]) -> bool:
-        """Whether one may fail what counts for the other: by the bank's word, or through cells next to it."""
+        """Whether one may fail a test that counts for the other: by the bank, or through other answers' cells."""
         counts = asked[other.name] - other.consequences
         return bool(counts & {*one.fails, *one.consequences}) or bool(
             one.fails and counts & (lab.tests_in_reach(one.cells, merged) - reach[one.name])
@@ -185,7 +185,7 @@ def lab_of(source_notebook: Path) -> LabCells:
 def job_of(
     name: str, group: Sequence[BankAnswer], source_notebook: Path, lab: LabCells, asked: TestsByAnswer
 ) -> tuple[Submission, tuple[str, ...]]:
-    """Return the submission of a student who gave these answers, and the solution's otherwise; and what is not run."""
+    """Return a submission with these answers and otherwise the solution's, and the tests that are not run."""
     program = read_program(source_notebook.stem, nbformat.read(source_notebook, as_version=4))
     sources = {part.name: part.source for part in program.run if part.is_answer}
     changed = {name: source for answer in group for name, source in answer.cells.items()}
@@ -199,7 +199,7 @@ def job_of(
 
 
 def _result(answer: BankAnswer, lab: LabCells, asked: frozenset[str], verdict: Verdict) -> AnswerResult:
-    """Return the scores of all tests but the consequences; those not asked have the solution's full points."""
+    """Return the scores of all tests except consequences; tests that do not count get the solution's full points."""
     if verdict.fault:
         return AnswerResult(answer, (), verdict.seconds, verdict.fault)
     found = {score.grade_id: score for score in verdict.scores}

@@ -1,1 +1,1 @@
-"""Attacks on the grader: hostile submissions, each with the points that it must get and its flags."""
+"""Attacks on the grader: hostile submissions, each with the points and the flags that it must get."""

@@ -1,4 +1,4 @@
-"""Read a folder of attacks, in the form of the answer banks; see docs/attacks.md."""
+"""Read a folder of attacks, in the format of the answer banks; see docs/attacks.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coursekit.toml_files import MAY_BE_EMPTY
 from workshop.block import Block, Cell, fault, read_blocks
 
 Names = Annotated[tuple[str, ...], MAY_BE_EMPTY]
-FIRST_CELL = {"id": "num-updates"}  # what an attack changes first, if it does not say another
+FIRST_CELL = {"id": "num-updates"}  # what an attack's first cell replaces if it names nothing else
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class Attack:
 
     name: str
     title: str  # one line that says what it tries
-    kind: str  # its class: the name of its file without the ending
-    cells: tuple[AttackCell, ...]  # what is handed in; answers that are not among them are the solution's
+    kind: str  # its class: the name of its file without the extension
+    cells: tuple[AttackCell, ...]  # the cells handed in; all other answers are the solution's
     lab: str = "01-sgd"
-    fails: Names = ()  # ids of the tests that must give no points; all others must give theirs
-    consequences: Names = ()  # ids of tests that may go either way
-    flags: Names = ()  # kinds of flags that the instructor must see, "one|other" for one of two; right work has none
+    fails: Names = ()  # ids of the tests that must give no points; all others must pass
+    consequences: Names = ()  # ids of tests that may pass or fail
+    flags: Names = ()  # kinds of flags that the instructor must see, "one|other" for one of two; right work raises none
 
     @property
     def at_stake(self) -> tuple[str, ...]:
-        """The tests whose points tell who was right: those that it must fail; of right work those of its answers."""
+        """The tests that decide the outcome: those that it must fail; for right work, the tests of its answers."""
         if self.kind == "right":
             return tuple(f"{cell.name}-tests" for cell in self.cells if cell.kind == "answer")
         return self.fails
@@ -68,5 +68,5 @@ def _read_cell(cell: Cell) -> AttackCell:
     for key, kind in (("id", "answer"), ("after", "extra")):
         if marks.keys() == {key}:
             return AttackCell(kind, marks[key], cell.source)
-    sentence = """a marker is like '# %% id="loss"', '# %% after="loss"' or '# %% role="hand-in"'"""
+    sentence = """a marker looks like '# %% id="loss"', '# %% after="loss"' or '# %% role="hand-in"'"""
     raise fault(cell.path, cell.line, sentence, "bank.odd-cell")

@@ -1,4 +1,4 @@
-"""The page of the documentation on the points that attacks get: generated, never written by hand."""
+"""Generate the documentation's page on the points that attacks get; it is never written by hand."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ HEAD = """\
 <!-- Made by `workshop attacks --markdown docs/attacks.md`: do not edit. -->
 
 Each row is a submission that tries to get points for a wrong answer, or to do harm; the files are in `tests/attacks/`.
-The column "points" has those that this kit gave for the tests that the attack must fail.
+The column "points" shows what this kit gave for the tests that the attack must fail.
 The flag `note` stands for a line of the report on the submission.
-Rows of the class "right" are right answers that look odd, and must get their point.
+Rows of the class "right" are right answers that look odd; they must get their point.
 
 Measured on {day} with `workshop attacks`: Python {python}, {cores} cores.
 
@@ -30,10 +30,10 @@ COLUMNS = ("attack", "what it does", "class", "points", "flags that the instruct
 TAIL = """
 ## An attack of your own
 
-A file has the attacks of one class, whose name it has, in the form of the [answer banks](../tests/answers/README.md).
-Work in `right.py` may raise no flag; after an attack in `persistence.py`, an honest submission looks for its traces.
-`workshop attacks DIR` grades a folder of such files from anywhere, `-k TEXT` only some of them.
-Its exit status is 1 when one of them gets points, leaves a trace, or lacks a flag that it must raise.
+Each file is named after its class of attacks and has the format of the [answer banks](../tests/answers/README.md).
+Work in `right.py` must raise no flag; after an attack in `persistence.py`, an honest submission looks for its traces.
+`workshop attacks DIR` grades a folder of such files from anywhere; `-k TEXT` selects some of the attacks.
+Its exit status is 1 if an attack gets points, leaves a trace, or lacks a flag that it must raise.
 
 ```python
 # %% always-equal
@@ -49,16 +49,16 @@ class Always: ...
 | --- | --- |
 | `title` | one line that says what it tries |
 | `lab` | optional: the lab that is submitted, if not `01-sgd` |
-| `fails` | optional: the tests that must give nothing; every other test must give its points |
-| `consequences` | optional: tests that may go either way, since they use what is attacked |
-| `flags` | optional: what the run must show the instructor; `"one\\|other"` for one of two |
+| `fails` | optional: the tests that must give no points; every other test must pass |
+| `consequences` | optional: tests that may pass or fail, because they use what is attacked |
+| `flags` | optional: the flags that the instructor must see; `"one\\|other"` for one of two |
 
-A cell with `id="<id>"` replaces that answer, a first cell without a marker `num-updates`; others are the solution's.
+A cell with `id="<id>"` replaces that answer, an unmarked first cell `num-updates`; the rest is the solution's.
 A cell with `after="<id>"` is added after the cell with this id.
-A cell with `role="hand-in"` changes the submitted folder, with the names `folder`, `notebook` and `course`.
-It runs on your machine with your rights, so try no folder that you have not read.
+A cell with `role="hand-in"` changes the submitted folder; it can use the names `folder`, `notebook` and `course`.
+It runs on your machine with your permissions, so read a folder before you try it.
 `@MARK@` becomes a different word in each run: it marks files, processes and sockets that are left behind.
-`@COURSE@` is the path of a course folder that must stay as it is.
+`@COURSE@` is the path of a course folder that must not change.
 """
 
 

@@ -1,4 +1,4 @@
-"""What an attack left outside the sandbox: changes in a bait course, files, processes and sockets with its mark."""
+"""Find what an attack left outside the sandbox: changes in a bait course; files, processes, sockets with its mark."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MAX_CONTENT = 1_000_000  # bytes of a file that are searched
 
 @dataclass(frozen=True)
 class Bait:
-    """A course folder that an attacker would like to find: gradebook, sources, work of another student."""
+    """A course folder that an attacker would like to find: gradebook, sources, another student's work."""
 
     folder: Path
 
     @classmethod
     def make(cls, folder: Path, lab: str, source: bytes) -> Bait:
-        """Write one into an empty folder; `source` is the lab's notebook with hidden tests."""
+        """Write a bait course into an empty folder; `source` is the lab's notebook with hidden tests."""
         for name in (f"source/{lab}/{lab}.ipynb", f"submitted/neighbour/{lab}/{lab}.ipynb"):
             (folder / name).parent.mkdir(parents=True)
             (folder / name).write_bytes(source)
@@ -37,7 +37,7 @@ class Bait:
         return cls(folder)
 
     def listing(self) -> dict[str, tuple[int, int, str]]:
-        """Return mode, time of change and digest of everything in it."""
+        """Return the mode, the modification time and the digest of everything in it."""
         found = {}
         for path in sorted(self.folder.rglob("*")):
             status = path.lstat()
@@ -48,7 +48,7 @@ class Bait:
 
 @dataclass(frozen=True)
 class Before:
-    """How things were before a run."""
+    """The state before a run."""
 
     bait: Bait
     listing: dict[str, tuple[int, int, str]]
@@ -57,11 +57,11 @@ class Before:
 
     @classmethod
     def look(cls, bait: Bait, start_s: float) -> Before:
-        """Look; `start_s` is the time by the file system's clock."""
+        """Record the state; `start_s` is the time by the file system's clock."""
         return cls(bait, bait.listing(), _children(), start_s)
 
     def traces(self, mark: str) -> tuple[str, ...]:
-        """Return one sentence for each thing that is different now."""
+        """Return one sentence for each difference from the state before."""
         return tuple(self._traces(mark))
 
     def _traces(self, mark: str) -> Iterator[str]:
@@ -70,30 +70,30 @@ class Before:
         yield from (f"{name} in the course was changed" for name in changed)
         children = self._settled_children()
         if children != self.children:
-            yield f"the processes were {', '.join(self.children)}, and are {', '.join(children)}"
+            yield f"the processes were {', '.join(self.children)}, and are now {', '.join(children)}"
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
                 told = [*process.cmdline(), *process.environ().values(), process.name()]
                 if process.pid != os.getpid() and any(mark in word for word in told):
                     yield f"process {process.pid} runs: {process.name()}"
         if mark in Path("/proc/net/unix").read_text():
-            yield "a socket listens"
+            yield "a socket still listens"
         yield from (f"{path} was left" for path in self._files() if _bears(path, mark))
 
     def _settled_children(self) -> tuple[str, ...]:
-        """Return the descendants once they are as before, or after some seconds: what has just ended is not a trace."""
+        """Return the descendants once they are as before, or after some seconds; a dying process is no trace."""
         end_s = time.monotonic() + SETTLE_S
         while (children := _children()) != self.children and time.monotonic() < end_s:
             time.sleep(0.1)
         return children
 
     def _files(self) -> Iterator[Path]:
-        """Yield what is new since the start in places where an attacker could leave something."""
+        """Yield paths that are new since the start, in places where an attacker could leave something."""
         for folder in (*TEMPORARY, Path.home()):
             with suppress(OSError):
                 yield from (Path(entry.path) for entry in os.scandir(folder) if self._is_new(Path(entry.path)))
         for folder in (PACKAGE, *map(Path, os.get_exec_path()[:1])):
-            # Folders that this account may not read are left out: nothing of the submission's can be there.
+            # Folders that this account cannot read are skipped: the submission cannot have left anything there.
             paths = (Path(parent, name) for parent, *names in os.walk(folder) for name in itertools.chain(*names))
             yield from (path for path in paths if self._is_new(path))
 
@@ -104,9 +104,9 @@ class Before:
 
 
 def _children() -> tuple[str, ...]:
-    """Return the names of this process's live descendants: of a slot that waits, the same before and after.
+    """Return the names of this process's live descendants; for an idle slot, they are the same before and after.
 
-    The dead are left out: a child subreaper inherits them from sandboxes, and may reap them at any time.
+    Dead ones are left out: a child subreaper inherits them from sandboxes, and may reap them at any time.
     """
     names = []
     for process in filter(processes.is_alive, processes.below(os.getpid())):

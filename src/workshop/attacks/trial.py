@@ -1,4 +1,4 @@
-"""Grade one attack as every hand-in is graded, and say what it earned, what was flagged, and what it left behind."""
+"""Grade one attack like any hand-in, and report its points, its flags, and what it left behind."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from workshop.attacks.traces import Bait, Before
 LIMITS = SubmissionLimits(
     notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05
 )
-MARK, COURSE = "@MARK@", "@COURSE@"  # in an attack's text: a word by which its traces are known, the bait course
-# The lab that is graded in a second goes whole; of others only the tests that the attack can reach.
+MARK, COURSE = "@MARK@", "@COURSE@"  # in an attack's text: a word that marks its traces, and the bait course
+# This lab is graded as a whole, in a second; of others, only the tests that the attack can affect.
 WHOLE = "01-sgd"
 PROBE = """\
 import os, sys
@@ -52,7 +52,7 @@ print(sorted(os.environ.items()), sorted(sys.modules), sys.path, sys.meta_path)
 
 @dataclass(frozen=True)
 class AttackedLab:
-    """What a lab's attacks are graded with."""
+    """The notebooks with which a lab's attacks are graded."""
 
     lab: str
     source: Path  # the notebook with solutions and hidden tests
@@ -67,7 +67,7 @@ class AttackedLab:
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """What became of one attack: the judge's verdict, and what it left, one sentence each."""
+    """The outcome of one attack: the judge's verdict, and one sentence for each trace that it left."""
 
     attack: Attack
     verdict: Verdict
@@ -85,7 +85,7 @@ class AttackOutcome:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """One sentence for each thing that is not as it must be."""
+        """One sentence for each thing that is not as it should be."""
         return tuple(self._complaints())
 
     def _complaints(self) -> Iterator[str]:
@@ -110,19 +110,19 @@ class AttackOutcome:
 
 
 def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome:
-    """Hand an attack in, stage it, run it, judge it, and look for traces.
+    """Hand in an attack, stage it, run it, judge it, and look for traces.
 
-    One of class "persistence" is followed by an honest submission that looks for what it left.
+    After an attack of class "persistence", an honest submission looks for what it left.
     """
     mark = f"mark{secrets.token_hex(6)}"
     framework = read_program(course.lab, nbformat.read(course.source, as_version=4)).framework
-    with slot.submission(framework):  # so that the slot is warm: what is alive before and after can be compared
+    with slot.submission(framework):  # this warms up the slot, so that the processes before and after can be compared
         pass
     with tempfile.TemporaryDirectory(prefix="bait-") as folder:
         bait = Bait.make(Path(folder), course.lab, course.source.read_bytes())
         start_s = (bait.folder / "gradebook.db").stat().st_mtime
         before = Before.look(bait, start_s)
-        with patch.dict(os.environ):  # which is restored: a hand-in may set what an attack looks for
+        with patch.dict(os.environ):  # restored afterwards, because a hand-in may set what an attack looks for
             submission = stage(attack, course, mark, bait.folder)
             verdict = grade_staged(attack, submission, course, slot)
         with slot.submission(framework):
@@ -134,7 +134,7 @@ def run_attack(attack: Attack, course: AttackedLab, slot: Slot) -> AttackOutcome
 
 
 def stage(attack: Attack, course: AttackedLab, mark: str, bait: Path) -> Submission:
-    """Write the attack's hand-in, and read it; what there is to say about it is a flag, too."""
+    """Write the attack's hand-in, and read it as a submission; notes on it also become flags."""
     released = nbformat.read(course.released, as_version=4)
     with tempfile.TemporaryDirectory(prefix="hand-in-") as folder:
         write_hand_in(attack, released, course.honest(), Path(folder), mark=mark, course=bait)
@@ -148,8 +148,8 @@ def write_hand_in(  # noqa: PLR0913  # what there is to fill in
 ) -> None:
     """Write a hand-in into an empty folder; `mark` and `course` stand for `MARK` and `COURSE`.
 
-    Cells with the role "hand-in" run here and now, with this process's rights.
-    Answers that the attack leaves alone are those of `honest`.
+    Cells with the role "hand-in" run here and now, with this process's permissions.
+    All other answers come from `honest`.
     """
 
     def filled(source: str) -> str:
@@ -174,7 +174,7 @@ def write_hand_in(  # noqa: PLR0913  # what there is to fill in
 
 
 def grade_staged(attack: Attack, submission: Submission, course: AttackedLab, slot: Slot) -> Verdict:
-    """Grade it; of a long lab only the tests that the attack can reach."""
+    """Grade a staged attack; of a long lab, run only the tests that the attack can affect."""
     source = nbformat.read(course.source, as_version=4)
     program = read_program(course.lab, source)
     left_out: set[str] = set()
@@ -187,7 +187,7 @@ def grade_staged(attack: Attack, submission: Submission, course: AttackedLab, sl
 
 
 def _look_inside(course: AttackedLab, slot: Slot, mark: str) -> tuple[str, ...]:
-    """Return what the next submission in the slot finds of an attack, and whether its points suffered."""
+    """Return what the next submission in the slot finds of an attack, and which points it lost."""
     honest = course.honest()
     name, source = next(iter(honest.items()))
     probe = Submission("next", course.lab, cells=Cells({**honest, name: f"{PROBE}\n{source}"}))

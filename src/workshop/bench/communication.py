@@ -38,9 +38,9 @@ def measure_resnet50(repeat: int, progress: Progress) -> Measurement:
 
 
 def measure_settings(case: Case, settings: Sequence[Setting], progress: Progress) -> Measurement:
-    """Run each setting on two fresh ranks, which make steps with and without communication in turns.
+    """Run each setting on two fresh ranks, which take steps with and without communication in turns.
 
-    A step counts with the mean of the ranks' seconds.
+    The time of a step is the mean over the ranks.
 
     Raises:
         CourseKitError: the ranks failed, or took longer than their limit.
@@ -58,6 +58,6 @@ def measure_settings(case: Case, settings: Sequence[Setting], progress: Progress
 
 
 def series_of(timings: Mapping[str, Sequence[float]], full_speed: str, names: Sequence[str]) -> list[Series]:
-    """Return kinds of steps, each compared with the kind that has full speed; the first second of each is apart."""
+    """Return a series for each kind of step, compared with the kind at full speed; first steps are kept separate."""
     full_speed_s = statistics.median(timings[full_speed][1:])
     return [Series(name, timings[name][0], tuple(timings[name][1:]), full_speed_s) for name in names]

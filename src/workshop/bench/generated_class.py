@@ -1,4 +1,4 @@
-"""A synthetic class for tests and benchmarks: right, wrong, hanging, hostile submissions, from the banks of answers."""
+"""A synthetic class for tests and benchmarks: right, wrong, hanging and hostile submissions from the answer banks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from workshop.answers.answer_bank import BankAnswer, load_bank
 
 RIGHT, WRONG, HANGING, HOSTILE = "right", "wrong", "hanging", "hostile"
 KINDS = (RIGHT, WRONG, RIGHT, WRONG, HANGING, HOSTILE)
-# In every bank the answers in which some ranks wait for one that never comes.
+# Ends of the names of answers, in every bank, in which some ranks wait for one that never comes.
 WAITING = ("collective-on-rank-0", "-hangs")
 HANDED_IN = datetime(2026, 1, 5, 12, 0)  # noqa: DTZ001  # UTC without an offset, as nbgrader keeps times
-# Instead of the answer: what a cell defines counts, above and below a loop whose time is over.
+# Replaces the answer, because definitions above and below a loop that runs out of time would count.
 ENDLESS = "while True:\n    pass\n"
 EQUAL = """
 class Equal:
@@ -67,13 +67,13 @@ def generate_class(
 ) -> tuple[GeneratedSubmission, ...]:
     """Write one hand-in for each student into `submitted/`, as nbgrader collects them; no two are equal.
 
-    Kinds follow one another in the order of `KINDS`, and labs change after each; what is chosen is drawn.
+    Labs change with each student; kinds change in the order of `KINDS` after each round of labs. Answers are drawn.
 
     Args:
-        course: with these labs released; what its `submitted/` holds of students of the same names is replaced.
-        num_students: how many.
-        seed: of the draw.
-        labs: names of the labs; all that have a bank of answers when empty.
+        course: has these labs released; hand-ins of students with the same names in its `submitted/` are replaced.
+        num_students: the number of students.
+        seed: the seed of the draw.
+        labs: names of the labs; if empty, all labs that have a bank of answers.
     """
     banks = course.root / "tests" / "answers"
     chosen = [lab for lab in select_labs(course.root, labs) if (banks / lab.name).is_dir() and not lacking(lab)]
@@ -97,7 +97,7 @@ def generate_class(
 
 @dataclass(frozen=True)
 class _Choice:
-    """What a student may do: the tests that must give their points, those that give none, and cells of their own."""
+    """A possible hand-in: the tests that must give their points, those that must give none, and its own cells."""
 
     title: str
     passes: frozenset[str]
@@ -130,11 +130,11 @@ class _MadeLab:
         self.choices[RIGHT].append(_Choice("the solution", self.tests, frozenset(), {}))
         for name in self.code:
             cells, title = {name: ENDLESS}, f"an endless loop in the cell {name}"
-            # Tests of other answers may give their points: some have a piece of the judge's own in place of this one.
+            # Tests of other answers may give their points: some replace this answer by code of the judge.
             self.choices[HANGING].append(_Choice(title, frozenset(), reach.tests_in_direct_reach(cells), cells))
 
     def filled(self, cells: Mapping[str, str], student: str) -> NotebookNode:
-        """Return the released notebook with answers; a remark makes it one of its own."""
+        """Return the released notebook with answers; a remark makes it unique."""
         notebook = nbformat.from_dict(self.released)
         for cell in notebook.cells:
             name = cell_name(cell)

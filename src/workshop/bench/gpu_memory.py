@@ -1,7 +1,7 @@
-"""How much memory of a GPU a training step takes: `python -m workshop.bench.gpu_memory` writes `gpu_memory.toml`.
+"""Measure the GPU memory of a training step: `python -m workshop.bench.gpu_memory` writes `gpu_memory.toml`.
 
-The step is that of lab 03 on one rank: SGD with momentum, and the accuracy.
-Each network trains in a process of its own: one that runs out of memory takes nothing from the next.
+The step is lab 03's on one rank: SGD with momentum, and the accuracy.
+Each network trains in a separate process, so that one that runs out of memory takes nothing from the next.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def measure(name: str, image_size: int, precision: str, limit_mbyte: int) -> lis
 
 
 def peaks(network: Any, images: Any, labels: Any) -> dict[str, int]:
-    """Return the bytes of a row, from a few steps on these images."""
+    """Return the byte counts of a row, from a few steps on these images."""
     import tensorflow as tf  # takes seconds, and the GPU
 
     step = tf.function(lambda images, labels: network.train_step((images, labels)))
@@ -64,7 +64,7 @@ def peaks(network: Any, images: Any, labels: Any) -> dict[str, int]:
 
 
 def main() -> None:
-    """Measure all, and write the rows into the file, under the lines that explain it."""
+    """Measure all cases, and write the rows into the file, below its comments."""
     facts = gather_facts(root := find_root())
     tasks = [(*network, one, limit) for network in NETWORKS for one in PRECISIONS for limit in LIMITS_MBYTE]
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:

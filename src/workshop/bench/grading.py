@@ -1,4 +1,4 @@
-"""The grading benchmark: a synthetic class by `coursekit grade`, and by nbgrader without a sandbox."""
+"""The grading benchmark: a synthetic class, graded by `coursekit grade` and by nbgrader without a sandbox."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ CLASS_VARIABLE = "COURSEKIT_BENCH_CLASS"
 DEFAULT_CLASS = "24 01 02 03 04"
 KIT, AGAIN, NBGRADER = "coursekit grade", "again, unchanged", "nbgrader autograde"
 SEED = 5
-CELL_LIMIT_S = 60  # what a cell may take with coursekit grade, too
+CELL_LIMIT_S = 60  # also the limit of a cell with coursekit grade
 DEADLINE_S = 4 * 3600.0  # of one program; nbgrader alone may need an hour
 NEEDS_ANOTHER_RUN = 3
 
 
 class GradingRun(NamedTuple):
-    """What one way of grading took, from its first program's start to its last one's end, and made of the class."""
+    """The time of one way of grading, from its first program's start to its last one's end, and its right verdicts."""
 
     seconds: float
-    num_right: int  # hand-ins whose every test has the points that it must have
+    num_right: int  # hand-ins in which every test has the right points
 
 
 def measure_grading(repeat: int, progress: Progress) -> Measurement:
-    """Grade one class in both ways, once, however often `repeat` says: it takes long.
+    """Grade one class in both ways, only once, because it takes long; `repeat` is ignored.
 
-    The class is 24 hand-ins over labs 01 to 04, or what the variable `COURSEKIT_BENCH_CLASS` says: a number of students
-    and numbers of labs, as in "4 01".
-    Both ways get every hand-in: also the hostile ones do no more than read files, patch their own process and leave it.
+    The class is 24 hand-ins over labs 01 to 04, or as the variable `COURSEKIT_BENCH_CLASS` says: a number of students
+    and the numbers of labs, as in "4 01".
+    Both ways get every hand-in: even the hostile ones only read files, patch their own process, and exit from it.
 
     Raises:
         CourseKitError: there is no bubblewrap, or a program failed.
@@ -87,7 +87,7 @@ def measure_grading(repeat: int, progress: Progress) -> Measurement:
 
 
 def class_rows(title: str, num: int, ways: Mapping[str, GradingRun], memory_gb: float) -> Rows:
-    """Return the ways to grade so many hand-ins, with the speed of each against the last, which is nbgrader's."""
+    """Return a table of the ways to grade this many hand-ins, with speeds relative to the last way, nbgrader's."""
     *_, slowest = ways.values()
     rows: Rows = [(title, "total s", "per minute", "right verdicts", "times as fast", "GB per slot")]
     for name, graded in ways.items():
@@ -113,7 +113,7 @@ def class_size(text: str) -> tuple[int, list[str]]:
 
 
 def copy_for_nbgrader(course: Course, folder: Path) -> Course:
-    """Copy a course that nothing was graded in, with the cell limit of `coursekit grade` for nbgrader's kernels."""
+    """Copy an ungraded course, and give nbgrader's kernels the cell limit of `coursekit grade`."""
     shutil.copytree(course.folder, folder)
     with (folder / CONFIG).open("a", encoding="utf-8") as config:
         config.write(f"\nc.Execute.timeout = {CELL_LIMIT_S}\n")
@@ -128,7 +128,7 @@ def grade_with_kit(course: Course, labs: Sequence[Lab], made: Sequence[Generated
 
 def grade_with_nbgrader(course: Course, labs: Sequence[Lab], made: Sequence[GeneratedSubmission]) -> GradingRun:
     """Grade a course as `nbgrader autograde` does: one submission after the other, without a sandbox."""
-    # It ends with 1 when it could not grade a submission; that is counted below.
+    # It ends with 1 if it could not grade a submission; such failures are counted below.
     seconds = sum(_seconds(course, ["nbgrader", "autograde", lab.name, "--create"], good=(0, 1)) for lab in labs)
     if not list((course.folder / "autograded").glob("*/*/*.ipynb")):
         raise CourseKitError(
@@ -154,7 +154,7 @@ def _num_right(course: Course, made: Sequence[GeneratedSubmission]) -> int:
 
 
 def _points(gradebook: Any, made: GeneratedSubmission) -> dict[str, tuple[float | None, float]]:
-    """Return by test its points, None where nobody gave any, and the most that there are."""
+    """Return the points of each test, None if there are none, and its maximum."""
     try:
         notebook = gradebook.find_submission_notebook(made.lab, made.lab, made.student)
     except MissingEntry:
@@ -163,6 +163,6 @@ def _points(gradebook: Any, made: GeneratedSubmission) -> dict[str, tuple[float 
 
 
 def is_right(points: Mapping[str, tuple[float | None, float]], made: GeneratedSubmission) -> bool:
-    """Return whether the tests that must pass got all their points, and those that must fail got a 0."""
+    """Return whether the tests that must pass got all their points, and those that must fail got 0."""
     won = all(name in points and points[name][0] == points[name][1] for name in made.passes)
     return won and all(name in points and points[name][0] == 0 for name in made.fails)

@@ -27,7 +27,7 @@ SHUFFLE_BUFFER = 1000
 
 
 def measure_input(repeat: int, progress: Progress) -> Measurement:
-    """Train on two ranks that do not communicate, on one thread each, from memory and from synthetic files in turns."""
+    """Train on two ranks without communication, on one thread each, from memory and from synthetic files in turns."""
     folder = str(imagenet.find_data())
     case = Case("MobileNetV2", 96, 16, repeat, NUM_STEPS)
     progress("images in memory and in files")
@@ -39,7 +39,7 @@ def measure_input(repeat: int, progress: Progress) -> Measurement:
 def compare_with_memory(case: Case, folder: str) -> dict[str, list[float]]:
     """Return the seconds of this rank's steps on images in memory, and on images read from its files."""
     bind_to_cores()
-    import horovod.tensorflow as hvd  # ranks have it already, the benchmark's process not
+    import horovod.tensorflow as hvd  # ranks have imported it, but the benchmark's process has not
 
     limit_threads()
     hvd.init()
@@ -58,7 +58,7 @@ def compare_with_memory(case: Case, folder: str) -> dict[str, list[float]]:
 
 
 def training_batches(files: list[str], image_size: int, batch_size: int) -> Any:
-    """Return batches for training without end, as in lab 03: read, shuffled, cut at random, decoded and mirrored.
+    """Return endless batches for training, as in lab 03: read, shuffled, cropped at random, decoded and mirrored.
 
     Images are float32 of shape (batch, image_size, image_size, 3), from -1 to 1; labels from 1 to 1000 become 0 to
     999, for networks without a background class.
@@ -79,7 +79,7 @@ def training_batches(files: list[str], image_size: int, batch_size: int) -> Any:
 
 
 def random_window(encoded: Any) -> Any:
-    """Return where to cut a JPEG: y, x, height, width, of 40 to 100 % of its area."""
+    """Return where to crop a JPEG: y, x, height, width; the crop has 40 to 100 % of its area."""
     import tensorflow as tf  # as above
 
     begin, size, _ = tf.image.sample_distorted_bounding_box(

@@ -1,4 +1,4 @@
-"""The launch benchmarks: seconds from a call to its result, in several ways on two ranks, and by their number."""
+"""The launch benchmarks: seconds from a call to its result, in several ways on two ranks, and by number of ranks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workshop.bench.programs import times
 from workshop.bench.things import NUM_RANKS, WAYS, call_s, through_ranks_run
 
 NUMS_RANKS = (1, 2, 4, 8, 16, 32, 64)
-NUM_CALLS = {"ranks.run": 5}  # in a turn; each is ten times shorter than the others: a median needs more of them
+NUM_CALLS = {"ranks.run": 5}  # per turn; each is ten times shorter than the others, so a median needs more of them
 
 
 def measure_launch(repeat: int, progress: Progress) -> Measurement:
-    """Measure all ways in turns, so that a busy moment of the machine meets each of them.
+    """Measure all ways in turns, so that a busy moment of the machine affects each of them.
 
-    Each turn of a way is a process, as a notebook would be: it keeps what it has imported between calls.
+    Each turn of a way is one process, like a notebook, and keeps its imports between calls.
 
     Raises:
         CourseKitError: a call failed, or took longer than its limit.

@@ -1,4 +1,4 @@
-"""What a benchmark returns: a table, sentences below it, and the single times where it compares ways."""
+"""The result of a benchmark: a table, sentences below it, and the single times if it compares ways."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-SHORT_S = 0.1  # what takes less is shown with four digits
+SHORT_S = 0.1  # shorter times are shown with four digits
 Progress = Callable[[str], None]  # called with what is measured next
 Rows = list[tuple[str, ...]]
 """A table of words; the first row holds the headings."""
@@ -17,12 +17,12 @@ class Series:
     """Repeated measurements of one way to do a thing."""
 
     name: str  # the way
-    first_s: float  # seconds of the first time, which may include preparations; it counts in no statistic
+    first_s: float  # seconds of the first time, which may include preparations; it is in no statistic
     seconds: tuple[float, ...]  # all later times, in the order they were taken
-    # What counts as full speed, measured in turns with this series: the median of another way, in seconds. None where
-    # the way is compared with the first series of its measurement.
+    # Full speed, measured in turns with this series: the median of another way, in seconds. None if this way is
+    # compared with the first series of its measurement.
     full_speed_s: float | None = None
-    num_ranks: int | None = None  # how many ranks each time is for; None where that is the same for all series
+    num_ranks: int | None = None  # how many ranks each time is for; None if all series have the same number
 
     @property
     def median_s(self) -> float:
@@ -40,9 +40,9 @@ class Measurement:
 
 
 def compare(title: str, series: Sequence[Series]) -> Measurement:
-    """Return series side by side: of each way the median, the extremes, and how many times.
+    """Return a table of series: for each way, the median, the extremes, and the number of times.
 
-    Medians are compared: with that of the first way, with full speed, or they are shared out among the ranks.
+    Each median is compared with the first way or with full speed, or divided by the number of ranks.
     """
     own = series[0]
     is_step = own.full_speed_s is not None

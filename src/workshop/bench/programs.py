@@ -1,4 +1,4 @@
-"""Programs that benchmarks start, one after the other: what each took, and nothing of it is left behind."""
+"""Run a benchmark's programs one after another, measure what each takes, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from coursekit.environ import kernel_environment
 from coursekit.errors import CourseKitError
 from coursekit.processes import end_marked
 
-THING_S = 900.0  # the limit of what `things` does in a process
-# In a small process of its own: for Linux, a program's peak memory is at least that of the process that starts it.
+THING_S = 900.0  # time limit for a process of `things`
+# Runs in a small separate process: on Linux, a program's peak memory is at least that of the process that starts it.
 RUN = """
 import json, resource, subprocess, sys, time
 begin = time.perf_counter()
@@ -28,7 +28,7 @@ print(json.dumps([done.returncode, seconds, used.ru_utime + used.ru_stime, used.
 
 
 class Used(NamedTuple):
-    """What a program took."""
+    """The resources that a program took."""
 
     seconds: float
     cpu_s: float  # of all its processes
@@ -42,9 +42,9 @@ def run(
     timeout_s: float,
     folder: Path | None = None,  # in which it starts
     environ: Mapping[str, str] | None = None,
-    good: Sequence[int] = (0,),  # how it may end
+    good: Sequence[int] = (0,),  # exit statuses of a success
 ) -> Used:
-    """Run a program: `argv` begins with its path, or with the name of a Python module that is one.
+    """Run a program: `argv` begins with its path, or with the name of a Python module to run.
 
     Raises:
         CourseKitError: it failed, or took longer than its limit.
@@ -71,14 +71,14 @@ def run(
     status, seconds, cpu_s, peak_memory_mb, output, errors = json.loads(done.stdout)
     if status not in good:
         said = (errors.strip() or output.strip())[-2000:]
-        raise CourseKitError(f"{named} failed, run `coursekit doctor`; it said:\n{said}", "bench.program-failed")
+        raise CourseKitError(f"{named} failed; run `coursekit doctor`. It printed:\n{said}", "bench.program-failed")
     return Used(seconds, cpu_s, peak_memory_mb, output + errors)
 
 
 def times(
     thing: str, *args: str, environ: Mapping[str, str] | None = None, python: str = sys.executable
 ) -> dict[str, list[float]]:
-    """Let a process do one of `things.THINGS`; return the seconds of each time, by what was done."""
+    """Run one of `things.THINGS` in a process; return the seconds of each time, by what was done."""
     argv = [python, "-m", "workshop.bench.things", thing, *args]
     lines = run(argv, timeout_s=THING_S, environ=environ).output.splitlines()
     found: dict[str, list[float]] = json.loads(next(line for line in lines if line.startswith("{")))

@@ -1,4 +1,4 @@
-"""What an instructor's commands take as a class grows: one answer, handed in by everybody, which is judged once."""
+"""Measure the instructor's commands as a class grows; everybody hands in the same answer, which is judged once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LIMIT_S = 3600.0  # of one command
 
 
 def measure_sizes(repeat: int, progress: Progress) -> Measurement:
-    """Take a class of each size through a lab once, from the exchange to its feedback.
+    """Take a class of each size through a lab once, from the exchange to the feedback.
 
     The sizes are 30 and 300 students, or those that the variable `COURSEKIT_BENCH_STUDENTS` names, as in "30 3000".
     """
@@ -74,7 +74,7 @@ def hand_in_for_all(root: Path, folder: Path, num_students: int) -> Course:
     roster.write_text("\n".join(["id", *students, ""]), encoding="utf-8")
     course = init_course(root, folder / "course", "bench", roster).course
     with (course.folder / "nbgrader_config.py").open("a", encoding="utf-8") as config:
-        config.write("\nc.ExchangeCollect.check_owner = False\n")  # all files here are of one account
+        config.write("\nc.ExchangeCollect.check_owner = False\n")  # all files here belong to one account
     (lab,) = select_labs(root, [LAB])
     release(course, lab)
     solved = nbformat.read(build_sources(root, [lab])[lab.name], as_version=4)

@@ -1,4 +1,4 @@
-"""Both TensorFlows that the kit can be made with, in turns: import, start of ranks, training steps."""
+"""Compare both TensorFlows that the kit can be built with, in turns: import, start of ranks, training steps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workshop.bench.measurement import Measurement, Progress, Rows
 from workshop.bench.programs import run, times
 
 TENSORFLOWS = ("2.15", "2.21")
-MAKE_S = 3600.0  # Horovod is compiled where it was not before
-# What a process does, by what is said of its first time, and of all later ones.
+MAKE_S = 3600.0  # Horovod is compiled if it has not been before
+# What a process does, by the row names for its first time and for all later ones.
 THINGS: dict[tuple[str, str], tuple[str, ...]] = {
     ("import of TensorFlow and Horovod", ""): ("import",),
     ("", "start of two ranks, with one allreduce"): ("calls", "ranks.run, Gloo", "5"),
@@ -30,7 +30,7 @@ THINGS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def measure_stacks(repeat: int, progress: Progress) -> Measurement:
-    """Make a checkout of HEAD with the other TensorFlow, and measure with it and with this one in turns.
+    """Make a checkout of HEAD with the other TensorFlow, and measure with both in turns.
 
     Raises:
         CourseKitError: the other environment cannot be made, or a measurement failed.
@@ -51,7 +51,7 @@ def measure_stacks(repeat: int, progress: Progress) -> Measurement:
 
 
 def _other_python(tensorflow: str, checkout: Path) -> str:
-    """Clone this checkout, make its environment with a TensorFlow, and return its Python."""
+    """Clone this checkout, make its environment with this TensorFlow, and return its Python."""
     python = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"  # the same
     make = f"git clone --quiet {Path.cwd()} {checkout} && make --silent -C {checkout} env"
     run(["/bin/sh", "-c", f"{make} TENSORFLOW={tensorflow} PYTHON={python}"], timeout_s=MAKE_S)
@@ -59,7 +59,7 @@ def _other_python(tensorflow: str, checkout: Path) -> str:
 
 
 def add_times(seconds: dict[str, list[float]], python: str, names: tuple[str, str], thing: Sequence[str]) -> None:
-    """Do a thing with an environment's Python and this checkout's code, and add what it took by the names."""
+    """Run a thing with an environment's Python and this checkout's code, and add its times under the names."""
     *_, (first, *later) = times(*thing, python=python, environ={"PYTHONPATH": str(Path(__file__).parents[2])}).values()
     for name, taken in zip(names, ([first], later)):
         if name:
@@ -67,7 +67,7 @@ def add_times(seconds: dict[str, list[float]], python: str, names: tuple[str, st
 
 
 def stack_rows(seconds: Mapping[str, Mapping[str, Sequence[float]]]) -> Rows:
-    """Return the medians of both TensorFlows, by what was measured."""
+    """Return the medians of both TensorFlows for each measurement."""
     old, new = (seconds[tensorflow] for tensorflow in TENSORFLOWS)
     rows: Rows = [("median, both in turns", *(f"s with {tensorflow}" for tensorflow in TENSORFLOWS), "ratio", "times")]
     for name in old:

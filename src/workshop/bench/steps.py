@@ -1,4 +1,4 @@
-"""What the ranks of a benchmark do: make training steps of several kinds in turns, and look at the clock."""
+"""The work of a benchmark's ranks: they take training steps of several kinds in turns, and time them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FULL_SPEED = "no communication"
 
 @dataclass(frozen=True)
 class Case:
-    """What is trained, and how often each kind of step is made."""
+    """What is trained, and how many steps of each kind are taken."""
 
     network: str  # a name that `build_network` knows
     image_size: int  # height and width, in pixels
     batch_size: int  # images per rank and step
-    num_turns: int  # how often the kinds of steps follow each other
+    num_turns: int  # how often all kinds of steps have a turn
     num_steps: int  # steps of one kind in a turn
 
     def in_turns(self, num_turns: int) -> Case:
@@ -43,25 +43,25 @@ class Setting:
     environ: Mapping[str, str] = field(default_factory=dict)  # environment variables for the ranks
     optimizer: Mapping[str, Any] = field(default_factory=dict)  # arguments of Horovod's optimiser
     bound: bool = False  # whether each rank keeps to its own cores
-    # Whether variables are made before the first step, which is then traced once and not twice.
+    # Whether variables are made before the first step, which is then traced only once, not twice.
     traced_once: bool = False
 
 
 def cores_of(local_rank: int, num_ranks: int, cores: set[int]) -> set[int]:
-    """Return the cores of one rank when they are dealt out evenly; all of them when there are fewer than ranks."""
+    """Return the cores of one rank if they are divided evenly; all cores if there are fewer cores than ranks."""
     share = len(cores) // num_ranks
     own = sorted(cores)[local_rank * share : (local_rank + 1) * share]
     return set(own) or cores
 
 
 def bind_to_cores() -> None:
-    """Keep this rank, and every thread that it starts from now on, on its own cores: call it before `hvd.init`."""
+    """Bind this rank, and every thread that it starts from now on, to its own cores; call this before `hvd.init`."""
     place = int(os.environ["HOROVOD_LOCAL_RANK"]), int(os.environ["HOROVOD_LOCAL_SIZE"])
     os.sched_setaffinity(0, cores_of(*place, os.sched_getaffinity(0)))
 
 
 def on_two_ranks(case: Case, setting: Setting) -> dict[str, list[float]]:
-    """Return `compare_with_no_communication` of two ranks without GPUs, as `mean_over_ranks` has it."""
+    """Run `compare_with_no_communication` on two ranks without GPUs; return the result of `mean_over_ranks`."""
     return mean_over_ranks(run_steps(compare_with_no_communication, case, setting, environ=setting.environ))
 
 
@@ -73,7 +73,7 @@ def run_steps(function: Callable[..., Any], *args: Any, environ: Mapping[str, st
 
 
 def mean_over_ranks(everyone: list[dict[str, list[float]]]) -> dict[str, list[float]]:
-    """Return for each kind of step the seconds of every step, averaged over the ranks."""
+    """Return the seconds of every step, averaged over the ranks, for each kind of step."""
     return {name: [statistics.mean(step) for step in zip(*(one[name] for one in everyone))] for name in everyone[0]}
 
 
@@ -81,7 +81,7 @@ def compare_with_no_communication(case: Case, setting: Setting) -> dict[str, lis
     """Train with a plain optimiser and with Horovod's, in turns; return the seconds of this rank's steps."""
     if setting.bound:
         bind_to_cores()
-    import horovod.tensorflow.keras as hvd  # ranks have it already, the benchmark's process not
+    import horovod.tensorflow.keras as hvd  # ranks have imported it, but the benchmark's process has not
 
     limit_threads()
     hvd.init()
@@ -100,7 +100,7 @@ def compare_with_no_communication(case: Case, setting: Setting) -> dict[str, lis
 
 
 def limit_threads() -> None:
-    """Give TensorFlow one thread for computing."""
+    """Limit TensorFlow to one thread for computing."""
     import tensorflow as tf  # as above
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -123,7 +123,7 @@ def repeated(batch: tuple[Any, Any]) -> Any:
 
 
 def compiled_network(case: Case, wrap: Callable[[Any], Any], *, traced_once: bool) -> Any:
-    """Return the network, ready to train, with all variables if `traced_once`; `wrap` is given a plain optimiser."""
+    """Return the compiled network, with all variables if `traced_once`; `wrap` is called with a plain optimiser."""
     import tensorflow as tf  # as above
 
     network = build_network(case.network, case.image_size, NUM_CLASSES)
@@ -135,7 +135,7 @@ def compiled_network(case: Case, wrap: Callable[[Any], Any], *, traced_once: boo
 
 
 def training_step(network: Any, dataset: Any) -> Step:
-    """Return a function that makes one step on the data set's next batch, as `model.fit` does."""
+    """Return a function that takes one step on the data set's next batch, as `model.fit` does."""
     function, batches = network.make_train_function(), iter(dataset)
     return lambda: float(function(batches)["loss"])
 
@@ -143,7 +143,7 @@ def training_step(network: Any, dataset: Any) -> Step:
 def make_variables(network: Any) -> None:
     """Make the variables of a compiled network that Keras would make in the first step.
 
-    TensorFlow traces a step twice when the first trace makes variables.
+    TensorFlow traces a step twice if the first trace makes variables.
     """
     import tensorflow as tf  # as above
 
@@ -155,7 +155,7 @@ def make_variables(network: Any) -> None:
 
 
 def time_in_turns(case: Case, kinds: dict[str, Callable[[], Step]]) -> dict[str, list[float]]:
-    """Make steps of each kind in turns, begun by all ranks together; return their seconds, the first step's first."""
+    """Take steps of each kind in turns, all ranks starting together; return their seconds, first step first."""
     import horovod.tensorflow as hvd  # as above
     import tensorflow as tf  # as above
 
@@ -166,7 +166,7 @@ def time_in_turns(case: Case, kinds: dict[str, Callable[[], Step]]) -> dict[str,
         seconds[name] = [seconds_of(steps[name])]
     for _ in range(case.num_turns):
         for name, step in steps.items():
-            step()  # the other kind's data are in the caches
+            step()  # not timed, because the caches hold the other kind's data
             hvd.allreduce(tf.zeros(()), name="turn")
             seconds[name] += [seconds_of(step) for _ in range(case.num_steps)]
     return seconds

@@ -1,7 +1,7 @@
-"""What is timed in a process of its own, which has imported nothing yet: `times` of `programs` starts it.
+"""Things to time in a separate process that has imported nothing yet; `times` of `programs` starts it.
 
-With the name of a folder alone it is what `horovodrun` and `mpirun` start: one rank of a call, which writes its result
-there. It is not read from what ranks print, since Open MPI may put two ranks' lines into one.
+With only the name of a folder as its argument, the program is one rank that `horovodrun` or `mpirun` has started, and
+writes its result there. Results are not read from the output, because Open MPI may merge the lines of two ranks.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SECONDS = dict[str, list[float]]
 
 
 def one_allreduce() -> float:
-    """Return the sum over all ranks of rank + 1, which for two ranks is 3."""
-    import horovod.tensorflow as hvd  # its import is a part of what is measured
+    """Return the sum of rank + 1 over all ranks, which is 3 for two ranks."""
+    import horovod.tensorflow as hvd  # its import is part of what is measured
 
     hvd.init()
     total = float(hvd.allreduce(np.array([hvd.rank() + 1.0]), op=hvd.Sum)[0])
@@ -37,13 +37,13 @@ def one_allreduce() -> float:
 
 
 def write_result(folder: str) -> None:
-    """Be a rank that a launcher has started: write the sum into a file of its own."""
+    """Act as a rank that a launcher has started: write the sum into a separate file."""
     Path(folder, str(os.getpid())).write_text(str(one_allreduce()), encoding="utf-8")
 
 
 def through_ranks_run(num_ranks: int = NUM_RANKS) -> list[float]:
     """Call the function as labs do."""
-    from coursekit import ranks  # each way imports only its own
+    from coursekit import ranks  # each way imports only what it needs
 
     return ranks.run(one_allreduce, num_ranks=num_ranks, timeout_s=TIMEOUT_S)
 
@@ -75,7 +75,7 @@ def through_horovodrun() -> list[float]:
 
 
 def _results(folder: str) -> list[float]:
-    """Return what the ranks of a launcher have written, in any order: it is the same on all."""
+    """Return what a launcher's ranks have written, in any order, because it is the same on all."""
     return [float(file.read_text(encoding="utf-8")) for file in Path(folder).iterdir()]
 
 
@@ -89,7 +89,7 @@ WAYS: dict[str, Callable[[], list[float]]] = {
 
 
 def call_s(call: Callable[[], list[float]], num_ranks: int = NUM_RANKS) -> float:
-    """Return the seconds of one call, whose result has to be right."""
+    """Return the seconds of one call, and raise an error if its result is wrong."""
     begin = time.perf_counter()
     results = call()
     seconds = time.perf_counter() - begin
@@ -100,12 +100,12 @@ def call_s(call: Callable[[], list[float]], num_ranks: int = NUM_RANKS) -> float
 
 
 def calls_s(way: str, num_calls: str) -> SECONDS:
-    """Start ranks for one allreduce, a first time and so many times more."""
+    """Start ranks for one allreduce, once and then this many times more."""
     return {way: [call_s(WAYS[way]) for _ in range(1 + int(num_calls))]}
 
 
 def import_s() -> SECONDS:
-    """Import what a rank imports."""
+    """Time the import of what a rank imports."""
     begin = time.perf_counter()
     import horovod.tensorflow.keras  # noqa: F401  # what is measured
 
@@ -113,8 +113,8 @@ def import_s() -> SECONDS:
 
 
 def steps_s(case: str, setting: str) -> SECONDS:
-    """Train on two ranks with and without communication; both arguments are plain data as text."""
-    from workshop.bench import steps  # not where the import is measured
+    """Train on two ranks with and without communication; both arguments are JSON texts."""
+    from workshop.bench import steps  # not in the process that measures the import
 
     return steps.on_two_ranks(steps.Case(**json.loads(case)), steps.Setting(**json.loads(setting)))
 

@@ -1,1 +1,1 @@
-"""The course as a book: one static site, offline, from what exists."""
+"""The course as a book: a static site to read offline, built from the existing pages, labs and decks."""

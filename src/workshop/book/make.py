@@ -1,4 +1,4 @@
-"""Make the book: sources, an environment with Sphinx beside the course's own, and the site."""
+"""Build the book: its sources, a separate environment with Sphinx, and the site."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def make_book(
     out: Path,
     progress: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Make the site in `out`, whole or not at all.
+    """Build the site in `out`, completely or not at all.
 
     Args:
         root: the checkout.
-        build: its folder of what was made before: `slides/`, and the newest run in `runs/latest/`.
-        out: the site; what was there before is replaced once the new one is whole.
-        progress: called with what is being done.
+        build: its build folder, with `slides/` and the newest run in `runs/latest/`.
+        out: the folder of the site; an older site is replaced only when the new one is complete.
+        progress: called with a few words before each step.
 
     Raises:
-        CourseKitError: slides are missing, or Sphinx found a fault, such as a link to no page.
+        CourseKitError: slides are missing, or Sphinx found a fault, such as a broken link.
     """
     slides, mathjax = build / "slides", root / MATHJAX
     missing = [deck.path.stem for deck in find_decks(root) if not (slides / f"{deck.path.stem}.html").is_file()]
     if missing or not mathjax.is_file():
         raise CourseKitError(
-            f"{slides} has not all decks ({', '.join(missing) or MATHJAX}): `make slides` first.", "book.no-decks"
+            f"{slides} is incomplete ({', '.join(missing) or MATHJAX}): run `make slides` first.", "book.no-decks"
         )
     progress("Sphinx")
     python = sphinx_python(root)
@@ -59,18 +59,16 @@ def make_book(
 
 
 def sphinx_python(root: Path) -> Path:
-    """Return the Python of an environment that has what `PINS` names; it is made when it is not there."""
+    """Return the Python of an environment with the packages of `PINS`; the environment is made if necessary."""
     folder, pins = root / "build" / "book-env", root / PINS
     stamp, python = folder / "pins", folder / "bin" / "python"
     if stamp.is_file() and stamp.read_bytes() == pins.read_bytes():
         return python
     shutil.rmtree(folder, ignore_errors=True)
-    # `make env` installs uv beside this Python where the PATH has none.
+    # `make env` installs uv next to this Python if the PATH has none.
     uv = shutil.which("uv", path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]))
     if uv is None:
-        raise CourseKitError(
-            "the book's own environment is made by uv, which is not there: run `make env` again.", "book.no-uv"
-        )
+        raise CourseKitError("uv, which makes the book's environment, is missing: run `make env` again.", "book.no-uv")
     _call([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], root)
     _call([uv, "pip", "install", "--quiet", "--python", str(python), "--require-hashes", "-r", str(pins)], root)
     shutil.copyfile(pins, stamp)
@@ -83,4 +81,4 @@ def _call(command: list[str], folder: Path) -> None:
     )
     if ended.returncode:
         said = (ended.stderr or ended.stdout).strip().splitlines()
-        raise CourseKitError("the book was not made: " + "; ".join(said[:8]), "book.failed")
+        raise CourseKitError("the book could not be built: " + "; ".join(said[:8]), "book.failed")

@@ -1,7 +1,7 @@
-"""What the book is made of: pages as they are in the checkout, labs with pictures, a page for each deck.
+"""Collect the sources of the book: the checkout's pages, the labs with pictures, and a page for each deck.
 
-The folder of sources has the form of the checkout, so that links between its pages hold as they are.
-Links to files that are no page lose their link and keep their words.
+The source folder has the same layout as the checkout, so links between its pages work unchanged.
+Links to files that are not pages become plain text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PAGES_OF_INSTRUCTORS = (
 LABS = "labs/README.md"
 PICTURE_TAG = "picture"
 DRAWN = "drawn"  # where figures of slides are drawn
-HTML = "slides-html"  # where the decks lie in the book
+HTML = "slides-html"  # where the decks are in the book
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 OUTSIDE = re.compile(r"^(?:[a-z]+:|#|//)")
 DECK = """# {number} · {title}
@@ -48,7 +48,7 @@ DECK = """# {number} · {title}
 
 ## What is on its slides
 
-A title turns to its slide, above.
+Click a title to see its slide above.
 
 {slides}
 """
@@ -59,14 +59,14 @@ class Book:
     """The sources of a book."""
 
     root: Path  # the checkout
-    folder: Path  # where sources go; what was there before is removed
-    runs: Path  # the folder of a run, with the executed labs; they need not be there
+    folder: Path  # where sources go; older contents are removed
+    runs: Path  # the folder of a run with executed labs, which may be missing
 
     def gather(self) -> None:
         """Write all sources.
 
         Raises:
-            CourseKitError: a lab's page would show a line of an answer or a hidden test.
+            CourseKitError: a lab's page would show a line of an answer or of a hidden test.
         """
         shutil.rmtree(self.folder, ignore_errors=True)
         labs, decks = find_labs(self.root), find_decks(self.root)
@@ -86,7 +86,7 @@ class Book:
         self._write("index.md", self._index(labs, decks, parts))
 
     def _index(self, labs: Sequence[Lab], decks: Sequence[Deck], parts: Mapping[str, Sequence[str]]) -> str:
-        """Return the page that opens the book: doors for its readers, the path through the labs, and all pages."""
+        """Return the first page of the book: entries for its readers, the path through the labs, and all pages."""
         loader = FileSystemLoader(Path(__file__).parent)
         environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701  # Markdown
         step, path = (draw(self.root, name, self.folder / DRAWN) for name in ("data-parallel-step", "course-path"))
@@ -103,7 +103,7 @@ class Book:
         path.write_text(text, encoding="utf-8")
 
     def _linked(self, name: str, text: str, pages: set[str]) -> str:
-        """Return a text whose links lead to pages of the book or outside; pictures are copied beside."""
+        """Return a text with links only to pages of the book or outside; its pictures are copied into the book."""
 
         def replace(found: re.Match[str]) -> str:
             mark, words, target = found.groups()

@@ -1,4 +1,4 @@
-"""The `workshop` command: each verb has a file of its name here, which is imported only when it is called."""
+"""The `workshop` command: each subcommand has a file of the same name here, which is imported only on its call."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from coursekit.cli import LazyGroup, run_program
 GROUPS = {
     "Test the tests": {
         "answers": "check a lab's tests with right and wrong answers",
-        "mutants": "show which small changes to a solution a lab's tests do not see",
+        "mutants": "show small changes to a solution that a lab's tests miss",
         "attacks": "try to cheat the grader, and report what succeeds",
         "rehearse": "run a site's job scripts in a private Slurm",
     },
     "Measurements": {
         "bench": "run the benchmarks",
-        "record": "repeat the runs that the slides' figures are made from",
+        "record": "repeat the runs behind the slides' figures",
         "published": "compare the scaling model with published measurements",
     },
     "Texts": {
@@ -24,7 +24,7 @@ GROUPS = {
         "pages": "generate the pages on commands and troubleshooting",
         "book": "build the course as a website to read offline",
         "readme": "refresh the pictures and numbers of the pages",
-        "words": "find words that the texts do not use",
+        "words": "find words that the texts should not use",
     },
 }
 

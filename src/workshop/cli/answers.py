@@ -1,4 +1,4 @@
-"""`workshop answers`: hold the tests of a lab against a bank of answers."""
+"""`workshop answers`: check the tests of a lab with a bank of answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AS_EXPECTED = "as expected"
 @AT_A_TIME
 @TEXT
 @TIMEOUT
-@click.option("--alone", is_flag=True, help="Run each in a notebook of its own, against all tests that it can reach.")
+@click.option("--alone", is_flag=True, help="Run each answer in a separate notebook, by all tests that it can affect.")
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
     lab: str,
@@ -45,7 +45,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
 ) -> None:
     """Check the tests of LAB with right and wrong answers, and show where the tests are mistaken.
 
-    The answers are in tests/answers/LAB, or in another folder DIR of the same form.
+    The answers are in tests/answers/LAB, or in another folder DIR in the same format.
     """
     root = find_root()
     (chosen,) = runnable(select_labs(root, [lab]), [lab], click.echo)
@@ -65,7 +65,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
         _tell(result, result.disagreements, console)
     num_faults = sum(bool(result.fault) for result in results)
     more = f" {num_faults} not judged: the machine failed, not the answer." if num_faults else ""
-    how = "each run alone" if alone else "those that leave each other alone in shared runs"
+    how = "each in a separate run" if alone else "in shared runs if they do not affect each other"
     console.print(
         f"\n{len(results) - len(different)} of {len(results)} answers as expected, {how}.{more}", highlight=False
     )
@@ -87,7 +87,7 @@ def _run(
 
         def report(result: AnswerResult) -> None:
             progress.update(task, advance=1, description=result.answer.name)
-            if not console.is_terminal:  # a log has no bar that moves
+            if not console.is_terminal:  # a log has no moving bar
                 console.print(f"{result.answer.name}: {_word(result)}, {result.seconds:.0f} s", highlight=False)
 
         return run_bank(bank, source, settings, report, alone=alone)

@@ -1,4 +1,4 @@
-"""`workshop attacks`: try to cheat the grader, and show which points that gets."""
+"""`workshop attacks`: try to cheat the grader, and show the points that this earns."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from workshop.cli.shared import BANK, TEXT, matching
 @click.command(epilog="Example: workshop attacks -k frames")
 @BANK
 @TEXT
-@click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the page docs/attacks.md.")
+@click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write docs/attacks.md to FILE.")
 def attacks(folder: Path | None, text: str, markdown: Path | None) -> None:
     """Try to cheat the grader, and report which attacks succeed.
 
-    For each attack, the table has the points that it earned, and whether an instructor is warned of it.
-    The attacks are in tests/attacks, or in another folder DIR of the same form (docs/attacks.md).
-    Cells with the role "hand-in" run on this machine with your rights, so read a folder before you try it.
-    Exit status: 1 when an attack earns points, leaves a trace or raises no flag, else 0.
+    The table shows the points that each attack earned, and the flags that warn an instructor of it.
+    The attacks are in tests/attacks, or in another folder DIR in the same format (docs/attacks.md).
+    Cells with the role "hand-in" run on this machine with your permissions, so read a folder before you try it.
+    Exit status: 1 if an attack earns points, leaves a trace or raises no flag, else 0.
     """
     root = find_root()
     require_sandbox()
@@ -64,7 +64,7 @@ def _run(bank: Sequence[Attack], labs: dict[str, AttackedLab], console: Console)
             progress.update(task, description=attack.name)
             outcomes.append(run_attack(attack, labs[attack.lab], slot))
             progress.advance(task)
-            if not console.is_terminal:  # a log has no bar that moves
+            if not console.is_terminal:  # a log has no moving bar
                 state = "not as it should be" if outcomes[-1].complaints else "as it should be"
                 console.print(f"{attack.name}: {state}, {outcomes[-1].verdict.seconds:.1f} s", highlight=False)
     return outcomes

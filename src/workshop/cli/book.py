@@ -1,4 +1,4 @@
-"""`workshop book`: the course as a static site."""
+"""`workshop book`: build the course as a static site."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def book(output: Path | None) -> None:
     """Build the course as a website: pages, labs and lectures.
 
     Any web server can publish it, and any browser can read it offline.
-    The labs are those of the students, with the pictures of the newest `make run`, without answers and hidden tests.
+    The labs are the students' version, without answers and hidden tests, with pictures from the newest `make run`.
     """
     root = find_root()
     out = (output or root / "build" / "book").resolve()

@@ -1,4 +1,4 @@
-"""`workshop mutants`: which small changes to a lab's solution do its tests not see?"""
+"""`workshop mutants`: show small changes to a lab's solution that its tests miss."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from coursekit.paths import find_root
 from workshop.answers.mutants import Judged, judge_mutants, load_harmless, mutants_of, sample
 from workshop.answers.mutate import Mutant
 
-LIMITS = SubmissionLimits(notebook_s=300.0, cell_s=20.0)  # many a mutant never ends; a right answer takes seconds
+LIMITS = SubmissionLimits(notebook_s=300.0, cell_s=20.0)  # many mutants never end; a right answer takes seconds
 
 
 @click.command(epilog="Example: workshop mutants 02 -k shard")
 @LAB
 @AT_A_TIME
-@click.option("-k", "text", metavar="TEXT", default="", help="Only those with this text in their name.")
-@click.option("--sample", "num_mutants", type=click.IntRange(min=1), help="Only so many, the same ones each time.")
+@click.option("-k", "text", metavar="TEXT", default="", help="Only mutants with this text in their name.")
+@click.option("--sample", "num_mutants", type=click.IntRange(min=1), help="Only this many, the same ones each time.")
 def mutants(lab: str, num_slots: int | None, text: str, num_mutants: int | None) -> None:
-    """Change the solution of LAB in one small thing at a time, and show the changes that its tests do not see.
+    """Make one small change at a time to the solution of LAB, and show the changes that its tests miss.
 
-    tests/mutants/LAB.toml records those that break no word of the exercise, with the reason; these are not run.
-    Exit status: 1 when another one survives, else 0.
+    tests/mutants/LAB.toml records changes that the exercise allows, with the reasons; these are not run.
+    Exit status: 1 if any other change survives, else 0.
     """
     root = find_root()
     (chosen,) = runnable(select_labs(root, [lab]), [lab], click.echo)
@@ -67,7 +67,7 @@ def _run(wanted: Sequence[Mutant], source: Path, settings: PoolSettings, console
         for one in judge_mutants(wanted, source, settings):
             judged.append(one)
             progress.update(task, advance=1, description=one.mutant.cell)
-            if not console.is_terminal:  # a log has no bar that moves
+            if not console.is_terminal:  # a log has no moving bar
                 state = one.fault or ("SURVIVED" if one.survived else "refused")
                 console.print(f"{one.mutant.name}: {state}", markup=False, highlight=False, soft_wrap=True)
     return judged

@@ -1,8 +1,8 @@
 """`workshop pages`: generate the pages on commands and on troubleshooting.
 
-The page on commands is written here and not by an extension of Click. `mkdocs_click._docs.make_command_docs` of
+The page on commands is generated here and not by an extension of Click. `mkdocs_click._docs.make_command_docs` of
 mkdocs-click 0.9 leaves out the examples (epilogs) and the arguments, and prints `Sentinel.UNSET` for defaults with
-Click 8.5; sphinx-click writes for Sphinx alone; md-click takes no Click after 7. None shows commands by who uses them.
+Click 8.5; sphinx-click works only with Sphinx; md-click supports no Click after 7. None groups commands by user.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ BEGINNING = """\
 Every command prints its part of this page with `--help`.
 `coursekit --verbose COMMAND` also logs which programs are called, and `coursekit --version` prints the version.
 
-In a usage line, words in capitals stand for what you write, and brackets mark what you may leave out.
+In a usage line, replace the words in capitals; whatever is in brackets is optional.
 """
-# Arguments, to which click gives no help.
+# Descriptions of arguments, because click has no help texts for them.
 ARGUMENTS = {
     "LAB": "A lab: its number, such as 02, or the beginning of its name.",
-    "LAB...": "Labs: for each its number, such as 02, or the beginning of its name.",
+    "LAB...": "Labs: the number of each, such as 02, or the beginning of its name.",
     "DIR": "A folder.",
     "JOB": "The number of a job.",
     "NAME": "A machine: `coursekit sites` lists all.",
@@ -59,7 +59,7 @@ def pages() -> None:
 
 
 def commands_page() -> str:
-    """Return the page: lists of commands by who uses them, then a section for each, then the authors' program."""
+    """Return the page: lists of commands by user, then a section for each command, then the authors' program."""
     program, groups = coursekit.cli.cli, coursekit.cli.GROUPS
     text = BEGINNING
     for user, lines in groups.items():
@@ -76,14 +76,14 @@ def commands_page() -> str:
 
 
 def _list(program: str, lines: Mapping[str, str], *, has_sections: bool = False) -> str:
-    """Return a table of commands, with links to their sections where they have some."""
+    """Return a table of commands, with links to their sections if they have any."""
     commands = {f"{program} {name}": line for name, line in lines.items()}
     rows = ((f"[{one}](#{one.replace(' ', '-')})" if has_sections else f"`{one}`", commands[one]) for one in commands)
     return markdown_table(("command", "what it does"), rows)
 
 
 def _sections(name: str, command: click.Command, heading: str) -> Iterator[str]:
-    """Yield the section of a command, then those of the commands in it."""
+    """Yield the section of a command, then the sections of its subcommands."""
     context = click.Context(command, info_name=name)
     purpose, *paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     usage = " ".join((name, *command.collect_usage_pieces(context)))
@@ -114,7 +114,7 @@ def _purpose(command: click.Command) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Return a paragraph of help as Markdown; lines that click does not join are a list, or a block of text."""
+    """Return a paragraph of help as Markdown; lines that click does not join become a list or a block of text."""
     first, _, rest = text.partition("\n")
     if first.strip() != "\b":
         return text

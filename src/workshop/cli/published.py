@@ -1,4 +1,4 @@
-"""`workshop published`: how well published measurements of scaling are predicted."""
+"""`workshop published`: compare the scaling model with published measurements."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workshop.published.tables import summarize
 def published() -> None:
     """Compare the scaling model with published measurements, and write docs/scaling.md.
 
-    The model gets the smaller half of each published table, and what is usual from the tables of other machines.
-    It predicts the larger half, and its errors are shown beside those of keeping the last known speed of a GPU.
+    The model gets the smaller half of each published table, and typical values from the tables of other machines.
+    It predicts the larger half; next to its errors are those of assuming that each GPU keeps its last known speed.
     """
     root = find_root()
     write_text(root / "docs" / "scaling.md", page.text(root))

@@ -1,4 +1,4 @@
-"""`workshop readme`: refresh what pages show of real runs: pictures, a deadlock, the table of a run, benchmarks."""
+"""`workshop readme`: refresh what pages show from real runs: pictures, a deadlock, the table of a run, benchmarks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEADLOCK = ("02-horovod-sgd", "deadlock")  # lab and cell that show one
 
 @click.command(epilog="Example: make run bench && workshop readme")
 def readme() -> None:
-    """Refresh pictures and numbers of the pages from the newest `make run` and `make bench`.
+    """Refresh the pages' pictures and numbers from the newest `make run` and `make bench`.
 
     The deadlock is in README.md, the table of the run and the benchmarks are in docs/benchmarks.md, and a picture of
     each lab is in labs/README.md. The key `picture` of a lab.toml names the cell whose picture is shown.
@@ -52,7 +52,7 @@ def fill(page: Path, **blocks: str) -> None:
 
 
 def keep_picture(root: Path, lab: Lab) -> None:
-    """Copy the last PNG of the lab's chosen cell, and its text alternative, out of the newest run.
+    """Copy the last PNG of the lab's chosen cell, and its text alternative, from the newest run.
 
     Raises:
         CourseKitError: the newest run has no notebook of this lab, or the cell shows no picture.
@@ -69,7 +69,7 @@ def keep_picture(root: Path, lab: Lab) -> None:
 
 
 def executed_cell(root: Path, lab_name: str, cell_id: str) -> NotebookNode:
-    """Return a cell as the newest run has left it; an empty one where there is none of that name.
+    """Return a cell as the newest run has left it; an empty cell if there is none with this id.
 
     Raises:
         CourseKitError: there is no run of this lab.
@@ -110,17 +110,17 @@ def bench_block(record: dict[str, Any]) -> str:
     """Return the benchmarks as Markdown tables.
 
     Raises:
-        CourseKitError: `make bench` did not come to its end.
+        CourseKitError: `make bench` has not finished.
     """
     if missing := BENCHMARKS.keys() - record["benchmarks"].keys():
         raise CourseKitError(
-            f"bench.json is without {', '.join(sorted(missing))}: let `make bench` come to its end.", "bench.incomplete"
+            f"bench.json lacks {', '.join(sorted(missing))}: let `make bench` finish.", "bench.incomplete"
         )
     return "\n".join(map(as_markdown, record["benchmarks"].values())) + machine(record["facts"])
 
 
 def machine(facts: dict[str, Any]) -> str:
-    """Return one line on what a measurement was made with."""
+    """Return one line on the machine and the versions of a measurement."""
     versions = facts["versions"]
     return (
         f"\nMeasured on {facts['num_cpus']} cores of {facts['device']} with Python {versions['python']}, "

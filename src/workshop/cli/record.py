@@ -1,4 +1,4 @@
-"""`workshop record`: repeat the runs that the figures of the lecture are made from."""
+"""`workshop record`: repeat the runs behind the figures of the lecture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def record(names: tuple[str, ...]) -> None:
     """Repeat the runs behind the slides' figures, and write their results to slides/results/.
 
     Without NAME, all runs are repeated.
-    Each result has the command, the commit, the machine and the date.
+    Each result records the command, the commit, the machine and the date.
     An older result is replaced only when the new one is complete.
     """
     root = find_root()

@@ -35,7 +35,7 @@ from workshop.rehearsal.jobs import (
 POLL_S = 1.0
 LEAST_AT_A_TIME = 2
 QUICK = (
-    "Leave out pictures, end notebooks after their first ranks, and run each set of options, software and program once."
+    "Leave out pictures, end notebooks after their first ranks, skip scripts without new options, software or program."
 )
 NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thread
 
@@ -58,7 +58,7 @@ NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thre
     type=click.FloatRange(min=1),
     default=3600,
     show_default=True,
-    help="Time limit of all scripts together, in seconds.",
+    help="Time limit for all scripts together, in seconds.",
 )
 @JSON_FILE
 def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per option
@@ -71,11 +71,11 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
 ) -> None:
     """Run a site's job scripts, unmodified, in a private Slurm on this machine.
 
-    The private Slurm has the partitions and nodes of the site. The notebooks have the answers of the solutions.
+    The private Slurm has the partitions and nodes of the site. The notebooks contain the solutions' answers.
     Without SCRIPT, all scripts of the site are submitted.
     The command needs root, and Debian's slurm-wlm, slurmdbd, munge and mariadb-server.
     It does not touch an existing Slurm, and it leaves nothing behind.
-    Exit status: 0 when every script did what it is for, 130 after Ctrl-C, else 1.
+    Exit status: 0 if every script ended as it should, 130 after Ctrl-C, else 1.
     """
     root = find_root()
     profile = load_site(root, site)
@@ -85,7 +85,7 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
     try:
         progress.say(f"starting a Slurm shaped like {site}, which takes up to a minute")
         with stop.handled(), Cluster(profile, num_nodes) as cluster:
-            # Inside the cluster's folder, which goes away even when this process is killed.
+            # Inside the cluster's folder, which is removed even if this process is killed.
             course = make_course(root, cluster.folder / "course", "quick" if quick else "tests")
             jobs = _submit(cluster, course, [path.name for path in chosen], progress, only_forms=quick)
             jobs = _wait(cluster, course, jobs, progress, timeout_s)
@@ -109,7 +109,7 @@ def _submit(
 
 
 def _num_at_a_time() -> int:
-    """Return how many jobs the processors here are enough for."""
+    """Return how many jobs can run at a time on the processors here."""
     return max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
 
 
@@ -130,7 +130,7 @@ def _wait(
 
 
 def _report(console: Console, course: Path, jobs: Sequence[RehearsedJob]) -> None:
-    """Show the end of the log of each job that was not good: the log itself will be gone."""
+    """Show the end of each failed job's log, because the log itself will be removed."""
     for job in jobs:
         lines = [] if job.good else job.log_text(course).splitlines()
         if lines:

@@ -1,4 +1,4 @@
-"""What several of the authors' commands share: options that are called alike, and the choice of answers by a text."""
+"""Options that several of the authors' commands share, and the selection of answers or attacks by a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Some = TypeVar("Some", BankAnswer, Attack)
 
 
 def matching(bank: Sequence[Some], text: str) -> list[Some]:
-    """Return those of a bank that have a text in their name or title, in capitals or not.
+    """Return the entries of a bank that have a text in their name or title, ignoring case.
 
     Raises:
         CourseKitError: there are none.

@@ -1,4 +1,4 @@
-"""`workshop slides`: make the lecture."""
+"""`workshop slides`: build the lecture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def slides(names: tuple[str, ...], pdf: bool) -> None:
     \b
     1. Figures are drawn, and numbers filled in, from slides/results/, slides/facts/ and slurm/sites/.
     2. Marp renders each deck to HTML, to present from (P: notes), and to PDF.
-    3. Chromium measures every slide: what overflows, is too small or too pale to read ends in a list of faults.
+    3. Chromium measures every slide, and lists everything that overflows or is too small or too pale to read.
     """  # noqa: D301 - click reads \b as "keep these lines"
     root = find_root()
     console = Console()

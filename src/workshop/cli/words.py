@@ -1,4 +1,4 @@
-"""`workshop words`: find words that the kit's texts do not use."""
+"""`workshop words`: find words that the kit's texts should not use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workshop.words.check import findings, load_rules
 
 @click.command(epilog="Example: workshop words")
 def words() -> None:
-    """Find words that are out in README, docs, slides, labs and messages, and name better ones.
+    """Find words to avoid in README, docs, slides, labs and messages, and suggest better ones.
 
     The list is src/workshop/words/words.toml.
     """
@@ -20,5 +20,5 @@ def words() -> None:
         click.echo(message)
     if found:
         raise CourseKitError(
-            f"{len(found)} lines with words that are out: CONTRIBUTING.md has the rules of style.", "words.out"
+            f"lines with words to avoid: {len(found)} (CONTRIBUTING.md has the rules of style).", "words.out"
         )

@@ -1,1 +1,1 @@
-"""Pages for readers that are generated from the code."""
+"""Pages that are generated from the code."""

@@ -1,8 +1,8 @@
-"""`tests/messages.md`: every message of the product that has a code, for a person to read.
+"""Generate `tests/messages.md`, which lists every message of the product that has a code, for people to read.
 
-A message and its code stand side by side in the source: ``require(fits, "ranks share samples", "shards.overlap")`` or
+In the source, a message is next to its code: ``require(fits, "ranks share samples", "shards.overlap")`` or
 ``CourseKitError("There is no roster.", "roster.missing")``, and in a table ``Cause("…", "rate.not-scaled")``. The page
-is read off the source, so that who rewords a message changes one line there and generates the page again.
+comes from the source: to reword a message, change one line there and generate the page again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ BEGINNING = """\
 
 # Messages
 
-What the kit says when something is wrong, by code. Words in braces are filled in.
-Tests name the codes, and so do the banks of answers in part; no test has four words of a message in a row.
+The kit's messages for when something is wrong, by code. Words in braces are filled in.
+Tests name the codes, and so do some banks of answers; no test has four words of a message in a row.
 
 """
 CODE = re.compile(A_CODE)
@@ -38,8 +38,8 @@ class Message(NamedTuple):
     """A message of the source."""
 
     code: str
-    words: str  # with the expressions that are filled in, in braces
-    file: str  # in which it is said, from `SOURCES`
+    words: str  # with filled-in expressions in braces
+    file: str  # the file that has it, relative to `SOURCES`
 
 
 def page(root: Path) -> str:
@@ -61,7 +61,7 @@ def messages(root: Path) -> Iterator[Message]:
 
 
 class _Texts(ast.NodeTransformer):
-    """Gives calls the texts that they name: ``message = "…"`` is meant by ``require(fits, message, "…")``."""
+    """Replaces names in calls by their texts: ``message = "…"`` gives the text for ``require(fits, message, "…")``."""
 
     def __init__(self) -> None:
         self.texts: dict[str, ast.expr] = {}  # by name, in the lines so far
@@ -99,7 +99,7 @@ class _Texts(ast.NodeTransformer):
         return node
 
     def told_by(self, node: ast.expr) -> ast.expr:
-        """Return an expression with the texts of the names in it."""
+        """Return an expression whose names are replaced by their texts."""
         if isinstance(node, ast.Name):
             return self.texts.get(node.id, node)
         if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name):
@@ -118,9 +118,9 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _said(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield code and words of the messages that a node of the syntax tree holds as its own parts.
+    """Yield the code and the words of each message that is directly in a node of the syntax tree.
 
-    Of the call ``require(a == b, "they differ", "shards.overlap")`` that is ("shards.overlap", "they differ").
+    For the call ``require(a == b, "they differ", "shards.overlap")``, this is ("shards.overlap", "they differ").
     """
     if isinstance(node, ast.Call) and SAYS.fullmatch(ast.unparse(node.func).rpartition(".")[2]):
         parts = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -132,7 +132,7 @@ def _said(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _words(node: ast.AST) -> str:
-    """Return the words of an expression, with what is filled in as it is in the source."""
+    """Return the words of an expression; parts that are filled in appear as in the source."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):

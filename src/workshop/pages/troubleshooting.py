@@ -1,6 +1,6 @@
 """`docs/troubleshooting.md`: messages, what they mean, and what to do.
 
-The tables on Slurm come from those with which `coursekit jobs` explains a job; all else is written in the template.
+The tables on Slurm are those with which `coursekit jobs` explains a job; everything else is in the template.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from coursekit.text import markdown_table
 PAGE = "docs/troubleshooting.md"
 TEMPLATE = "troubleshooting.md.j2"
 HEAD = ("what you see", "what it means, and what to do")
-# What `coursekit submit` fills in from the site and the shell.
+# Words for what `coursekit submit` fills in from the site and the shell.
 OF_A_SITE = {
     "account": "the account is missing, wrong or not for this partition: set `SBATCH_ACCOUNT`",
     "qos": " NAME",
@@ -28,7 +28,7 @@ OF_A_SITE = {
     "without": "unset `SBATCH_RESERVATION`",
     "time": "ask for a shorter time",
     "limits": "see `sacctmgr show assoc` and `sacctmgr show qos`",
-    "script": "tell the course's instructors, the site's profile is out of date",
+    "script": "tell the course's instructors that the site's profile is out of date",
 }
 
 
@@ -47,13 +47,13 @@ def page() -> str:
 
 
 def meaning(row: Hint, example: str) -> str:
-    """Return the words of a row on what a log says, with the name that is in the example."""
+    """Return the words of a row on a log's message, with the name from the example filled in."""
     found = re.search(row.pattern, example)
     return row.words.format(name=next(filter(None, found.groupdict().values()), "") if found else "")
 
 
 def _table(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return a table by the alphabet, in which what has one meaning is in one row."""
+    """Return a table in alphabetical order, in which messages with one meaning share a row."""
     seen: dict[str, list[str]] = {}
     for words, what in pairs:
         seen.setdefault(f"{what[0].upper()}{what[1:].rstrip('.')}.", []).append(f"`{words}`")

@@ -1,4 +1,4 @@
-"""`docs/scaling.md`: how the model works, and what it makes of published tables and of the kit's own runs."""
+"""`docs/scaling.md`: how the model works, and how well it predicts published tables and the kit's own runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUMMARY_HEADINGS = ("rows", "mean error", "naive", "worst", "naive", "in the ban
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
 TEMPLATE = "page.md.j2"
-# By what is known, the sizes that are: `coursekit predict` knows the first, and more with --measured.
+# The sizes that are known, by their description: `coursekit predict` knows the first, and more with --measured.
 KNOWN: dict[str, Callable[[Table], set[int]]] = {
     "one GPU": lambda _: set(),
     "all sizes within a node": lambda table: table.within_node,
@@ -34,7 +34,7 @@ KNOWN: dict[str, Callable[[Table], set[int]]] = {
 
 @dataclass(frozen=True)
 class OwnRun:
-    """A step that the kit measured, beside the model's, in seconds; `compute_s` is without sending."""
+    """A step in seconds, as the kit measured it and as the model predicts it; `compute_s` excludes sending."""
 
     what: str
     compute_s: float
@@ -43,12 +43,12 @@ class OwnRun:
 
     @property
     def error(self) -> float:
-        """How far the prediction lies above the measurement, as a share of that."""
+        """How far the prediction is above the measurement, as a share of the measurement."""
         return self.predicted_s / self.measured_s - 1
 
 
 def cells(one: Prediction) -> tuple[str, ...]:
-    """Return the cells of a prediction, below `HEADINGS`."""
+    """Return a prediction as the cells of a table row, in the order of `HEADINGS`."""
     return (
         one.table.key, one.series.title, str(one.num_ranks), f"{one.measured:.0f}", f"{one.predicted:.0f}",
         f"{one.low:.0f}-{one.high:.0f}", f"{one.error:+.1%}" + ("" if one.covered else ", outside"),
@@ -62,16 +62,16 @@ def in_words(summary: Summary) -> str:
     return (
         f"{summary.num_predictions} predictions: mean error {summary.mean_error:.1%}, worst {abs(worst.error):.1%} "
         f"({worst.series.title} on {worst.num_ranks} GPUs, {worst.table.title}); "
-        f"the band held {summary.covered:.0%} of what was measured. "
-        f"The naive prediction, that a GPU keeps the last known speed, errs by {summary.mean_naive_error:.1%}, "
-        f"at worst {summary.worst_naive_error:.1%}."
+        f"the band contains {summary.covered:.0%} of the measurements. "
+        f"The naive prediction, that a GPU keeps its last known speed, has a mean error of "
+        f"{summary.mean_naive_error:.1%}, at worst {summary.worst_naive_error:.1%}."
     )
 
 
 def waiting_runs(root: Path) -> list[OwnRun]:
-    """Return steps of 2, 4 and 8 ranks that slept where others compute, beside the model on the link of these ranks."""
+    """Return steps of 2, 4 and 8 ranks that sleep instead of computing, each with the model's step on the same link."""
     recorded = _data(root, "waiting-ranks")
-    settings = Settings("ring", recorded["cycle_ms"], contention=0.0)  # who sleeps has nothing to be slowed down
+    settings = Settings("ring", recorded["cycle_ms"], contention=0.0)  # an allreduce does not slow down sleep
     runs = []
     for one in recorded["runs"]:
         link = Link(one["bandwidth_gb_per_s"], one["alpha_us"])
@@ -121,7 +121,7 @@ def text(root: Path) -> str:
 
 
 def _by(key: Callable[[Table], str], predictions: Sequence[Prediction]) -> dict[str, Summary]:
-    """Return what the predictions of all tables with the same key say of the model."""
+    """Return for each key a summary of the predictions for all tables with this key."""
     groups: dict[str, list[Prediction]] = {}
     for one in predictions:
         groups.setdefault(key(one.table), []).append(one)
@@ -129,12 +129,12 @@ def _by(key: Callable[[Table], str], predictions: Sequence[Prediction]) -> dict[
 
 
 def _summaries(heading: str, key: Callable[[Table], str], predictions: Sequence[Prediction]) -> str:
-    """Return a row of errors for each group of tables."""
+    """Return a Markdown table with a row of errors for each group of tables with the same key."""
     return _rows(heading, _by(key, predictions))
 
 
 def _rows(heading: str, summaries: Mapping[str, Summary]) -> str:
-    """Return a row of errors for each summary, by its name."""
+    """Return a Markdown table with a row of errors for each summary, which begins with its name."""
     rows = [
         (
             name, str(one.num_predictions), f"{one.mean_error:.1%}", f"{one.mean_naive_error:.1%}",
@@ -146,7 +146,7 @@ def _rows(heading: str, summaries: Mapping[str, Summary]) -> str:
 
 
 def _not_beaten(predictions: Sequence[Prediction]) -> str:
-    """Return the tables whose naive predictions have the smaller mean error."""
+    """Return the keys of the tables for which the naive prediction's mean error is no larger than the model's."""
     summaries = _by(lambda table: table.key, predictions)
     return ", ".join(f"`{name}`" for name, one in summaries.items() if one.mean_naive_error <= one.mean_error)
 
@@ -156,10 +156,10 @@ def _age(table: Table) -> str:
 
 
 def _source(table: Table) -> dict[str, str]:
-    """Return what the page says of a machine: its title, where its numbers are from, and its table."""
+    """Return the parts of a table's section: its title, its key, its sources, the fitted shares, and its rows."""
     within, between = posterior_of_table(table, prior_without(table.machine_key)).bandwidth_efficiencies
     several_nodes = any(table.machine.num_nodes(size) > 1 for size in table.given)
-    unmeasured = "" if several_nodes else ", of which the known sizes tell nothing"
+    unmeasured = "" if several_nodes else " (the known sizes do not constrain this)"
     rows = [cells(one)[1:] for one in predict_all() if one.table == table]
     return {
         "title": table.title,
@@ -177,6 +177,6 @@ def _run(run: OwnRun) -> tuple[str, ...]:
 
 
 def _data(root: Path, name: str) -> dict[str, Any]:
-    """Return what a recorder of the lecture measured."""
+    """Return the measurements of a recorder of the lecture."""
     data: dict[str, Any] = json.loads((root / RESULTS / f"{name}.json").read_text(encoding="utf-8"))["data"]
     return data

@@ -1,4 +1,4 @@
-"""Which bandwidth efficiencies are usual, found from published tables; and predictions of machines left out."""
+"""Fit the usual bandwidth efficiencies to published tables, and predict machines that were left out of the fit."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from coursekit.scaling.posterior import EFFICIENCIES, PRIOR, Array, Prior, log_likelihood, weigh
 from workshop.published.tables import Prediction, Table, predict, tables
 
-NUM_ROUNDS = 15  # more change no digit
+NUM_ROUNDS = 15  # further rounds change no digit
 
 
 def fit(chosen: Sequence[Table]) -> Prior:
-    """Return the prior that agrees with itself: it is the mean, under it, of the posteriors of all tables.
+    """Return the self-consistent prior, which is the mean of the posteriors that it gives for all tables.
 
-    Each round takes the means for the next prior (expectation maximisation). Each machine counts once, however many
-    tables it has. How far machines lie apart is not fitted: they are too few that tell anything of it.
+    Each round makes these means the next prior (expectation maximisation). Each machine counts once, however many
+    tables it has. How much machines differ is not fitted, because too few of them show anything about it.
     """
     prior, num_tables = PRIOR, Counter(one.machine_key for one in chosen)
     for _ in range(NUM_ROUNDS):
@@ -35,18 +35,18 @@ def fit(chosen: Sequence[Table]) -> Prior:
 
 @cache
 def prior_without(machine_key: str) -> Prior:
-    """Return the prior from the tables of all other machines."""
+    """Return the prior that is fitted to the tables of all other machines."""
     return fit([one for one in tables() if one.machine_key != machine_key])
 
 
 @cache
 def predict_all() -> tuple[Prediction, ...]:
-    """Predict the larger half of all tables, each with the prior of the other machines."""
+    """Predict the larger half of each table, with the prior of the other machines."""
     return tuple(one for table in tables() for one in predict(table, prior_without(table.machine_key)))
 
 
 def predict_beyond_nodes(known: Callable[[Table], AbstractSet[int]]) -> list[Prediction]:
-    """Predict all unknown sizes beyond a node, each with the prior of the other machines."""
+    """Predict all unknown sizes beyond a node in each table, with the prior of the other machines."""
     found = [one for table in tables() for one in predict(table, prior_without(table.machine_key), known(table))]
     return [one for one in found if one.table.machine.num_nodes(one.num_ranks) > 1]
 

@@ -1,7 +1,7 @@
-"""Tables of scaling that others measured (`published.toml`), each predicted from its smaller half.
+"""Scaling tables that others measured (`published.toml`), each predicted from its smaller half.
 
-What is known of a table: of each series its first entry, at best one rank alone; and all series on the smaller half of
-the table's further sizes (`Table.given`). Every other row is predicted, and counts.
+In each table, the first entry of each series is known, at best for a single rank, and so are all series at the smaller
+half of the table's further sizes (`Table.given`). Every other row is predicted, and counts.
 The prior comes from the tables of all *other* machines (`workshop.published.priors`).
 """
 
@@ -29,7 +29,7 @@ TABLES = Path(__file__).with_name("published.toml")
 class Series:
     """Images per second of all ranks together, for one network and local batch, by the number of ranks.
 
-    The first entry is what is known of a rank's speed: at best one rank alone.
+    The first entry gives the known speed of a rank, at best measured on a single rank.
     """
 
     network: str
@@ -41,7 +41,7 @@ class Series:
 
     @property
     def base_speed(self) -> float:
-        """Images per second of one rank among the fewest."""
+        """Images per second of each rank at the smallest number of ranks."""
         return self.images_per_s[0] / self.num_ranks[0]
 
     def efficiency(self, position: int) -> float:
@@ -56,37 +56,37 @@ class Series:
 
 @dataclass(frozen=True)
 class Table:
-    """One machine that somebody measured; see `published.toml`."""
+    """A published table of measurements on one machine; see `published.toml`."""
 
     key: str  # a short name for files and columns
     title: str  # what the machine is
     source: str  # who measured the speeds
     links_source: str  # who says how fast the links are
     num_ranks_per_node: int  # ranks, and GPUs, of a full node
-    within: Link  # the link of a GPU to the others of its node
-    between: Link  # the link of a node to the others
+    within: Link  # the link from a GPU to the other GPUs of its node
+    between: Link  # the link from a node to the other nodes
     series: tuple[Series, ...]  # the speeds
-    way: str = "fastest"  # how gradients are added up, one of `machine.WAYS`
-    cycle_ms: float = 1.0  # how often gradients that are ready are sent; 0 for without end
-    bytes_per_number: int = BYTES_PER_NUMBER  # 2 for gradients that travel with 16 bits
-    networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()  # those that `tf.keras.applications` does not have
-    site: str = ""  # which machine it is, where several tables are of the same one; '' for one that has no other
-    later: bool = False  # whether the table came to try a model that was made without it
-    job: str = "convolutions, 32 bits"  # the kind of training, by which errors are reported
+    way: str = "fastest"  # how gradients are reduced, one of `machine.WAYS`
+    cycle_ms: float = 1.0  # the time between two looks for gradients that are ready; 0 for looking continuously
+    bytes_per_number: int = BYTES_PER_NUMBER  # 2 for gradients that are sent in 16 bits
+    networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()  # networks that `tf.keras.applications` does not have
+    site: str = ""  # the machine's name, if it has several tables; '' if it has only this one
+    later: bool = False  # whether the table was added to test a model that was developed without it
+    job: str = "convolutions, 32 bits"  # the kind of training, by which errors are grouped
 
     @property
     def machine_key(self) -> str:
-        """What is equal for tables of the same machine."""
+        """A key that all tables of the same machine share."""
         return self.site or self.key
 
     @property
     def machine(self) -> Machine:
-        """Its links at their published speed."""
+        """The machine, with its links at their published speeds."""
         return Machine(self.within, self.between, self.num_ranks_per_node)
 
     @property
     def within_node(self) -> set[int]:
-        """The sizes that tell nothing of the links between nodes."""
+        """The sizes within one node, which show nothing about the links between nodes."""
         return {size for one in self.series for size in one.num_ranks if self.machine.num_nodes(size) == 1}
 
     @property
@@ -97,27 +97,27 @@ class Table:
 
     @property
     def given(self) -> set[int]:
-        """The sizes that the unknowns are fitted on: the smaller half, of which each series' first is the input."""
+        """The sizes to which the unknowns are fitted: the smaller half of all sizes after each series' first."""
         sizes = sorted({size for one in self.series for size in one.num_ranks[1:]})
         return set(sizes[: len(sizes) // 2])
 
     def case(self, series: Series, position: int) -> Case:
-        """Return one measurement as a case with its efficiency."""
+        """Return the measurement at this position of a series as a case, with its efficiency."""
         network = self.network(series)
         settings = Settings(self.way, self.cycle_ms, bytes_per_number=self.bytes_per_number)
         base = series.num_ranks[0]
         work = Work(network, series.batch_size / series.base_speed)
-        if base > 1:  # nobody measured a rank alone: the prior says how much of the time it computes
+        if base > 1:  # nobody measured a single rank: the prior says how much of the time a rank computes
             expected = posterior_of(self.machine).expect(Case(work, base, settings))
             work = Work(network, work.compute_s * expected.efficiency)
         return Case(work, series.num_ranks[position], settings, series.efficiency(position), base, series.title)
 
     def cases(self) -> list[Case]:
-        """Return all measurements beyond each series' first."""
+        """Return all measurements as cases, except the first of each series."""
         return [self.case(one, position) for one in self.series for position in range(1, len(one.num_ranks))]
 
     def network(self, series: Series) -> Network:
-        """Return what a series trains: of this table, or of `tf.keras.applications`."""
+        """Return the network of a series, from this table or from `tf.keras.applications`."""
         own = [one for one in self.networks if one.name == series.network]
         return own[0] if own else find_network(series.network, series.image_size)
 
@@ -129,7 +129,7 @@ class _File:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A measurement beside what was predicted; all in images per second of all ranks together."""
+    """A measurement and its prediction, both in images per second of all ranks together."""
 
     table: Table
     series: Series
@@ -142,23 +142,23 @@ class Prediction:
 
     @property
     def error(self) -> float:
-        """How far the prediction lies above the measurement, as a share of that."""
+        """How far the prediction is above the measurement, as a share of the measurement."""
         return self.predicted / self.measured - 1
 
     @property
     def naive_error(self) -> float:
-        """The same where a rank keeps the last speed that is known of its series."""
+        """The same for the naive prediction, that a rank keeps the last known speed of its series."""
         return self.naive / self.measured - 1
 
     @property
     def covered(self) -> bool:
-        """Whether the band holds the measurement."""
+        """Whether the band contains the measurement."""
         return self.low <= self.measured <= self.high
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What predictions together say of the model: absolute errors as shares, and how often the band held."""
+    """A summary of predictions: absolute errors as shares, and how many measurements the band contains."""
 
     num_predictions: int
     mean_error: float
@@ -169,7 +169,7 @@ class Summary:
 
     @property
     def covered(self) -> float:
-        """The share of measurements in the band."""
+        """The share of measurements that are in the band."""
         return self.num_covered / self.num_predictions
 
 
@@ -180,13 +180,13 @@ def tables() -> tuple[Table, ...]:
 
 
 def posterior_of_table(table: Table, prior: Prior = PRIOR, known: AbstractSet[int] | None = None) -> Posterior:
-    """Return the posterior of a table's machine after the sizes that are known: by default its smaller half."""
+    """Return the posterior of a table's machine, given the known sizes: by default, the table's smaller half."""
     known = table.given if known is None else known
     return posterior_of(table.machine, [one for one in table.cases() if one.num_ranks in known], prior)
 
 
 def predict(table: Table, prior: Prior = PRIOR, known: AbstractSet[int] | None = None) -> list[Prediction]:
-    """Predict all sizes of a table but each series' first and those that are known: by default its smaller half."""
+    """Predict all sizes of a table except each series' first and the known ones: by default, its smaller half."""
     known = table.given if known is None else known
     posterior = posterior_of_table(table, prior, known)
     result = []
@@ -205,7 +205,7 @@ def predict(table: Table, prior: Prior = PRIOR, known: AbstractSet[int] | None =
 
 
 def summarize(predictions: Sequence[Prediction]) -> Summary:
-    """Return the mean and the worst errors, and how many bands hold what was measured."""
+    """Return the mean and the worst errors of predictions, and how many measurements are in their bands."""
     naive = [abs(one.naive_error) for one in predictions]
     return Summary(
         len(predictions),

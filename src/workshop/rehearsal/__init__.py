@@ -1,1 +1,1 @@
-"""A private Slurm on loopback, shaped like a site, and the rehearsal of its job scripts on it."""
+"""A private Slurm on loopback, shaped like a site, to rehearse the site's job scripts."""

@@ -1,6 +1,6 @@
 """A private Slurm: munged, MariaDB, slurmdbd, slurmctld and one slurmd per node, all on loopback in one folder.
 
-Nothing of a Slurm, munge or MariaDB that is configured on the machine is read or written.
+It neither reads nor writes any file of a Slurm, munge or MariaDB that is configured on the machine.
 
     with Cluster(load_site(root, "karolina")) as cluster:
         subprocess.run(["sbatch", "--wait", "job.sbatch"], env={**os.environ, **cluster.environ}, check=True)
@@ -25,9 +25,9 @@ from workshop.rehearsal.shape import shape_of
 from workshop.rehearsal.slurm_files import CLUSTER_NAME, HOSTS
 
 PREFIX = "coursekit-rehearsal-"
-NUM_SOCKET_BYTES = 59  # of what slurmd and its steps put behind the folder's path
+NUM_SOCKET_BYTES = 59  # that slurmd and its steps append to the folder's path
 NUM_RANDOM = 8  # characters that tempfile adds
-# By package of Debian, one program or file of it.
+# For each Debian package, one of its programs or files.
 ALWAYS = {
     "slurm-wlm": "slurmctld",
     "slurmdbd": "slurmdbd",
@@ -43,13 +43,13 @@ class Cluster:
     """A running Slurm, shaped like a site, for a `with` block.
 
     Args:
-        site: the machine to be shaped like.
-        num_nodes: nodes of each kind; partitions that share their nodes share these.
+        site: the machine whose shape it takes.
+        num_nodes: nodes of each kind; partitions that share nodes on the machine also share them here.
 
     Attributes:
-        site: the same.
-        environ: variables with which `sbatch`, `squeue`, `sacct` and the like talk to this Slurm.
-        nodes: by partition's key, the names of its nodes.
+        site: as given.
+        environ: variables with which `sbatch`, `squeue`, `sacct` and other commands reach this Slurm.
+        nodes: the names of each partition's nodes, by partition key.
         folder: the private folder, which is removed at the end.
 
     Raises:
@@ -89,7 +89,7 @@ class Cluster:
         self._opened.close()
 
     def fail(self, node: str) -> None:
-        """Let a node go down as if its power failed: all that runs on it is gone, and Slurm knows it."""
+        """Take a node down as if its power had failed: all its processes are killed, and Slurm marks it down."""
         if self._daemons is not None:
             self._daemons.namespaces.kill(node)
         self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=rehearsed failure")
@@ -98,11 +98,11 @@ class Cluster:
         """Run one of Slurm's commands on this Slurm and return what it prints.
 
         Raises:
-            CourseKitError: it failed, or this Slurm does not run.
+            CourseKitError: it failed, or this Slurm is not running.
         """
         if self._daemons is None:
             raise CourseKitError(
-                "this rehearsal's Slurm does not run: use it inside its `with` block.", "rehearsal.not-running"
+                "this rehearsal's Slurm is not running: use it inside its `with` block.", "rehearsal.not-running"
             )
         return self._daemons.call(*command)
 
@@ -113,7 +113,7 @@ def _make_folder() -> Path:
 
 
 def check_needs(site: Site) -> None:
-    """Refuse to start where a rehearsal of this site cannot work.
+    """Raise an error if a rehearsal of this site cannot work on this machine.
 
     Raises:
         CourseKitError: not root, or programs are missing; the message names their packages.
@@ -127,7 +127,7 @@ def check_needs(site: Site) -> None:
         )
     if os.geteuid() != 0:
         raise CourseKitError(
-            "a rehearsal needs root, to give each node a name and processes of its own: use sudo.", "rehearsal.root"
+            "a rehearsal needs root, to give each node its own name and processes: use sudo.", "rehearsal.root"
         )
 
 

@@ -1,4 +1,4 @@
-"""The course's folder as a student has it on a login node, with every answer written, for job scripts to run in."""
+"""Make a course folder like a student's on a login node, with all answers filled in, in which job scripts run."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
     """Make a course folder whose notebooks in `labs/` hold the solutions' answers.
 
     Args:
-        root: the checkout; nothing in it changes but `build/source`, which is built again.
+        root: the checkout; only its `build/source` changes, which is rebuilt.
         folder: where to make it; it must not exist yet.
-        cut: what notebooks are left without: a key of `CUTS`.
+        cut: what is left out of notebooks: a key of `CUTS`.
     """
     folder.mkdir(parents=True)
     for name in COPIED:
@@ -36,7 +36,7 @@ def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
             shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
             shutil.copy2(root / name, folder / name)
-    for name in (".venv", ".venv-torch"):  # the second one is for the modules of PyTorch, where a site has some
+    for name in (".venv", ".venv-torch"):  # the second one is for sites that have modules for PyTorch
         (folder / name).symlink_to(sys.prefix)
     for name, source in build_sources(root, find_labs(root)).items():
         notebook = nbformat.read(source, as_version=4)
@@ -48,7 +48,7 @@ def make_course(root: Path, folder: Path, cut: str = "tests") -> Path:
 
 
 def without_tests(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Return a notebook's cells without its tests, and without cells that only tests need; answers all stay."""
+    """Return a notebook's cells without its tests and without cells that only tests need; all answers stay."""
     lab = LabCells(cells)
 
     def only_tests_need(i: int, dropped: set[int]) -> bool:
@@ -62,7 +62,7 @@ def without_tests(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Return a notebook's cells without its tests, its pictures and all that start ranks but the first; answers stay.
+    """Return a notebook's cells without tests, pictures, and all but the first cell that starts ranks; answers stay.
 
     The first cell that starts ranks may be a picture.
     """
@@ -82,7 +82,7 @@ def until_ranks_have_run(cells: list[NotebookNode]) -> list[NotebookNode]:
 def _without(
     cells: list[NotebookNode], lab: LabCells, first: Iterable[int], goes_too: Callable[[int, set[int]], bool]
 ) -> list[NotebookNode]:
-    """Return the cells but the first ones to drop, and those that go with what is dropped, one after the other."""
+    """Return the cells without the first ones to drop and, step by step, those that must go with dropped cells."""
     dropped = set(first)
     while more := {i for i in range(len(lab.cells)) if i not in dropped and goes_too(i, dropped)}:
         dropped |= more

@@ -1,4 +1,4 @@
-"""The daemons of a rehearsal, started one after the other, each when the one before is there."""
+"""Start the daemons of a rehearsal one after another, each when the one before is ready."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ POLL_S = 0.05
 READY_STATES = {"idle", "mixed", "allocated"}
 DATABASE_OPTIONS = (
     *("--no-defaults", "--user=root"),
-    # The data last as long as the rehearsal: nothing is written twice or waited for.
+    # The data last only as long as the rehearsal, so nothing is written twice or waited for.
     *("--innodb-log-file-size=8M", "--innodb-flush-method=nosync", "--innodb-flush-log-at-trx-commit=0"),
-    "--innodb-use-native-aio=0",  # of which the whole machine has so many and no more
+    "--innodb-use-native-aio=0",  # the whole machine has only a limited number of these
 )
 
 
 @dataclass(frozen=True)
 class Daemons:
-    """The daemons of one rehearsal, in namespaces of their own."""
+    """The daemons of one rehearsal, in separate namespaces."""
 
     shape: ClusterShape  # which nodes and accounts there are
-    folder: Path  # where their files are, written already
+    folder: Path  # where their files are, which are already written
     ports: Ports  # where they listen, on loopback
     environ: Mapping[str, str]  # variables with which Slurm's commands find them
     namespaces: Namespaces
 
     def start(self) -> None:
-        """Start all, and wait until every node takes jobs.
+        """Start all daemons, and wait until every node accepts jobs.
 
         Raises:
             CourseKitError: one did not start; the message quotes its log.
@@ -85,7 +85,7 @@ class Daemons:
 
     def _start_database(self) -> None:
         data, address = self.folder / "database", self.folder / DATABASE_SOCKET
-        # A server that starts deletes the temporary tables it finds: in /tmp, those of another rehearsal.
+        # A starting server deletes the temporary tables that it finds; in /tmp, they could be another rehearsal's.
         options = [*DATABASE_OPTIONS, f"--datadir={data}", f"--tmpdir={data}-tmp"]
         log = self._log("mariadb")
         with log.open("ab") as output:
@@ -111,7 +111,7 @@ class Daemons:
         self._wait(name, is_there)
 
     def _account(self, commands: Sequence[Sequence[str]]) -> None:
-        """Run commands of sacctmgr at the same time: each takes tenths of a second, most of it in waiting."""
+        """Run sacctmgr commands at the same time, because each takes tenths of a second and mostly waits."""
         with ThreadPoolExecutor() as threads:
             list(threads.map(lambda command: self.call("sacctmgr", "--immediate", *command), commands))
 
@@ -126,7 +126,7 @@ class Daemons:
                 raise CourseKitError(f"{ended} of the rehearsal's Slurm did not start: {said}", "rehearsal.no-start")
             if not deadline.left_s():
                 raise CourseKitError(
-                    f"{name} of the rehearsal's Slurm was not there after {START_TIMEOUT_S:g} s.", "rehearsal.late"
+                    f"{name} of the rehearsal's Slurm was not ready after {START_TIMEOUT_S:g} s.", "rehearsal.late"
                 )
             time.sleep(POLL_S)
 

@@ -1,4 +1,4 @@
-"""The files and ports of a rehearsed cluster: of Slurm, and the modules and options that a site's scripts ask for."""
+"""The files and ports of a rehearsed cluster: Slurm's own, and the modules and options that a site's scripts use."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DEV_NULL = os.makedev(1, 3)
 NUM_KEY_BYTES = 128
 FIRST_PORT, END_OF_PORTS = 10_000, 65_536
 PORTS_PER_BLOCK = 128
-PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # what the kernel hands out by itself
+PORTS_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")  # ports that the kernel assigns by itself
 OPEN, OWN, SHARED = 0o755, 0o600, 0o1777
 TASK_PROLOG = """#!/bin/sh
 echo "export TMPDIR={folder}/tmp-$SLURMD_NODENAME"
-# Between these nodes, Open MPI talks over loopback, which it would leave out.
+# Between these nodes, Open MPI uses loopback, which it would leave out by default.
 echo "export OMPI_MCA_btl_tcp_if_include=lo"
 """
 LOADED_VARIABLE = "COURSEKIT_REHEARSED_MODULES"
@@ -42,8 +42,8 @@ OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?:=.*)?")
 
 
 def write_files(shape: ClusterShape, folder: Path, ports: Ports) -> dict[str, str]:
-    """Write everything that daemons and jobs read, and return the variables with which commands find it."""
-    folder.chmod(OPEN)  # jobs of any user come through here
+    """Write all files that daemons and jobs read, and return the variables with which commands find them."""
+    folder.chmod(OPEN)  # jobs of any user must be able to enter it
     for name in ("munge", "logs", "slurmctld", "database", "database-tmp"):
         (folder / name).mkdir()
     for node in shape.all_nodes:
@@ -63,24 +63,24 @@ def write_files(shape: ClusterShape, folder: Path, ports: Ports) -> dict[str, st
         "SLURM_CONF": str(folder / SLURM_CONF),
         "SBATCH_ACCOUNT": shape.default_account,
         "COURSEKIT_INTERFACE": "lo",
-        # MPI_Init waits at two fences, for which Slurm takes two algorithms: ring and tree. On a busy machine one rank
-        # was past both while another waited at the first, and its message killed that one: Open MPI 4.1 had nothing yet
-        # to receive it. One algorithm for both is an attempt; whether it is enough is not known.
+        # MPI_Init waits at two fences, for which Slurm uses two algorithms, ring and tree. On a busy machine, one rank
+        # had passed both while another waited at the first. Its message killed the other rank, because Open MPI 4.1
+        # could not receive it yet. Using one algorithm for both is an attempt; we do not know whether it is enough.
         "SLURM_PMIX_FENCE": "tree",
         **write_modules(shape.site, folder / "modules"),
     }
 
 
 def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
-    path.touch(mode=mode)  # before there is anything to read
+    path.touch(mode=mode)  # before there is any content to read
     path.write_bytes(content)
 
 
 def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
-    """Return ports that nobody listens on, and what keeps them from other rehearsals until it is closed.
+    """Return free ports, and a socket that keeps other rehearsals from using them until it is closed.
 
-    The daemons take them seconds later. Until then nobody gets one by chance: the kernel hands out higher ones, unless
-    the machine is set up to hand out nearly all. A rehearsal keeps to a block of ports, of which it holds the first.
+    The daemons bind the ports seconds later. Until then no program gets one by chance, because the kernel assigns
+    higher ones, unless the machine is set up to assign nearly all. A rehearsal uses one block and holds its first port.
     """
     lowest_given = int(PORTS_GIVEN.read_text().split()[0])
     end = lowest_given if lowest_given > 2 * FIRST_PORT else END_OF_PORTS
@@ -97,7 +97,7 @@ def hold_ports(shape: ClusterShape) -> tuple[Ports, socket.socket]:
             block.close()
             continue
         return Ports(ports[0], ports[1], dict(zip(shape.all_nodes, ports[2:]))), block
-    raise CourseKitError(f"no {num_ports} ports in a row from {FIRST_PORT} to {end} are free.")
+    raise CourseKitError(f"there are no {num_ports} free ports in a row from {FIRST_PORT} to {end}.")
 
 
 def module_names(site: Site) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ def write_modules(site: Site, folder: Path) -> Mapping[str, str]:
         path.write_text(
             LUA.format(name=name, site=site.name, programs=programs, loaded=LOADED_VARIABLE, quoted=json.dumps(name))
         )
-    # Where listing takes long, Lmod would keep a cache in the home folder: never here.
+    # If listing took long, Lmod would write a cache to the home folder; this setting prevents it.
     return {"MODULEPATH": str(folder), "LMOD_SHORT_TIME": "86400"}
 
 
@@ -132,7 +132,7 @@ def plugstack(site: Site, folder: Path) -> str:
     """Compile the plugin, if the site needs one, and return the text of plugstack.conf.
 
     Raises:
-        CourseKitError: the compiler refused it; the message quotes it.
+        CourseKitError: the compiler failed; the message quotes its output.
     """
     names = option_names(site)
     if not names:

@@ -1,4 +1,4 @@
-"""Job scripts of a site, submitted as they are in a student's environment, and what became of them."""
+"""Submit a site's job scripts, unmodified and in a student's environment, and follow their states."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ ANSWER_TIMEOUT_S = 5.0
 GRADE = "grade"  # it needs a course with hand-ins
 HTTP_OK = 200
 
-REFUSED = "REFUSED"  # our word: sbatch did not take it
-ACCEPTED = "ACCEPTED"  # our word: Slurm took it, and jobs that run have its options, software and program
-ANSWERED = "ANSWERED"  # our word: JupyterLab did what it is for, and was cancelled
+REFUSED = "REFUSED"  # our word: sbatch rejected it
+ACCEPTED = "ACCEPTED"  # our word: Slurm accepted it, and jobs that run cover its options, software and program
+ANSWERED = "ANSWERED"  # our word: JupyterLab answered, and was cancelled
 OURS = {REFUSED, ACCEPTED, ANSWERED}
-# The name of a job of which accounting has heard by one of its steps only: state and nodes are that step's.
+# The name of a job that accounting knows only from one of its steps: state and nodes are that step's.
 PROVISIONAL = "allocation"
 TRAIN_OPTIONS = "COURSEKIT_TRAIN_OPTIONS"
-# What a lab's notebook that has such a parameter gets, as arguments of its script.
+# Values for notebooks that have these parameters, passed as arguments of the job script.
 SMALL_NOTEBOOK = {"model": "SmallCNN", "image_size": "32", "max_num_steps": "4"}
-# Scripts read these; what the caller has set comes first.
+# Scripts read these variables; values that the caller has set take precedence.
 SMALL_RUN = {
     "COURSEKIT_NUM_RANKS": "2",
     TRAIN_OPTIONS: "--model SmallCNN --image-size 32 --num-images 160 --num-epochs 1 --max-num-steps 2",
     "COURSEKIT_LABS": "01",
     "COURSEKIT_JUPYTER_IP": LOOPBACK,
-    "PYTHONFAULTHANDLER": "1",  # where Python was, if a library of it crashes
-    "HOROVOD_CYCLE_TIME": "10",  # ms; MPI waits by polling, which takes the few cores here from those it waits for
+    "PYTHONFAULTHANDLER": "1",  # shows where Python was if one of its libraries crashes
+    "HOROVOD_CYCLE_TIME": "10",  # ms; MPI polls while it waits, and takes the few cores here from ranks it waits for
 }
 OPTION = re.compile(r"(--[\w-]+)(?: (?!--)\S+)?")  # with its value
 DIRECTIVE = re.compile(r"^#SBATCH (--(?!time|job-name)\S+)", re.MULTILINE)
@@ -57,22 +57,22 @@ JUPYTER_URL = re.compile(r"http://localhost:(\d+)/lab\?token=(\w+)")
 class RehearsedJob:
     """One submitted script."""
 
-    script: str  # its file's name
-    job_id: str  # slurm's number for it; '' when it was refused
-    state: str  # slurm's word, or one of ours: `REFUSED`, `ACCEPTED`, `ANSWERED`
+    script: str  # the name of its file
+    job_id: str  # its number in Slurm; '' if it was refused
+    state: str  # Slurm's word, or one of ours: `REFUSED`, `ACCEPTED`, `ANSWERED`
     elapsed_s: int = 0  # how long it has run
-    nodes: str = ""  # its nodes, as Slurm folds them
-    last_line: str = ""  # the last line of its log; of sbatch, when it was refused
-    held: bool = False  # whether Slurm keeps it back, for the processors of this machine
+    nodes: str = ""  # its nodes, as Slurm abbreviates them
+    last_line: str = ""  # the last line of its log, or of sbatch's output if it was refused
+    held: bool = False  # whether Slurm holds it back, to spare the processors of this machine
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether it is over."""
         return self.state in ENDED | OURS
 
     @property
     def good(self) -> bool:
-        """Whether it did what it is for."""
+        """Whether it ended as it should."""
         return self.state in {COMPLETED, ACCEPTED, ANSWERED}
 
     def log_text(self, course: Path) -> str:
@@ -82,10 +82,10 @@ class RehearsedJob:
 
 
 def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...]:
-    """Return a site's committed job scripts, all or those named: by path, by name, or by the beginning of a name.
+    """Return a site's committed job scripts: all, or those given by path, by name, or by the beginning of a name.
 
     Raises:
-        CourseKitError: the site has no job scripts, or no script fits a name.
+        CourseKitError: the site has no job scripts, or no script matches a name.
     """
     scripts = sorted((root / JOB_SCRIPTS / site).glob("*.sbatch"), key=lambda path: path.stem)
     scripts = [path for path in scripts if path.stem != GRADE]
@@ -99,9 +99,7 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
         fitting = [path for path in scripts if path.stem in matching([one.stem for one in scripts], stem)]
         if not fitting:
             known = ", ".join(path.stem for path in scripts)
-            raise CourseKitError(
-                f"{JOB_SCRIPTS}/{site}/ has no script {name!r}: there are {known}.", "job-script.unknown"
-            )
+            raise CourseKitError(f"{JOB_SCRIPTS}/{site}/ has no script {name!r}; it has {known}.", "job-script.unknown")
         chosen.update(dict.fromkeys(fitting))
     return tuple(chosen) or tuple(scripts)
 
@@ -109,25 +107,25 @@ def find_scripts(root: Path, site: str, names: Sequence[str]) -> tuple[Path, ...
 def job_environment(cluster: Cluster, home: Path) -> dict[str, str]:
     """Return the environment in which job scripts are submitted to a running cluster.
 
-    `home` is a folder of its own, in place of the home folder: nothing there is read, and nothing is left.
+    `home` is a private folder that replaces the home folder, which is neither read nor changed.
     """
     settings = home / ".jupyter"
     settings.mkdir(parents=True, exist_ok=True)
-    # At a site nobody is root; here everybody is, which JupyterLab refuses without this setting.
+    # Nobody is root at a site, but here everybody is, which JupyterLab refuses without this setting.
     (settings / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": {"allow_root": True}}))
     return {**plain_environment(), "USER": "root", "HOME": str(home), **cluster.environ, **small_run()}
 
 
 def small_run() -> dict[str, str]:
-    """Return the variables of a small run, with what the caller's environment says in their place."""
+    """Return the variables of a small run; values in the caller's environment take precedence."""
     return {name: os.environ.get(name, value) for name, value in SMALL_RUN.items()}
 
 
 def small_words(script: Path, course: Path) -> tuple[str, list[str]]:
-    """Return what makes a lab's run small; nothing for a script of another kind.
+    """Return the options and arguments that make a lab's run small; both are empty for other scripts.
 
     Returns:
-        The options of `TRAIN_OPTIONS` that its training has, in one text; the arguments of its notebook.
+        The options of `TRAIN_OPTIONS` that its training script has, in one text; the arguments of its notebook.
     """
     folder = course / "labs" / script.stem.removesuffix("-train")
     train, notebook = folder / SCRIPT_NAME, folder / f"{script.stem}.ipynb"
@@ -139,7 +137,7 @@ def small_words(script: Path, course: Path) -> tuple[str, list[str]]:
 
 
 def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJob:
-    """Submit a script unmodified from the course's folder, to be held; a refusal is a job, too."""
+    """Submit a script, unmodified and held, from the course's folder; a refused script is also returned as a job."""
     options, values = small_words(script, course)
     words = ("--parsable", "--hold", str(script.relative_to(course)), *values)
     try:
@@ -150,10 +148,10 @@ def submit(script: Path, course: Path, environ: Mapping[str, str]) -> RehearsedJ
 
 
 def parts_of(script: Path) -> set[tuple[str, ...]]:
-    """Return what a script shares with others of its site: options but for name and time limit, software, program.
+    """Return the parts of a script that others of its site may share: options (but name and time), software, program.
 
-    Example: `02-….sbatch` and `05-….sbatch` have one set of options, `05-…-train.sbatch` has another, and all three
-    load the same modules; when 02 and the last one ran, 05 has nothing that was not tried.
+    Example: `02-….sbatch` and `05-….sbatch` have the same options, `05-…-train.sbatch` has others, and all three load
+    the same modules. When 02 and the last one have run, every part of 05 has been tried.
     """
     text = script.read_text()
     found = (("options", DIRECTIVE), ("software", SOFTWARE), ("program", PROGRAM))
@@ -161,7 +159,7 @@ def parts_of(script: Path) -> set[tuple[str, ...]]:
 
 
 def until_all_parts_run(cluster: Cluster, folder: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
-    """Cancel each held job whose script has only parts of earlier ones that Slurm has taken."""
+    """Cancel each held job whose script has only parts of earlier scripts that Slurm has accepted."""
     kept: list[RehearsedJob] = []
     seen: set[tuple[str, ...]] = set()
     for job in jobs:
@@ -170,13 +168,13 @@ def until_all_parts_run(cluster: Cluster, folder: Path, jobs: Sequence[Rehearsed
             kept.append(job)
         else:
             cluster.call("scancel", job.job_id)
-            kept.append(replace(job, state=ACCEPTED, last_line="jobs that run have its options, software and program"))
+            kept.append(replace(job, state=ACCEPTED, last_line="jobs that run cover its options, software and program"))
         seen |= parts
     return kept
 
 
 def release(cluster: Cluster, jobs: Sequence[RehearsedJob], num_at_a_time: int) -> list[RehearsedJob]:
-    """Let the next of the held jobs go, as long as no more than that many wait for nodes or run."""
+    """Release the next held jobs, as long as no more than this many wait for nodes or run."""
     num_free = num_at_a_time - sum(not (job.held or job.ended) for job in jobs)
     going = [job.job_id for job in jobs if job.held and not job.ended][: max(num_free, 0)]
     for job_id in going:
@@ -185,7 +183,7 @@ def release(cluster: Cluster, jobs: Sequence[RehearsedJob], num_at_a_time: int) 
 
 
 def look(cluster: Cluster, course: Path, jobs: Sequence[RehearsedJob]) -> list[RehearsedJob]:
-    """Return jobs as Slurm's accounting and their logs show them now; a JupyterLab that answers is cancelled."""
+    """Return the jobs as Slurm's accounting and their logs now show them; a JupyterLab that answers is cancelled."""
     running = [job.job_id for job in jobs if not job.ended]
     if not running:
         return list(jobs)
@@ -209,17 +207,17 @@ def _updated(
     address = JUPYTER_URL.search(text)
     if address and not now.ended and jupyter_answers(int(address[1]), address[2]):
         cluster.call("scancel", job.job_id)
-        return replace(now, state=ANSWERED, last_line="JupyterLab answered with its token, and refused without.")
+        return replace(now, state=ANSWERED, last_line="JupyterLab answered with its token, and refused without it.")
     return now
 
 
 def jupyter_answers(port: int, token: str) -> bool:
-    """Whether a JupyterLab on this machine opens with its token, and not without it."""
+    """Whether a JupyterLab on this machine answers with its token, and refuses without it."""
     return _status(port, {"Authorization": f"token {token}"}) == HTTP_OK and _status(port, {}) not in {0, HTTP_OK}
 
 
 def _status(port: int, headers: Mapping[str, str]) -> int:
-    """Return the HTTP status of its API, 0 when nobody answers."""
+    """Return the HTTP status of JupyterLab's API; 0 if nothing answers."""
     request = Request(f"http://{LOOPBACK}:{port}/api/status", headers=dict(headers))
     try:
         with urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310  # our own address
@@ -231,7 +229,7 @@ def _status(port: int, headers: Mapping[str, str]) -> int:
 
 
 class RehearsalProgress:
-    """Show what happens, each line with the time since the beginning."""
+    """Show what happens, each line with the time since the start."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -244,7 +242,7 @@ class RehearsalProgress:
         self._console.print(f"[{minutes}:{seconds:02}] {text}", markup=False, highlight=False, soft_wrap=True)
 
     def show(self, jobs: Sequence[RehearsedJob]) -> None:
-        """Show which jobs have begun or ended since the last call, and how many are done."""
+        """Show which jobs have started or ended since the last call, and how many are done."""
         for job in jobs:
             if self._states.get(job.script, PENDING) != job.state:
                 num_done = sum(one.ended for one in jobs)

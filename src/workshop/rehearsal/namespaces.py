@@ -1,9 +1,9 @@
-"""Namespaces that daemons and their jobs live in, so that none of them outlives a rehearsal.
+"""Run daemons and their jobs in namespaces, so that none of them outlives a rehearsal.
 
-All processes of a rehearsal are in one PID namespace. When its first process ends, the kernel kills the others,
-whatever they have become and however they shield themselves; mounts end with them. That first process waits on a pipe
-whose other end is held by the process that rehearses: it also learns when that one is killed.
-A node is a PID namespace of its own inside that one, with its own name and its own /dev/shm: it can go down at once.
+All processes of a rehearsal are in one PID namespace. When its first process ends, the kernel kills all others,
+whatever they do to protect themselves, and removes their mounts. The first process waits on a pipe whose other end
+the rehearsing process holds, so it also notices if that process is killed.
+Each node is a nested PID namespace with its own host name and its own /dev/shm, so a whole node can go down at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ kill -KILL -1 2>/dev/null || true
 for _ in 1 2 3 4 5; do rm -rf --one-file-system {folder} && break; sleep 0.2; done
 """
 
-# The shell stays, as the namespace's first process: it buries what jobs leave behind.
+# The shell stays as the namespace's first process, and reaps the processes that jobs leave behind.
 NODE = """
 hostname {name}
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
@@ -47,8 +47,8 @@ class Namespaces:
 
     Args:
         folder: the private folder, removed at the end.
-        name: the name of the host that the daemons see.
-        hosts: what they see as /etc/hosts.
+        name: the host name that the daemons see.
+        hosts: the file that they see as /etc/hosts.
     """
 
     def __init__(self, folder: Path, name: str, hosts: Path) -> None:
@@ -61,7 +61,7 @@ class Namespaces:
             stderr=subprocess.PIPE,
             env=plain_environment(),
             cwd="/",
-            start_new_session=True,  # Ctrl-C is for the process that rehearses; it ends the others in order
+            start_new_session=True,  # Ctrl-C goes to the rehearsing process, which ends the others in order
         )
         try:
             self._wait_until_ready()
@@ -79,7 +79,7 @@ class Namespaces:
             )
 
     def start(self, name: str, command: Sequence[str], log: Path, variables: Mapping[str, str] | None = None) -> None:
-        """Start a daemon, which stays in the foreground; what it prints is appended to its log."""
+        """Start a daemon in the foreground, and append what it prints to its log."""
         enter = ("nsenter", f"--target={self._first}", "--mount", "--uts", "--pid", "--")
         with log.open("ab") as output:
             self._daemons[name] = subprocess.Popen(
@@ -93,7 +93,7 @@ class Namespaces:
             )
 
     def start_node(self, name: str, command: Sequence[str], log: Path, variables: Mapping[str, str]) -> None:
-        """Start a node's daemon in a namespace of its own."""
+        """Start a node's daemon in a separate namespace."""
         script = NODE.format(name=name, command=shlex.join(command))
         self.start(name, [*UNSHARE, "bash", "-c", script], log, variables)
 
@@ -102,10 +102,10 @@ class Namespaces:
         return [name for name, process in self._daemons.items() if process.poll() is not None]
 
     def kill(self, name: str) -> None:
-        """Kill a daemon and, when it is a node's, all that runs on the node."""
+        """Kill a daemon and, if it is a node's, all processes on the node."""
         daemon = self._daemons.pop(name)
         for process in psutil.Process(daemon.pid).children():
-            with suppress(psutil.NoSuchProcess):  # it ended between the two questions
+            with suppress(psutil.NoSuchProcess):  # it has ended in the meantime
                 process.kill()
         daemon.wait(END_TIMEOUT_S)
 

@@ -1,6 +1,6 @@
 """The shape of a rehearsal: which nodes, accounts and QOS a site's profile asks for.
 
-Nothing here starts anything: the texts of Slurm's files and the accounting are written from it.
+Nothing here starts anything; Slurm's files and the accounting are written from the shape.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from dataclasses import dataclass
 
 from coursekit.slurm.sites.profile import Partition, Site, account
 
-# The QOS that Slurm's accounting always has; it is that of partitions for which the profile names none.
+# The QOS that Slurm's accounting always has; partitions for which the profile names none use it.
 STOCK_QOS = "normal"
 
 
 @dataclass(frozen=True)
 class ClusterShape:
-    """What is the same for all files of one rehearsal."""
+    """The site, nodes and accounts that all files of one rehearsal share."""
 
     site: Site
-    nodes: Mapping[str, tuple[str, ...]]  # by partition's key, the names of its nodes
-    accounts: Mapping[str, tuple[str, ...]]  # by account, the keys of the partitions in which it may be used
+    nodes: Mapping[str, tuple[str, ...]]  # the names of each partition's nodes, by partition key
+    accounts: Mapping[str, tuple[str, ...]]  # the keys of the partitions in which an account may be used, by account
 
     @property
     def all_nodes(self) -> tuple[str, ...]:
-        """Every node once, whatever partitions share it."""
+        """Every node once, even if several partitions share it."""
         return tuple(dict.fromkeys(node for nodes in self.nodes.values() for node in nodes))
 
     @property
     def default_account(self) -> str:
-        """The account that committed job scripts are to be charged to: that of the default partition."""
+        """The account to which committed job scripts are charged, which is the default partition's."""
         return account(self.site, self.site.partition())
 
     def owner(self, node: str) -> Partition:
@@ -38,7 +38,7 @@ class ClusterShape:
 
 
 def shape_of(site: Site, num_nodes: int) -> ClusterShape:
-    """Return a site's shape with that many nodes of each kind."""
+    """Return a site's shape with this many nodes of each kind."""
     nodes = {key: node_names(one.shares_nodes_with or key, num_nodes) for key, one in site.partitions.items()}
     accounts: dict[str, tuple[str, ...]] = {}
     for key, partition in site.partitions.items():
@@ -50,7 +50,7 @@ def shape_of(site: Site, num_nodes: int) -> ClusterShape:
 
 
 def node_names(key: str, num_nodes: int) -> tuple[str, ...]:
-    """Return names of nodes that Slurm and the network accept: letters, digits and hyphens."""
+    """Return node names that Slurm and the network accept: letters, digits and hyphens."""
     stem = "".join(letter if letter.isalnum() else "-" for letter in key.lower())
     return tuple(f"{stem}-{number}" for number in range(1, num_nodes + 1))
 

@@ -1,7 +1,7 @@
 """The text of Slurm's own files for a rehearsal: slurm.conf, gres.conf, slurmdbd.conf, and the nodes' names.
 
-And its accounting, as commands without the word `sacctmgr`: the cluster, its QOS with their limits, and its account in
-every form it has. A job beyond a limit is refused (DenyOnLimit), not left to wait for ever.
+The accounting is here, too, as commands without the word `sacctmgr`: the cluster, its QOS with their limits, and its
+accounts. A job beyond a limit is refused (DenyOnLimit) and does not wait for ever.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LOOPBACK = "127.0.0.1"
 # In the private folder of a rehearsal.
 MUNGE_SOCKET, DATABASE_SOCKET, HOSTS, SLURM_CONF = "munge/socket", "database.socket", "hosts", "slurm.conf"
 MIB_PER_GB = 1024
-# Slurm then takes the first of them in which a job with this account and these constraints can run.
+# Slurm then takes the first of these partitions in which a job with its account and constraints can run.
 JOB_SUBMIT_LUA = """\
 function slurm_job_submit(job, partitions, user)
     if job.partition == nil then
@@ -35,7 +35,7 @@ end
 
 @dataclass(frozen=True)
 class Ports:
-    """The ports of the daemons, on loopback; `slurmd` by node."""
+    """The daemons' ports on loopback; those of `slurmd` by node."""
 
     slurmctld: int
     slurmdbd: int
@@ -48,14 +48,14 @@ def gpu_file(folder: Path, number: int | str) -> Path:
 
 
 def slurm_conf(shape: ClusterShape, folder: Path, ports: Ports) -> str:
-    """Return slurm.conf."""
+    """Return the text of slurm.conf."""
     lines = [
         f"ClusterName={CLUSTER_NAME}",
         f"SlurmctldHost={CLUSTER_NAME}({LOOPBACK})",
         f"SlurmctldPort={ports.slurmctld}",
         "SlurmUser=root",
         "SlurmdUser=root",
-        # Daemons listen on the address of their own name, which is on loopback (see `hosts`).
+        # Daemons listen on the address of their host name, which is on loopback (see `hosts`).
         "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",
         "AuthType=auth/munge",
         # A job that is requeued waits until its credential has expired.
@@ -68,7 +68,7 @@ def slurm_conf(shape: ClusterShape, folder: Path, ports: Ports) -> str:
         f"TmpFS={folder}/tmp-%n",  # noqa: S108  # in our own folder
         f"TaskProlog={folder}/task-prolog",
         f"PlugStackConfig={folder}/plugstack.conf",
-        # A machine with two cores plays nodes with a hundred: no binding, no cgroups.
+        # A machine with two cores acts as nodes with a hundred, so there is no binding and no cgroups.
         "SlurmdParameters=config_overrides",
         "ProctrackType=proctrack/linuxproc",
         "TaskPlugin=task/none",
@@ -78,14 +78,14 @@ def slurm_conf(shape: ClusterShape, folder: Path, ports: Ports) -> str:
         "SelectType=select/cons_tres",
         "SelectTypeParameters=CR_Core_Memory",
         "GresTypes=gpu",
-        "MpiDefault=pmix",  # what the default of sites whose profile names none does, too: start MPI
+        "MpiDefault=pmix",  # starts MPI, like the default at sites whose profile names none
         "AccountingStorageType=accounting_storage/slurmdbd",
         f"AccountingStorageHost={LOOPBACK}",
         f"AccountingStoragePort={ports.slurmdbd}",
         f"AccountingStoragePass={folder}/{MUNGE_SOCKET}",
         "AccountingStorageEnforce=associations,limits,qos",
         "AccountingStorageTRES=gres/gpu",
-        # What no partition could ever run is refused at once, as at a site.
+        # A job that no partition could ever run is refused at once, as at a site.
         "EnforcePartLimits=ANY",
         "ReturnToService=2",
         "KillWait=5",
@@ -119,7 +119,7 @@ def _node(shape: ClusterShape, node: str, port: int) -> str:
 
 
 def _partition(shape: ClusterShape, slurm_name: str) -> str:
-    """Return a partition's line; several kinds of node may stand under one name in Slurm."""
+    """Return a partition's line; in Slurm, one name may stand for several kinds of node."""
     keys = [key for key in shape.nodes if shape.site.partitions[key].slurm_name == slurm_name]
     partitions = [shape.site.partitions[key] for key in keys]
     nodes = dict.fromkeys(node for key in keys for node in shape.nodes[key])
@@ -141,21 +141,21 @@ def _partition(shape: ClusterShape, slurm_name: str) -> str:
 
 
 def gres_conf(shape: ClusterShape, folder: Path) -> str:
-    """Return gres.conf: each GPU is a file, as Slurm wants a device to hand out."""
+    """Return the text of gres.conf: each GPU is a file, because Slurm wants a device to allocate."""
     numbers = {node: shape.owner(node).num_gpus_per_node for node in shape.all_nodes if shape.owner(node).has_gpus}
     files = {node: gpu_file(folder, f"[0-{number - 1}]" if number > 1 else 0) for node, number in numbers.items()}
     return "".join(f"NodeName={node} Name=gpu File={file}\n" for node, file in files.items())
 
 
 def job_submit_lua(shape: ClusterShape) -> str:
-    """Return what chooses a job's partition where the site does: any that job scripts do not name; '' for no choice."""
+    """Return the Lua plugin that gives a job all partitions that job scripts do not name; '' if there is no choice."""
     partitions = [shape.site.partitions[key] for key in shape.nodes]
     names = dict.fromkeys(partition.slurm_name for partition in partitions if not partition.requested)
     return JOB_SUBMIT_LUA.format(partitions=",".join(names)) if len(names) > 1 else ""
 
 
 def slurmdbd_conf(folder: Path, ports: Ports) -> str:
-    """Return slurmdbd.conf."""
+    """Return the text of slurmdbd.conf."""
     lines = [
         "AuthType=auth/munge",
         f"AuthInfo=socket={folder}/{MUNGE_SOCKET}",
@@ -175,19 +175,19 @@ def slurmdbd_conf(folder: Path, ports: Ports) -> str:
 
 
 def hosts(shape: ClusterShape) -> str:
-    """Return what stands in place of /etc/hosts: every node is this machine."""
+    """Return the text that replaces /etc/hosts: every node is this machine."""
     return "".join(f"{LOOPBACK} {name}\n" for name in ("localhost", CLUSTER_NAME, *shape.all_nodes))
 
 
 def rounds_before_slurmctld(shape: ClusterShape, user: str) -> list[list[list[str]]]:
-    """Return rounds of commands for before slurmctld starts; those of one round may run at the same time."""
+    """Return rounds of commands to run before slurmctld starts; commands of one round may run at the same time."""
     qos = [["add", "qos", name, "Flags=DenyOnLimit", *_limits(qos)] for name, qos in shape.site.qos.items()]
     rounds = [[["add", "cluster", CLUSTER_NAME]], qos]
     return rounds + [[command] for account in shape.accounts for command in _account(shape, account, user)]
 
 
 def round_after_slurmctld(shape: ClusterShape) -> list[list[str]]:
-    """Return limits of GPUs: accounting learns from slurmctld that there are such things."""
+    """Return commands that limit GPUs; accounting knows GPUs only after slurmctld has started."""
     limits = {name: qos.max_num_gpus for name, qos in shape.site.qos.items() if qos.max_num_gpus}
     return [["modify", "qos", name, "set", f"MaxTRESPerJob=gres/gpu={limit}"] for name, limit in limits.items()]
 
@@ -195,7 +195,7 @@ def round_after_slurmctld(shape: ClusterShape) -> list[list[str]]:
 def _account(shape: ClusterShape, account: str, user: str) -> list[list[str]]:
     partitions = [shape.site.partitions[key] for key in shape.accounts[account]]
     allowed = [name for partition in partitions for name in qos_of(partition)]
-    # Without a partition for jobs that leave the choice to Slurm, then one for each that has a default of its own.
+    # First without a partition, for jobs that leave the choice to Slurm; then for each partition with another default.
     return [
         ["add", "account", account, *_qos_words(allowed)],
         ["add", "user", user, f"Account={account}", *_qos_words(allowed)],

@@ -1,1 +1,1 @@
-"""The lecture: decks of Markdown, figures made by code from recorded runs, rendered to HTML and PDF."""
+"""The lecture: Markdown decks with figures that code draws from recorded runs, rendered to HTML and PDF."""

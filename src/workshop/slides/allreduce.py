@@ -1,7 +1,7 @@
-"""Allreduce four ways, as schedules: who sends which chunk to whom, step by step.
+"""Four ways to allreduce, as schedules: which rank sends which chunk to which rank, step by step.
 
-The lecture draws its pictures from these schedules and counts its table of costs in them; tests execute them.
-In a step every rank sends at most one message and receives at most one, as a network card with one port would.
+The lecture draws its pictures and counts its table of costs from these schedules; tests execute them.
+In a step, every rank sends at most one message and receives at most one, like a network card with one port.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ State = tuple[tuple[frozenset[int], ...], ...]
 
 @dataclass(frozen=True)
 class Message:
-    """One chunk on its way from rank `source` to rank `target`, which adds it to its own or puts it in its place."""
+    """One chunk that rank `source` sends to rank `target`, which adds it to its own chunk or overwrites its own."""
 
     source: int
     target: int
@@ -40,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All messages of one allreduce: the messages of a step travel at the same time."""
+    """All messages of one allreduce; the messages of a step travel at the same time."""
 
     num_ranks: int
     num_chunks: int
@@ -49,20 +49,20 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a schedule costs."""
+    """The cost of a schedule."""
 
     steps: int  # how often all ranks wait for a message
-    path: Fraction  # data that passes one after another, the largest message of each step, in units of the whole array
+    path: Fraction  # sum of the largest message of each step, in units of the whole array
     busiest: Fraction  # data that the busiest rank sends, in the same units
     average: Fraction  # data that a rank sends on average
 
     def seconds(self, num_bytes: float, alpha_s: float, beta_s: float) -> float:
-        """Return the time of an array by the model of latency and bandwidth: steps x alpha + bytes x beta."""
+        """Return the time that the latency-bandwidth model predicts for an array: steps x alpha + bytes x beta."""
         return self.steps * alpha_s + float(self.path) * num_bytes * beta_s
 
 
 def star(num_ranks: int) -> Schedule:
-    """All send to rank 0, one after another; it sends the sum back to each."""
+    """All others send to rank 0, one after another; it then sends the sum back to each."""
     others = range(1, num_ranks)
     gather = [(Message(rank, 0),) for rank in others]
     back = [(Message(0, rank, adds=False),) for rank in others]
@@ -70,7 +70,7 @@ def star(num_ranks: int) -> Schedule:
 
 
 def tree(num_ranks: int) -> Schedule:
-    """Pairs add up, then pairs of pairs, until rank 0 has the sum, which goes back down the same way."""
+    """Sum pairs, then pairs of pairs, until rank 0 has the sum, which goes back down the same way."""
     up = []
     distance = 1
     while distance < num_ranks:
@@ -87,14 +87,14 @@ def butterfly(num_ranks: int) -> Schedule:
         ValueError: the number of ranks is not a power of two.
     """
     if num_ranks & (num_ranks - 1):
-        raise ValueError(f"a butterfly needs a power of two ranks, not {num_ranks}")
+        raise ValueError(f"the number of ranks in a butterfly must be a power of two, not {num_ranks}")
     distances = [2**level for level in range(num_ranks.bit_length() - 1)]
     steps = [tuple(Message(rank, rank ^ distance) for rank in range(num_ranks)) for distance in distances]
     return Schedule(num_ranks, 1, tuple(steps))
 
 
 def ring(num_ranks: int) -> Schedule:
-    """Each rank passes one chunk to its neighbour: first adding (reduce-scatter), then copying (allgather)."""
+    """Every rank sends one chunk to its neighbour: first to be added (reduce-scatter), then copied (allgather)."""
     steps = [
         tuple(
             Message(rank, (rank + 1) % num_ranks, (rank + shift - step) % num_ranks, adds) for rank in range(num_ranks)
@@ -128,7 +128,7 @@ def states(schedule: Schedule) -> list[State]:
 
 
 def count(schedule: Schedule) -> Cost:
-    """Count what a schedule costs; all its chunks are of one size."""
+    """Return the cost of a schedule, whose chunks all have the same size."""
     chunk = Fraction(1, schedule.num_chunks)
     sent = [0] * schedule.num_ranks
     for step in schedule.steps:
@@ -143,7 +143,7 @@ def count(schedule: Schedule) -> Cost:
 
 
 def tile(axes: Axes, center: Point, ranks: Collection[int], num_ranks: int, cell_inch: float = CELL_INCH) -> None:
-    """Draw a square of cells, one for each rank: coloured, with its number, where its data is in the sum."""
+    """Draw a square of cells, one per rank; a cell is coloured and numbered if the rank's data is in the sum."""
     columns = 2 if num_ranks > 2 else 1  # noqa: PLR2004  # a square of four, or two cells above each other
     rows = -(-num_ranks // columns)
     for rank in range(num_ranks):
@@ -153,7 +153,7 @@ def tile(axes: Axes, center: Point, ranks: Collection[int], num_ranks: int, cell
 
 
 def cell(axes: Axes, corner: Point, size: Point, rank: int, *, has: bool) -> None:
-    """Draw the place of one rank's data in a sum: its colour and number when it is there, else an empty frame."""
+    """Draw the cell of one rank: its colour and number if its data is in the sum, else an empty frame."""
     face = COLORS[rank] if has else "white"
     axes.add_patch(Rectangle(corner, *size, facecolor=face, edgecolor=PALE, linewidth=1))
     if has:
@@ -162,7 +162,7 @@ def cell(axes: Axes, corner: Point, size: Point, rank: int, *, has: bool) -> Non
 
 
 def draw_lanes(schedule: Schedule) -> Figure:
-    """Draw a schedule of one chunk: time goes to the right, an arrow is a message that adds, a dashed one copies."""
+    """Draw a one-chunk schedule, with time to the right; a solid arrow is a message that adds, a dashed one copies."""
     figure, axes = diagram(FULL_INCH)
     history = states(schedule)
     gap = min((FULL_INCH[0] - LEFT_INCH - 0.6) / len(schedule.steps), WIDEST_GAP_INCH)
@@ -192,11 +192,9 @@ def _draw_message(axes: Axes, message: Message, x: float, gap: float) -> None:
 
 
 def words_of(schedule: Schedule) -> str:
-    """Tell a schedule as text: who sends to whom in which step."""
+    """Return a schedule as text: which rank sends to which rank in each step."""
     steps = []
     for number, messages in enumerate(schedule.steps, 1):
         sent = ", ".join(f"{one.source} to {one.target}" for one in messages)
-        steps.append(f"Step {number}: rank {sent}, which {'adds' if messages[0].adds else 'copies'}.")
-    return (
-        f"{schedule.num_ranks} ranks, {len(steps)} steps. {' '.join(steps)} In the end every rank has the sum of all."
-    )
+        steps.append(f"Step {number}: rank {sent}; the receiver {'adds' if messages[0].adds else 'copies'}.")
+    return f"{schedule.num_ranks} ranks, {len(steps)} steps. {' '.join(steps)} At the end, every rank has the total."

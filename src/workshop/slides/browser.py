@@ -1,4 +1,4 @@
-"""The slides as a browser shows them: what overflows or cannot be read is measured."""
+"""Measure the slides as a browser shows them, and find what overflows or cannot be read."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 
 from workshop.slides.marp import chromium
 
-MIN_TEXT_PX = 20  # of the 720 of a slide's height: 2.8 %, as text of 18 points on a screen of 64 cm
-MIN_SMALL_PX = 14  # captions, footers, sources: for those who hold the PDF
+MIN_TEXT_PX = 20  # of a slide's height of 720 this is 2.8 %, like text of 18 points on a screen of 64 cm
+MIN_SMALL_PX = 14  # captions, footers, sources: for readers of the PDF
 MIN_CONTRAST = 4.5  # WCAG 2.2, level AA
-MIN_SCALE = 0.72  # of a figure drawn for a slide's width: 16 points of it are then 15 pixels
+MIN_SCALE = 0.72  # of a figure drawn for a slide's full width: text of 16 points is then 15 pixels high
 WIDTH_PX, HEIGHT_PX = 1280, 720
-TIMEOUT_MS = 300_000  # on a busy machine; Playwright's own 30 s are for quiet ones
+TIMEOUT_MS = 300_000  # for a busy machine; Playwright's default of 30 s suits a quiet one
 MEASURE = Path(__file__).with_name("measure.js")
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--allow-file-access-from-files", "--force-color-profile=srgb"]
 
 
 @contextmanager
 def opened() -> Iterator[Any]:
-    """Give a page of a headless Chromium, and end it afterwards.
+    """Yield a page of a headless Chromium, which is closed afterwards.
 
-    Nothing is fetched: the only pages it opens are files of ours.
+    Nothing is fetched from the network: it opens only our own files.
 
     Raises:
         CourseKitError: there is no Chromium.
     """
-    from playwright.sync_api import sync_playwright  # only who makes slides has it
+    from playwright.sync_api import sync_playwright  # installed only if you build slides
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=TIMEOUT_MS)
@@ -42,7 +42,7 @@ def opened() -> Iterator[Any]:
 
 
 def measure(page: Any, deck: Path) -> list[list[str]]:
-    """Return what is wrong with each slide of a deck's bare page, an empty list where nothing is."""
+    """Return a list of faults for each slide of a deck's bare page; it is empty if there are none."""
     page.goto(deck.as_uri())
     page.evaluate("() => document.fonts.ready")
     limits = [MIN_TEXT_PX, MIN_SMALL_PX, MIN_CONTRAST, MIN_SCALE]

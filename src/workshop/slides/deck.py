@@ -1,4 +1,4 @@
-"""A deck: one session of the lecture, a Markdown file with a header; slides are parted by `---`."""
+"""A deck is one session of the lecture: a Markdown file with a header, whose slides are separated by `---`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coursekit import toml_files
 from coursekit.errors import CourseKitError
 from coursekit.toml_files import AtLeast
 
-NAME = "[0-9][0-9]*-*.md"  # 08a-one.md and 08b-other.md are two halves
+NAME = "[0-9][0-9]*-*.md"  # 08a-one.md and 08b-other.md are two halves of a session
 HEADER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 FENCE = re.compile(r"\s*(```|~~~)")
 TITLE = re.compile(r"^#{1,2} +(.+?) *$", re.MULTILINE)
@@ -29,14 +29,14 @@ class Deck:
     path: Path  # the file
     body: str  # the Markdown below the header
     title: str  # what the session is about
-    minutes: Annotated[int, AtLeast(1)]  # how long it takes; the notes of its slides add up to that
+    minutes: Annotated[int, AtLeast(1)]  # how long it takes; the minutes in its notes must add up to this
 
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide: its number in the deck, from 1, its heading, the minutes of its notes, and its Markdown.
+    """One slide: its number in the deck (from 1), its heading, the minutes in its note, and its Markdown.
 
-    `minutes` is 0 for a slide of the appendix, which is not shown, and None without a note.
+    `minutes` is 0 for a slide of the appendix, which is not shown, and None if there is no note.
     """
 
     number: int
@@ -46,10 +46,10 @@ class Slide:
 
 
 def find_decks(root: Path) -> tuple[Deck, ...]:
-    """Read all decks of `slides/`, in their order.
+    """Read all decks of `slides/`, in order.
 
     Raises:
-        CourseKitError: a header is wrong; the message names file and key.
+        CourseKitError: a header is wrong; the message names the file and the key.
     """
     return tuple(load_deck(path) for path in sorted((root / "slides").glob(NAME)))
 
@@ -76,7 +76,7 @@ def load_deck(path: Path) -> Deck:
 
 
 def slides_of(markdown: str) -> tuple[Slide, ...]:
-    """Return the slides of a deck's Markdown, filled in or not, without its header."""
+    """Return the slides of a deck's Markdown, which has no header and may be filled in or not."""
     return tuple(
         Slide(
             number=number,
@@ -89,7 +89,7 @@ def slides_of(markdown: str) -> tuple[Slide, ...]:
 
 
 def split(markdown: str) -> Iterator[str]:
-    """Yield the Markdown of each slide; a line of three dashes within code parts nothing."""
+    """Yield the Markdown of each slide; three dashes inside a code block separate nothing."""
     lines: list[str] = []
     in_code = False
     for line in markdown.splitlines():

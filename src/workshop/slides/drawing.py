@@ -1,4 +1,4 @@
-"""What figures of slides share: the canvas, and boxes and arrows in the labs' colours, a landscape."""
+"""Drawing helpers for the slides' figures: a canvas, boxes and arrows in the labs' colours, and a loss landscape."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from coursekit.pictures.output import COLORS, GREY
 FULL_INCH = (11.6, 4.6)  # across a slide, below its heading
 HALF_INCH = (5.7, 4.6)  # beside a column of text
 
-# The phases of a training step, as the labs' pictures of throughput have them.
+# Colours for the phases of a training step, as in the labs' pictures of throughput.
 COMPUTE, COMMUNICATE, INPUT, WAIT = COLORS[0], COLORS[1], COLORS[2], "0.85"
 
-COLLECTIVE = "0.25"  # a box or bar that all ranks meet in: no rank's colour
+COLLECTIVE = "0.25"  # a box or bar in which all ranks meet; no rank has this colour
 
-MIN_CONTRAST_OF_LARGE_LETTERS = 3.3  # WCAG asks for 3 from 18 points on; some of ours have 16
+MIN_CONTRAST_OF_LARGE_LETTERS = 3.3  # WCAG asks for 3 from 18 points up; some of our letters have 16
 
 Point = tuple[float, float]
 
@@ -42,7 +42,7 @@ def diagram(size_inch: tuple[float, float] = FULL_INCH) -> tuple[Figure, Axes]:
 
 
 def box(axes: Axes, center: Point, text: str, size: Point = (1.6, 0.8), color: str = COLORS[0], **options: Any) -> None:
-    """Draw a box with words in it: filled with `color`, or with `filled=False` a frame of it."""
+    """Draw a box with text in it, filled with `color`, or with `filled=False` only framed in it."""
     filled = options.pop("filled", True)
     corner = (center[0] - size[0] / 2, center[1] - size[1] / 2)
     face = color if filled else "white"
@@ -52,26 +52,26 @@ def box(axes: Axes, center: Point, text: str, size: Point = (1.6, 0.8), color: s
 
 
 def node_frame(axes: Axes, corner: Point, size: Point) -> None:
-    """Draw what stands for a node in every diagram: a light ground with a thin frame, below all that is in it."""
+    """Draw a node as in every diagram: a light background with a thin frame, below everything in it."""
     axes.add_patch(Rectangle(corner, *size, facecolor="#f3f6f9", edgecolor="0.55", linewidth=2, zorder=0))
 
 
 def ink_on(ground: str) -> str:
-    """Return white where it can be read on this colour, else black; see WCAG 2.2 on the contrast of large letters."""
+    """Return white if it is readable on this colour, else black; see WCAG 2.2 on the contrast of large letters."""
     channels = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(ground)]  # noqa: PLR2004  # sRGB, IEC 61966-2-1
     luminance = sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), channels))
     return "white" if (1 + 0.05) / (luminance + 0.05) >= MIN_CONTRAST_OF_LARGE_LETTERS else "black"
 
 
 def arrow(axes: Axes, start: Point, end: Point, color: str = GREY, bend: float = 0.0, **options: Any) -> None:
-    """Draw an arrow; `bend` curves it, as a share of its length."""
+    """Draw an arrow; `bend` is its curvature as a share of its length."""
     options = {"linewidth": 2.5, "arrowstyle": "-|>", "mutation_scale": 22, "shrinkA": 2, "shrinkB": 2, **options}
     curve = f"arc3,rad={bend}"
     axes.add_patch(FancyArrowPatch(start, end, connectionstyle=curve, color=color, **options))
 
 
 def loss_at(moments: Mapping[str, float], slope: Any, offset: Any) -> Any:
-    """Return the mean squared error of lines, numbers or arrays of them, from the data's means x, y, xx, xy, yy."""
+    """Return the mean squared error of one line, or of arrays of lines, from the data's means x, y, xx, xy, yy."""
     quadratic = slope**2 * moments["xx"] + offset**2 + 2 * slope * offset * moments["x"]
     return quadratic - 2 * slope * moments["xy"] - 2 * offset * moments["y"] + moments["yy"]
 

@@ -1,12 +1,12 @@
-"""Figures: `slides/figures/<name>.py` draws one from recorded results, published figures, site files, or a model.
+"""Figures: each `slides/figures/<name>.py` draws one from recorded results, published numbers, site files, or a model.
 
 Such a script defines
 
-- `DATA`, what it draws, such as `("results/allreduce", "published/imagenet", "sites")`; `()` for a model;
-- `CAPTION`, one sentence: what is to be seen; of a model that looks like a measurement, that it is a model;
-- `draw(*data)`, which returns a matplotlib figure, or a list of them for a sequence of steps,
+- `DATA`, the data that it draws, such as `("results/allreduce", "published/imagenet", "sites")`; `()` for a model;
+- `CAPTION`, one sentence on what the figure shows; if a model looks like a measurement, the caption says so;
+- `draw(*data)`, which returns a matplotlib figure, a list of figures for a sequence of steps,
   or the path of a PNG file for a screenshot that a recorder took;
-- `words(*data)`, the text alternative: one text, or as many as there are steps.
+- `words(*data)`, which returns the text alternative: one text, or one for each step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIGURES = "slides/figures"
 STYLE = "slides.mplstyle"
 NEEDED = ("DATA", "CAPTION", "draw", "words")
 MODEL = "A model: no run is behind it."
-# What stands for where a figure comes from, below it: a mark, whose meaning is in the legend on a deck's first slide.
+# Marks below a figure show where its data come from; the legend on a deck's first slide explains them.
 KINDS = {
     "model": "a model",
     "results": "a run of ours",
@@ -41,7 +41,7 @@ KINDS = {
 MARK = '<span class="origin {kind}" role="img" aria-label="{meaning}" title="{origin}"></span>'
 HTML = "<figure>\n{shown}\n<figcaption>{marks} {caption}</figcaption>\n</figure>"
 IMAGE = '<img src="figures/{file}" alt="{alt}">'
-# Steps in one place, each visible in its turn; what print and readers without motion get: slides/theme.css.
+# All steps in one place, each visible in turn; slides/theme.css decides what shows in print and without motion.
 FRAME = '<img src="figures/{file}" alt="{alt}" style="animation: frames-{num} {all_s}s {delay_s}s infinite both">'
 FRAMES = (
     "<style>@keyframes frames-{num} "
@@ -53,19 +53,19 @@ HATCH_DPI = 200
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure as it was drawn."""
+    """A drawn figure."""
 
     files: tuple[str, ...]  # one for each step
     alts: tuple[str, ...]  # a text alternative for each step
-    caption: str  # what is to be seen
-    origins: Mapping[str, str]  # by kind, one of `KINDS`, where the data come from, in a sentence
+    caption: str  # what the figure shows
+    origins: Mapping[str, str]  # by kind, one of `KINDS`: a sentence on where the data come from
 
     def html(self, step: int) -> str:
-        """Return one step, from 1, as it stands in a deck."""
+        """Return the HTML of one step, counted from 1, for a deck."""
         return self._html(IMAGE.format(file=self.files[step - 1], alt=html.escape(self.alts[step - 1])))
 
     def motion(self) -> str:
-        """Return all steps in one place, one after another, as they stand in a deck."""
+        """Return the HTML that shows all steps in one place, one after another, for a deck."""
         num = len(self.files)
         frames = "\n".join(
             FRAME.format(file=file, alt=html.escape(alt), num=num, all_s=FRAME_S * num, delay_s=FRAME_S * (step - num))
@@ -82,12 +82,12 @@ class Drawn:
 
 
 def draw(root: Path, name: str, folder: Path) -> Drawn:
-    """Draw a figure into files of `folder`: `<name>.svg`, or `<name>-<step>.svg` of a sequence.
+    """Draw a figure into `folder`, as `<name>.svg` or, for each step of a sequence, as `<name>-<step>.svg`.
 
     Raises:
-        CourseKitError: there is no such figure, its script lacks something, or a result is missing.
+        CourseKitError: the figure does not exist, its script is incomplete, or a result is missing.
     """
-    import matplotlib.style  # costs a second
+    import matplotlib.style  # takes a second
 
     fonts.add(root)
     script = _load(root, name)
@@ -101,7 +101,7 @@ def draw(root: Path, name: str, folder: Path) -> Drawn:
     if len(alts) != len(files) or not all(alts):
         texts = counted(sum(map(bool, alts)), "text")
         raise CourseKitError(
-            f"{FIGURES}/{name}.py: draw() returns {counted(len(files), 'figure')}, words() {texts}.",
+            f"{FIGURES}/{name}.py: draw() returns {counted(len(files), 'figure')}, but words() {texts}.",
             "figure.alternatives",
         )
     origins: dict[str, str] = {} if loaded else {"model": MODEL}
@@ -115,7 +115,7 @@ def _load(root: Path, name: str) -> dict[str, Any]:
     path = root / FIGURES / f"{name}.py"
     if not path.is_file():
         raise CourseKitError(
-            f"there is no {FIGURES}/{name}.py: write it, or see {FIGURES}/ for those there are.", "figure.missing"
+            f"there is no {FIGURES}/{name}.py: write it, or choose a figure from {FIGURES}/.", "figure.missing"
         )
     script = runpy.run_path(str(path), run_name="figure")
     missing = [needed for needed in NEEDED if needed not in script]
@@ -125,7 +125,7 @@ def _load(root: Path, name: str) -> dict[str, Any]:
 
 
 def _load_data(root: Path, source: str) -> tuple[Any, str]:
-    """Return what a figure draws, and a sentence on where it comes from."""
+    """Return the data of a figure, and a sentence on where they come from."""
     kind, _, name = source.partition("/")
     if kind == "results":
         result = results.load(root, name)
@@ -136,7 +136,7 @@ def _load_data(root: Path, source: str) -> tuple[Any, str]:
     if source == "sites":
         return {site.name: site for site in load_sites(root)}, "From the files of slurm/sites/."
     raise CourseKitError(
-        f"{source!r} is not the data of a figure: write results/NAME, published/NAME or sites.", "figure.unknown-data"
+        f"DATA cannot be {source!r}: write results/NAME, published/NAME or sites.", "figure.unknown-data"
     )
 
 
@@ -151,8 +151,8 @@ def _save(drawn: Any, path: Path) -> str:
         return f"{path.name}.png"
     file = path.with_name(f"{path.name}.svg")
     for patch in drawn.findobj(lambda artist: isinstance(artist, Patch) and artist.get_hatch()):
-        patch.set_rasterized(True)  # a browser that prints makes a picture of many megabytes from each pattern
-    for legend in drawn.findobj(Legend):  # whole, since a patch of it alone is put elsewhere
+        patch.set_rasterized(True)  # when a browser prints, each pattern becomes a picture of many megabytes
+    for legend in drawn.findobj(Legend):  # as a whole, because a single patch of it would end up elsewhere
         legend.set_rasterized(any(patch.get_hatch() for patch in legend.get_patches()))
     drawn.savefig(file, metadata={"Date": None}, dpi=HATCH_DPI)
     return file.name

@@ -1,4 +1,4 @@
-"""Fill in a deck: figures, recorded numbers, quoted facts, sites and labs take the places that Jinja marks name."""
+"""Fill in a deck: replace its Jinja marks by figures, recorded numbers, quoted facts, sites and labs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Filler:
 
     A deck may write
 
-    - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: how many it has;
-    - `{{ motion("ring") }}`: all its steps, one after another in one place; in print the last one;
+    - `{{ figure("ring", 2) }}`: a figure, or one step of it; `{{ num_steps("ring") }}`: the number of its steps;
+    - `{{ motion("ring") }}`: all its steps, one after another in one place; in print, only the last one;
     - `{{ glossary("rank", "world size") }}`: terms of `docs/glossary.md`;
     - `{{ results.allreduce.bandwidth_gb_per_s | sig }}`: a recorded number;
-    - `{{ facts.fusion_threshold }}`: a quoted one, and at the end `{{ sources() }}`: the sources of all of them;
+    - `{{ facts.fusion_threshold }}`: a quoted fact; at the end, `{{ sources() }}` lists the sources of all facts;
     - `{{ published.imagenet.rows }}`, `{{ sites["jean-zay"].summary }}`, `{{ labs["01-sgd"].minutes }}`;
-    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file, see `quoted_lines`.
+    - `{{ lines("slurm/jobs/karolina/02-horovod-sgd.sbatch", "#SBATCH") }}`: lines of a file (see `quoted_lines`).
     """
 
     root: Path
@@ -47,10 +47,10 @@ class Filler:
     drawn: dict[str, Drawn] = field(default_factory=dict)
 
     def fill(self, deck: Deck) -> str:
-        """Return the Markdown of a deck's slides with everything in its place.
+        """Return the Markdown of a deck's slides with all marks filled in.
 
         Raises:
-            CourseKitError: the deck names something that is not there; the message names the deck's line.
+            CourseKitError: the deck names something that does not exist; the message gives the line.
         """
         quoted: list[str] = []
         environment = self._environment(quoted)
@@ -66,20 +66,20 @@ class Filler:
         return _with_origins(list(split(filled)))
 
     def figure(self, name: str, step: int = 1) -> str:
-        """Return one step of a figure as HTML; draw the figure when it was not drawn yet."""
+        """Return one step of a figure as HTML; the figure is drawn if it has not been yet."""
         drawn = self._draw(name)
         if not 1 <= step <= len(drawn.files):
             raise CourseKitError(
-                f"the figure {name} has no step {step}: its last one is {len(drawn.files)}.", "figure.no-step"
+                f"the figure {name} has no step {step}: its last step is {len(drawn.files)}.", "figure.no-step"
             )
         return drawn.html(step)
 
     def motion(self, name: str) -> str:
-        """Return all steps of a figure as HTML that shows one after another, in the same place."""
+        """Return HTML that shows all steps of a figure one after another, in the same place."""
         return self._draw(name).motion()
 
     def num_steps(self, name: str) -> int:
-        """Return how many steps a figure has."""
+        """Return the number of steps of a figure."""
         return len(self._draw(name).files)
 
     def _draw(self, name: str) -> Drawn:
@@ -88,7 +88,7 @@ class Filler:
         return self.drawn[name]
 
     def _environment(self, quoted: list[str]) -> jinja2.Environment:
-        """Return what fills in one deck; sources of what it quotes are added to `quoted`."""
+        """Return the Jinja environment for one deck; the sources of quoted facts are added to `quoted`."""
         environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)  # noqa: S701  # decks are the authors' own Markdown and HTML
         environment.globals.update(
             figure=self.figure,
@@ -112,7 +112,7 @@ class Filler:
         return table
 
     def _line(self, deck: Deck, error: Exception) -> int:
-        """Return the line of the deck's file at which a mark failed."""
+        """Return the number of the line in the deck's file at which a mark failed."""
         places = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
         lines = [error.lineno] if isinstance(error, jinja2.TemplateSyntaxError) else places or [1]
         text = deck.path.read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ class Filler:
 
 
 def _with_origins(slides: list[str]) -> str:
-    """Add where figures come from: to the notes of each slide, and to the first slide what the marks mean."""
+    """Add the origins of figures to each slide's notes, and a legend of the marks to the first slide."""
     kinds = {kind for slide in slides for kind, _ in ORIGIN.findall(slide)}
     for number, slide in enumerate(slides):
         origins = dict.fromkeys(origin for _, origin in ORIGIN.findall(slide))
@@ -132,7 +132,7 @@ def _with_origins(slides: list[str]) -> str:
 
 
 class _Lazy:
-    """Loads what a deck names when it names it."""
+    """Loads an item only when a deck names it."""
 
     def __init__(self, load: Callable[[str], Any]) -> None:
         self._load = load
@@ -150,30 +150,30 @@ def _fact(facts: Mapping[str, sources.Fact], quoted: list[str], name: str) -> st
 
 
 def significant(value: float, digits: int = 2) -> str:
-    """Print a number with so many significant digits, never as a power of ten."""
+    """Return a number as text with this many significant digits, never as a power of ten."""
     rounded = float(f"{value:.{digits}g}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else 0
     return f"{rounded:,.{decimals}f}".replace(",", THIN_SPACE)
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Print a share of 1 in percent."""
+    """Return a share of 1 as text in percent."""
     return f"{100 * share:.{digits}f} %"
 
 
 def quoted_lines(root: Path, name: str, *starts: str, comments: bool = True) -> str:
-    """Return the lines of a file that begin with one of `starts`, in the file's order; all lines without any.
+    """Return the lines of a file that begin with one of `starts`, in file order; all lines if none is given.
 
-    What people see on a slide is what they submit.
+    A slide then shows exactly what people submit.
 
     Args:
         root: the course checkout.
         name: the file's path in it, such as `slurm/jobs/karolina/02-horovod-sgd.sbatch`.
-        starts: what lines begin with, such as `#SBATCH --nodes`.
-        comments: whether words after the code of a line, behind a #, are quoted, too.
+        starts: beginnings of lines, such as `#SBATCH --nodes`.
+        comments: whether the comment after the code of a line (from # on) is quoted, too.
 
     Raises:
-        CourseKitError: there is no such file in the checkout, or some beginning has no line.
+        CourseKitError: the file is not in the checkout, or one of the beginnings matches no line.
     """
     path = root / name
     if not path.is_file() or ".." in path.parts or not path.is_relative_to(root):

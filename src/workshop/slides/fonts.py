@@ -1,4 +1,4 @@
-"""The two families of the lecture, from npm packages: pages load them, and figures draw with them."""
+"""The lecture's two font families, from npm packages: pages load them, and figures are drawn with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VARIANTS = {
 
 
 def files(root: Path, end: str) -> Iterator[Path]:
-    """Yield the files of all variants in a form, `woff` or `woff2`; they need not be there."""
+    """Yield the files of all variants in one format, `woff` or `woff2`; they may be missing."""
     for family, variants in VARIANTS.items():
         for variant in variants:
             yield root / PACKAGES / family / "files" / f"{family}-latin-{variant}.{end}"
@@ -26,11 +26,11 @@ def files(root: Path, end: str) -> Iterator[Path]:
 
 @cache
 def add(root: Path) -> None:
-    """Tell matplotlib of the families, once; where they were not installed, figures have matplotlib's own letters.
+    """Register the families with matplotlib, once; if they are not installed, figures use matplotlib's own font.
 
-    Matplotlib reads no compressed fonts: they are unpacked first, those in `woff`, which needs no further package.
+    Matplotlib cannot read compressed fonts, so the `woff` files are unpacked first; this needs no further package.
     """
-    from fontTools.ttLib import TTFont  # as matplotlib, which brings it: only who draws waits for it
+    from fontTools.ttLib import TTFont  # comes with matplotlib; only drawing has to wait for these imports
     from matplotlib.font_manager import fontManager  # as above
 
     for source in files(root, "woff"):

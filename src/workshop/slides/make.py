@@ -1,4 +1,4 @@
-"""Make the lecture: fill in the decks, check their words, render them, measure every slide."""
+"""Build the lecture: fill in the decks, check their text, render them, and measure every slide."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ footer: "{number} · {title}"
 
 
 def select_decks(root: Path, names: Sequence[str]) -> tuple[Deck, ...]:
-    """Return the decks that begin with one of the names, such as `02`; all of them without a name.
+    """Return the decks whose names begin with one of the given ones, such as `02`; all decks if none is given.
 
     Raises:
-        CourseKitError: no deck has this name, or the copy holds no decks (a students' copy).
+        CourseKitError: no deck has such a name, or this is a students' copy, which has no decks.
     """
     decks = find_decks(root)
     if not decks:
-        raise CourseKitError("slides/ has no deck here: the lecture is made in the instructors' checkout.", "deck.none")
+        raise CourseKitError("slides/ has no decks here: build the lecture in the instructors' checkout.", "deck.none")
     for name in names:
         if not matching([deck.name for deck in decks], name):
             raise CourseKitError(
@@ -51,19 +51,19 @@ def make_slides(
     pdf: bool,
     progress: Callable[[str], None],
 ) -> list[Path]:
-    """Make pages, and with `pdf` PDFs, of decks in `build/slides/`.
+    """Build HTML pages of decks in `build/slides/`, with `pdf` also PDFs, and return the files to open.
 
-    Slides may name the commands `verbs`. Returns the files to open; `progress` gets a few words before each step.
+    Slides may name only the commands in `verbs`. `progress` is called with a few words before each step.
 
     Raises:
-        CourseKitError: a deck is wrong, or a slide overflows or cannot be read; the message lists every finding.
+        CourseKitError: a deck has a fault, or a slide overflows or cannot be read; the message lists all faults.
     """
     folder = root / OUTPUT
     folder.mkdir(parents=True, exist_ok=True)
     marp.lay_out(root, folder)
     names = {deck.name for deck in find_decks(root)}
     for path in folder.glob("[0-9][0-9]*-*"):
-        if path.name.partition(".")[0] not in names:  # made of a deck that is no longer there
+        if path.name.partition(".")[0] not in names:  # built from a deck that no longer exists
             path.unlink()
     filler = Filler(root, folder / "figures")
     files: list[Path] = []
@@ -84,12 +84,12 @@ def make_slides(
         for deck, of_deck, file in zip(decks, slides, bare):
             progress(f"{deck.name}: measuring")
             faults += _measure(page, deck, of_deck, file)
-    made = marp.to_html(root, files)  # in place of the bare ones
+    made = marp.to_html(root, files)  # these replace the bare pages
     if pdf:
         progress("printing")
         made += marp.to_pdf(root, files)
     if faults:
-        raise CourseKitError("\n".join([f"{len(faults)} thing(s) to fix on the slides:", *faults]), "slides.faults")
+        raise CourseKitError("\n".join([f"faults to fix on the slides ({len(faults)}):", *faults]), "slides.faults")
     return sorted(made)
 
 

@@ -1,4 +1,4 @@
-"""Marp, an npm package, turns filled decks into pages and PDF; our theme and its fonts are next to them."""
+"""Turn filled-in decks into HTML and PDF with Marp, an npm package; our theme and its fonts are copied next to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lay_out(root: Path, folder: Path) -> None:
     """Put the theme and its fonts where the pages look for them.
 
     Raises:
-        CourseKitError: they were not installed.
+        CourseKitError: they are not installed.
     """
     for source in fonts.files(root, "woff2"):
         _refuse_missing(source, root)
@@ -34,19 +34,19 @@ def lay_out(root: Path, folder: Path) -> None:
 
 
 def to_html(root: Path, files: Sequence[Path], template: str = "bespoke") -> list[Path]:
-    """Make a page of each deck beside it: `bespoke` to present from, with notes, or `bare`, all slides in a column.
+    """Make a page next to each deck: `bespoke` to present from, with notes, or `bare`, with all slides in a column.
 
     Raises:
-        CourseKitError: Marp is not there, or fails.
+        CourseKitError: Marp is missing or fails.
     """
     return _convert(root, files, ".html", ["--template", template])
 
 
 def to_pdf(root: Path, files: Sequence[Path]) -> list[Path]:
-    """Make a PDF of each deck beside it, with its notes as annotations and its headings as outline.
+    """Make a PDF next to each deck, with its notes as annotations and its headings as the outline.
 
     Raises:
-        CourseKitError: Marp or Chromium is not there, or fails.
+        CourseKitError: Marp or Chromium is missing or fails.
     """
     options = ["--pdf", "--pdf-notes", "--pdf-outlines", "--allow-local-files", "--browser-path", chromium()]
     return _convert(root, files, ".pdf", options)
@@ -61,32 +61,32 @@ def chromium() -> str:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not found:
         raise CourseKitError(
-            "slides are measured and printed by Chromium, which is missing: apt install chromium.", "chromium.missing"
+            "Chromium, which measures and prints the slides, is missing: apt install chromium.", "chromium.missing"
         )
     return found
 
 
 def _convert(root: Path, files: Sequence[Path], end: str, options: Sequence[str]) -> list[Path]:
-    """Convert all in one run: starting Node.js and a browser takes longer than a deck."""
+    """Convert all decks in one run: starting Node.js and a browser takes longer than converting a deck."""
     script = root / MARP
     _refuse_missing(script, root)
     made = [file.with_suffix(end) for file in files]
     for path in made:
-        path.unlink(missing_ok=True)  # so that what is there afterwards is new
+        path.unlink(missing_ok=True)  # so that every file found afterwards is new
     theme = str(files[0].with_name("theme.css"))
     command = [node(), str(script), *map(str, files), "--html", "--theme-set", theme, *options]
     returncode, word = _run(command, root)
     missing = [path.name for path in made if not path.is_file()]
     if returncode or missing:
         raise CourseKitError(
-            f"Marp could not make {', '.join(missing) or 'the decks'}: {word or 'no word why'}", "marp.failed"
+            f"Marp could not make {', '.join(missing) or 'the decks'}: {word or 'it gave no reason'}", "marp.failed"
         )
     return made
 
 
 def _run(command: list[str], root: Path) -> tuple[int, str]:
-    """Return how Marp ended and what it said; neither its browser nor that browser's profile outlives it."""
-    # A short name: Chromium puts a socket there, whose path may have 107 letters.
+    """Return Marp's exit status and error output; neither its browser nor the browser's profile outlives it."""
+    # A short name: Chromium puts a socket there, whose path may have at most 107 letters.
     with tempfile.TemporaryDirectory(prefix="marp-") as folder:
         environment = {**os.environ, "NO_COLOR": "1", "TMPDIR": folder, MARK: folder}
         try:
@@ -101,7 +101,7 @@ def _run(command: list[str], root: Path) -> tuple[int, str]:
                 env=environment,
             )
         except subprocess.TimeoutExpired:
-            return 1, f"it was not done after {TIMEOUT_S} s"
+            return 1, f"it had not finished after {TIMEOUT_S} s"
         finally:
             end_marked(Path(folder))
     return ended.returncode, " ".join(ended.stderr.split())

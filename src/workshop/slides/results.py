@@ -24,14 +24,14 @@ RESULTS = "slides/results"
 class RecordedResult:
     """One recorded result."""
 
-    name: str  # the name of its recorder and of its file
+    name: str  # the name of both its recorder and its file
     recorded: Mapping[str, Any]  # command, commit, machine, versions, date, seconds, and the recorder's checksum
     # What the recorder returned; if it took pictures, "pictures" holds the paths of PNG files by name.
     data: Mapping[str, Any]
 
     @property
     def words(self) -> str:
-        """Say in a line where the numbers come from."""
+        """One line on where the numbers come from."""
         return f"Recorded on {self.recorded['machine']}, {self.recorded['date']}: {self.recorded['command']}."
 
 
@@ -44,12 +44,12 @@ def load(root: Path, name: str) -> RecordedResult:
     """Read a recorded result.
 
     Raises:
-        CourseKitError: it was not recorded yet, its file is damaged, or there is no such recorder.
+        CourseKitError: it has not been recorded yet, its file is damaged, or there is no such recorder.
     """
     path = root / RESULTS / f"{name}.json"
     if name not in recorder_names(root):
         raise CourseKitError(
-            f"there is no {RECORDERS}/{name}.py: it is what records the result {name!r}.", "recorder.missing"
+            f"there is no {RECORDERS}/{name}.py to record the result {name!r}: write it.", "recorder.missing"
         )
     if not path.is_file():
         raise CourseKitError(f"{RESULTS}/{name}.json is missing: run `workshop record {name}`.", "result.missing")
@@ -65,11 +65,11 @@ def load(root: Path, name: str) -> RecordedResult:
 
 
 def record(root: Path, name: str, facts: Facts) -> Path:
-    """Run a recorder, write its result, and return that file; an older result stays until the new one is whole.
+    """Run a recorder, write its result, and return the result's path; an older result stays until the new one is ready.
 
-    A recorder is a script with a function `record()`, which returns plain data; what stands there under
-    "pictures", by name the bytes of PNG files, is kept in files of their own.
-    Machine and commit are given as `facts`, as they were before the first of several results changed the checkout.
+    A recorder is a script with a function `record()`, which returns plain data. Under "pictures" it may return
+    the bytes of PNG files by name, which are kept in separate files.
+    `facts` has the machine and the commit as they were before the first of several results changed the checkout.
     """
     script = root / RECORDERS / f"{name}.py"
     start = time.monotonic()
@@ -99,5 +99,5 @@ def record(root: Path, name: str, facts: Facts) -> Path:
 
 
 def checksum(script: Path) -> str:
-    """Return a fingerprint of a recorder, by which a result of another version of it is known."""
+    """Return a fingerprint of a recorder, which shows whether a result comes from this version of it."""
     return hashlib.sha256(script.read_bytes()).hexdigest()[:16]

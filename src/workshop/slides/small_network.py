@@ -1,6 +1,6 @@
-"""A network small enough to be trained a hundred times while one waits: one hidden layer, in NumPy, with its gradient.
+"""A network with one hidden layer, in NumPy with its gradient, small enough to train a hundred times while you wait.
 
-All weights stand in one vector, so that straight lines between two networks, and curvatures, are easily drawn.
+One vector holds all weights, so straight lines between two networks, and curvatures, are easy to draw.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SmallNetwork:
     num_classes: int
 
     def start(self, seed: int) -> Array:
-        """Draw weights to begin with: small for layers with many inputs; offsets are zero."""
+        """Draw the initial weights, which are smaller in layers with more inputs; offsets are zero."""
         rng = np.random.default_rng(seed)
         first = rng.normal(size=(self.num_inputs, self.num_hidden)) * (2 / self.num_inputs) ** 0.5
         last = rng.normal(size=(self.num_hidden, self.num_classes)) * (1 / self.num_hidden) ** 0.5
@@ -32,13 +32,13 @@ class SmallNetwork:
         weights: Array = np.concatenate([part.ravel() for part in parts]).astype(np.float32)
         return weights
 
-    @np.errstate(over="ignore", invalid="ignore")  # too large a learning rate ends in a loss that is not a number
+    @np.errstate(over="ignore", invalid="ignore")  # too large a learning rate leads to a loss that is not a number
     def loss_and_gradient(self, weights: Array, x: Array, labels: Array) -> tuple[float, Array]:
-        """Return the mean cross entropy over the samples `x`, and its gradient along all weights."""
+        """Return the mean cross entropy over the samples `x`, and its gradient with respect to all weights."""
         first, first_offset, last, last_offset = self.split(weights)
         hidden = np.maximum(x @ first + first_offset, 0)
         logits: Array = hidden @ last + last_offset
-        logits = logits - logits.max(axis=1, keepdims=True)  # else large ones overflow
+        logits = logits - logits.max(axis=1, keepdims=True)  # otherwise large logits overflow
         exponentials = np.exp(logits)
         sums = exponentials.sum(axis=1, keepdims=True)
         own = np.arange(len(labels)), labels
@@ -55,13 +55,13 @@ class SmallNetwork:
         return self.loss_and_gradient(weights, x, labels)[0]
 
     def accuracy(self, weights: Array, x: Array, labels: Array) -> float:
-        """Return the share of samples whose class the network says."""
+        """Return the share of samples whose class the network predicts."""
         first, first_offset, last, last_offset = self.split(weights)
         said = np.argmax(np.maximum(x @ first + first_offset, 0) @ last + last_offset, axis=1)
         return float(np.mean(said == labels))
 
     def rescaled(self, weights: Array, factor: float) -> Array:
-        """Return other weights that say the same: the first layer times `factor`, the last one divided by it."""
+        """Return other weights with the same outputs: the first layer times `factor`, the last one divided by it."""
         first, first_offset, last, last_offset = self.split(weights)
         parts = (first * factor, first_offset * factor, last / factor, last_offset)
         return np.concatenate([part.ravel() for part in parts])
@@ -80,7 +80,7 @@ class SmallNetwork:
     def hessian_times(self, direction: Array, weights: Array, x: Array, labels: Array) -> Array:
         """Return the Hessian times a direction: how the gradient changes along it.
 
-        Differences of gradients would not do: where a unit switches on or off, the gradient jumps.
+        Differences of gradients would not do, because the gradient jumps when a unit switches on or off.
         """
         first, first_offset, last, last_offset = self.split(weights)
         to_first, to_first_offset, to_last, to_last_offset = self.split(direction)
@@ -107,7 +107,7 @@ class SmallNetwork:
         return np.concatenate([part.ravel() for part in parts])
 
     def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:
-        """Return weights and offsets of both layers."""
+        """Return the weights and offsets of both layers."""
         ends = np.cumsum([self.num_inputs * self.num_hidden, self.num_hidden, self.num_hidden * self.num_classes])
         first, first_offset, last, last_offset = np.split(weights, ends)
         first = first.reshape(self.num_inputs, self.num_hidden)
@@ -116,7 +116,7 @@ class SmallNetwork:
 
 
 def make_samples(num_samples: int, num_classes: int, image_size: int, seed: int, noise: int) -> tuple[Array, Array]:
-    """Return images as those of labs 03 and 04, but small and in rows of values from -1 to 1, and their classes."""
+    """Return images like those of labs 03 and 04, but small, as rows of values from -1 to 1, and their classes."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(num_samples) % num_classes)
     made = np.stack([patterns.draw(rng, int(label), image_size, image_size, noise=noise) for label in labels])

@@ -1,4 +1,4 @@
-"""What others measured or documented, each with its source (`slides/facts/`, `slides/published/`), and the glossary."""
+"""Facts and numbers from others, each with its source (`slides/facts/`, `slides/published/`), and the glossary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cell = int | float | str
 
 @dataclass(frozen=True)
 class Fact:
-    """One figure that a deck quotes: its text as printed, and its source."""
+    """One fact that a deck quotes: its text as printed, and its source."""
 
     value: str
     source: str
@@ -34,7 +34,7 @@ class _Facts:
 
 @dataclass(frozen=True)
 class Published:
-    """Figures that somebody else published: where (authors, title, year, place), on what machine, one table each."""
+    """A table of numbers that somebody else published, with source (authors, title, year, place) and machine."""
 
     source: str
     machine: str
@@ -42,15 +42,15 @@ class Published:
 
     @property
     def words(self) -> str:
-        """Say in a line where the numbers come from."""
+        """One line on where the numbers come from."""
         return f"Published: {self.source} On {self.machine}."
 
 
 def load_facts(root: Path) -> Mapping[str, Fact]:
-    """Read the figures that decks quote, from all files: each deck keeps its own in one of its name.
+    """Read the facts that decks quote, from all files; each deck's facts are in a file with its name.
 
     Raises:
-        CourseKitError: a file is wrong, or two of them hold a fact of the same name.
+        CourseKitError: a file is wrong, or two files hold a fact of the same name.
     """
     facts: dict[str, Fact] = {}
     for path in sorted((root / FACTS).glob("*.toml")):
@@ -58,14 +58,14 @@ def load_facts(root: Path) -> Mapping[str, Fact]:
         read = toml_files.load(_Facts, path, where).facts
         if set(read) & set(facts):
             raise CourseKitError(
-                f"{where}: {sorted(set(read) & set(facts))} stand in another file of {FACTS}/, too.", "fact.twice"
+                f"{where}: {sorted(set(read) & set(facts))} are in another file of {FACTS}/, too.", "fact.twice"
             )
         facts.update(read)
     return facts
 
 
 def load_published(root: Path, name: str) -> Published:
-    """Read one table of published figures.
+    """Read one table of published numbers.
 
     Raises:
         CourseKitError: there is no table of this name, or it is wrong.
@@ -80,15 +80,15 @@ def load_published(root: Path, name: str) -> Published:
 
 
 def load_glossary(root: Path) -> dict[str, str]:
-    """Return the meaning of each term, in the page's order."""
+    """Return the meaning of each term, in the order of the page."""
     return dict(TERM.findall((root / GLOSSARY).read_text(encoding="utf-8")))
 
 
 def glossary(root: Path, *terms: str) -> str:
-    """Return terms and their meanings as a table for a slide.
+    """Return the terms and their meanings as a table for a slide.
 
     Raises:
-        CourseKitError: the page does not have one of them.
+        CourseKitError: the page lacks one of the terms.
     """
     meanings = load_glossary(root)
     for term in terms:

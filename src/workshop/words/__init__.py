@@ -1,1 +1,1 @@
-"""The words that the kit's texts do not use, and where a text uses one."""
+"""Words that the kit's texts should not use, and a check that finds them."""

@@ -1,4 +1,4 @@
-"""Find in the kit's texts the words of `words.toml`, line by line."""
+"""Find the words of `words.toml` in the kit's texts, line by line."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ QUOTATION = re.compile("“[^”]*”")
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern that is nearly always wrong, what to write instead, and a text in which it is found."""
+    """A pattern that is nearly always wrong, what to write instead, and an example text that matches."""
 
     pattern: str
     better: str
     example: str
 
     def finds(self, line: str) -> str:
-        """Return the first words of a line that this rule refuses, or ''; quotations are left out."""
+        """Return the first words in a line that this rule refuses, or ''; quotations are ignored."""
         found = re.search(self.pattern, QUOTATION.sub("", line), re.IGNORECASE)
         return found[0] if found else ""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules, and the globs of the files that they hold for."""
+    """The rules, and the globs of the files to which they apply."""
 
     checked: tuple[str, ...]
     rule: tuple[Rule, ...]
 
 
 def load_rules(path: Path = RULES) -> Rules:
-    """Read the rules of a file."""
+    """Read the rules from a file."""
     return load(Rules, path)
 
 
@@ -45,7 +45,7 @@ def files_of(root: Path, rules: Rules) -> list[Path]:
 
 
 def findings(root: Path, rules: Rules) -> list[str]:
-    """Return a message for each line that a rule refuses, with its file, its number and the better words."""
+    """Return a message for each line that a rule refuses, with the file, the line number and better words."""
     return [
         f"{path.relative_to(root)}:{number}: “{words.strip()}”; better: {rule.better}"
         for path in files_of(root, rules)

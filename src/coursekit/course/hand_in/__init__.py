@@ -1,1 +1,1 @@
-"""A hand-in as one file, where students and instructor share no exchange: packed, and imported."""
+"""A hand-in as one file, if students and instructor share no exchange: how it is packed and imported."""

@@ -1,4 +1,4 @@
-"""Import files that students sent by e-mail or through a platform into the course, beside those of the exchange."""
+"""Import files that students sent by e-mail or through a platform, in addition to hand-ins from the exchange."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.times import shown, utc
 
 IMPORTED, KNOWN, NOT_IMPORTED = "imported", "known", "not imported"
-RECEIVED = "file"  # so a version says how it came in, followed by what it is known by
+RECEIVED = "file"  # tells how a version came in, followed by the digest that identifies it
 TERM = timedelta(days=183)
 
 
@@ -37,12 +37,12 @@ class Imported:
 
     Attributes:
         file: Its path within the instructor's folder.
-        outcome: `IMPORTED`, `KNOWN` when it was imported before, or `NOT_IMPORTED`.
+        outcome: `IMPORTED`, `KNOWN` if it was imported before, or `NOT_IMPORTED`.
         written: When the file last changed, UTC without an offset.
-        student: Whose it is; empty when that is not known.
-        lab: Name of the lab; empty when that is not known.
-        packed: When it claims to have been packed, likewise; None when it claims nothing.
-        lines: What there is to say, one sentence each.
+        student: Whose it is; empty if that is not known.
+        lab: Name of the lab; empty if that is not known.
+        packed: When it claims to have been packed, in the same form; None if it claims nothing.
+        lines: What an instructor should know, one sentence each.
     """
 
     file: str
@@ -55,12 +55,12 @@ class Imported:
 
 
 def import_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Imported], list[Collected]]:
-    """Import a file, or every file below a folder, and let the best version of each hand-in be the one that is graded.
+    """Import a file, or every file below a folder, and choose the best version of each hand-in for grading.
 
-    The files stay where they are. Killed at any moment, a second call goes on: what was kept is known by its content.
+    The files stay where they are. If a call is killed, a second one continues: kept files are known by their content.
 
     Returns:
-        One entry per file, sorted by path, and one for each student and lab that has any of them.
+        One entry per file, sorted by path, and one for each student and lab with any of these files.
 
     Raises:
         CourseKitError: the folder is part of the course.
@@ -68,7 +68,7 @@ def import_all(course: Course, source: Path, *, late: bool = False) -> tuple[lis
     source = source.resolve()
     if source in {course.folder, *course.folder.parents} or course.folder in source.parents:
         raise CourseKitError(
-            f"{source} holds the course itself or is a part of it: name the folder with the files that students sent.",
+            f"{source} contains the course itself or is part of it: name the folder with the files that students sent.",
             "folder.is-course",
         )
     with course.gradebook() as gradebook:
@@ -108,7 +108,7 @@ def _import(
         return replace(one, outcome=KNOWN)
     moment, time_flags = _time_of(one, earliest)
     flags = (*owner.flags, *time_flags)
-    # What is kept is read again from a folder, with its bounds: of both the same must be taken.
+    # Kept files are read again from a folder, with that reader's limits: both must accept the same files.
     with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
         write_files(Path(place, "hand-in"), contents)
         unpacked = read_contents(Path(place, "hand-in"))
@@ -121,9 +121,9 @@ def _import(
 
 
 def _earliest(course: Course) -> datetime:
-    """Return a time before which nothing was handed in: half a year before the course folder, or anything was due.
+    """Return a time before any hand-in: half a year before the course folder was created or the first lab was due.
 
-    Some make the folder only when hand-ins have come.
+    Some instructors create the folder only after hand-ins have come.
     """
     made = [utc((course.folder / name).stat().st_mtime) for name in (SETTINGS, CONFIG)]
     due = [date for lab in course.settings.due if (date := course.due(lab))]
@@ -131,9 +131,9 @@ def _earliest(course: Course) -> datetime:
 
 
 def _time_of(one: Imported, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a file counts as handed in: neither in the future, or no later version would ever count, nor before.
+    """Return when a file counts as handed in, never in the future or long before the course; flag it if it claims that.
 
-    A zip without times has those of 1980.
+    If a time in the future counted, no later version ever would. A zip without times has those of 1980.
     """
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     claimed = one.packed or one.written
@@ -143,5 +143,5 @@ def _time_of(one: Imported, earliest: datetime) -> tuple[datetime, tuple[Flag, .
     if not earliest <= counted <= now:
         counted, why = now, "when it was imported"
     when = "in the future" if claimed > now else "long before the course"
-    text = f"It claims to be of {shown(claimed)}, {when}: {shown(counted)} counts, {why}."
+    text = f"It claims to be from {shown(claimed)}, {when}: {shown(counted)} counts, {why}."
     return counted, (Flag("time", text),)

@@ -1,6 +1,6 @@
-"""The owner of a downloaded file: whom its path names, else whom the file itself names, else nobody.
+"""The owner of a downloaded file: the student named by its path, or else by the file itself, or else nobody.
 
-Which names are refused, or changed: `names.py`.
+`names.py` decides which names are refused or changed.
 """
 
 import re
@@ -13,29 +13,29 @@ from coursekit.course.hand_in.names import ENDING, NotImportedError
 from coursekit.course.roster import Student, canonical_usernames, username_key
 from coursekit.grading.verdict import Flag
 
-# How platforms name the files of a download, as their sources say it
+# How platforms name the files of a download, according to their sources
 # (Moodle: download_submissions of mod/assign; Canvas: lib/content_zipper.rb).
 PLATFORMS = (
-    # Ada Lovelace_1234_assignsubmission_file_(the student's own name): the number is no id of the student.
-    # Where teams hand in, that of the team comes before the name: Team 1-Ada Lovelace.
+    # Ada Lovelace_1234_assignsubmission_file_(the student's own name): the number is not the student's id.
+    # If teams hand in, the team's name comes before the student's: Team 1-Ada Lovelace.
     re.compile(r"(?P<name>[^_]+)(_\d+)?_assignsubmission_(file|onlinetext)(_.*)?"),
-    # lovelaceada_LATE_(id of the user)_(id of the file)_(the student's own name); anonymous ones name nobody.
-    # A date is no two ids: lab1_2026_11_28.
+    # lovelaceada_LATE_(id of the user)_(id of the file)_(the student's own name); anonymous files name nobody.
+    # A date is not two ids: lab1_2026_11_28.
     re.compile(r"(?!(LATE_)?anon_|.*_20\d\d_[01]?\d_[0-3]?\d(_|$))(?P<name>[^ .,'-]+?)_(LATE_)?(?P<id>\d+)_\d+_.+"),
     # Blackboard: Lab 1_(account)_attempt_2026-11-16-12-00-00_(the student's own name).
     re.compile(r"(?P<account>.+)_attempt_\d{4}(-\d\d){5}(_.*)?"),
 )
-PUT = "put the file into a folder that is named by the student's id in the roster"
+PUT = "put the file into a folder named after the student's id in the roster"
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file is.
+    """The owner of a file.
 
     Attributes:
         student: Id of the student.
         flags: What an instructor should look at when grading.
-        remark: What to say when collecting; '' for nothing.
+        remark: What to report when collecting; '' for nothing.
     """
 
     student: str
@@ -45,12 +45,12 @@ class Owner:
 
 @dataclass(frozen=True)
 class _Mark:
-    """The students whom one part of a path names.
+    """The students named by one part of a path.
 
     Attributes:
         text: The part.
-        ids: Whom it fits; empty for a platform's that fits nobody.
-        is_exact: Whether it is an id or an address, or a platform wrote it; else it merely is somebody's name.
+        ids: The students that it fits; empty if a platform wrote it and it fits nobody.
+        is_exact: Whether it is an id or an address, or a platform wrote it; otherwise, it is only somebody's name.
         is_platform: Whether a platform wrote it.
     """
 
@@ -61,11 +61,11 @@ class _Mark:
 
 
 def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> Owner:
-    """Find the owner of a file.
+    """Return the owner of a file.
 
-    `parts` are the folders that it lies in, the outermost first, and its name; `claim` is the account that its
-    manifest names, '' if it names nobody. An id in the path, or what a platform wrote, counts more than a name, which
-    may be a tutor's; and any of them more than the claim.
+    `parts` are the folders that contain it, the outermost first, and its name; `claim` is the account that its
+    manifest names, '' if it names none. An id in the path, or a part that a platform wrote, counts more than a name,
+    which may be a tutor's; and all of them count more than the claim.
 
     Raises:
         NotImportedError: the owner is not clear.
@@ -79,7 +79,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     strange = next((mark.text for mark in marks if not mark.ids), "")
     if named:
         student, text = _agreed(named), named[-1].text
-        flags = [Flag("owner", f"{text!a} names {student}, and {strange!a} nobody.")] if strange else []
+        flags = [Flag("owner", f"{text!a} names {student}, but {strange!a} names nobody.")] if strange else []
         if claimed and claim != student:
             flags.append(Flag("owner", f"{text!a} names {student}, but {claim} packed it."))
         remarks = [f"{mark.text!a} names {_listed(mark.ids)}" for mark in marks if mark.ids and student not in mark.ids]
@@ -89,20 +89,20 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
     if strange:
         if not claimed or claimed.first_name or claimed.last_name:
             raise NotImportedError(
-                f"{strange!a} is of nobody on the roster: {PUT}; "
-                "where marking is blind, let the platform show names, and download again",
+                f"{strange!a} fits nobody on the roster: {PUT}; "
+                "if marking is anonymous, let the platform show names, and download again",
                 "owner.unknown",
             )
-        return Owner(claim, (Flag("owner", f"It came as {strange!a} and names {claim}."),))
+        return Owner(claim, (Flag("owner", f"It came as {strange!a}, but names {claim}."),))
     if not claim:
         raise NotImportedError(f"nothing says whose it is: {PUT}", "owner.unnamed")
     if not claimed:
         raise NotImportedError(
             f"{claim} is not on the roster: add them with `coursekit course init --roster`, or, if that is "
-            f"another account of a student, {PUT}",
+            f"another account of a listed student, {PUT}",
             "owner.not-on-roster",
         )
-    return Owner(claim, remark=f"taken for {claim}, as the file itself says, and nothing else does")
+    return Owner(claim, remark=f"taken for {claim}, because the file itself says so; nothing else names an owner")
 
 
 def _agreed(marks: Sequence[_Mark]) -> str:
@@ -111,10 +111,10 @@ def _agreed(marks: Sequence[_Mark]) -> str:
     if len(common) == 1:
         return next(iter(common))
     if common:
-        raise NotImportedError(f"{marks[0].text!a} fits {_listed(common)}: {PUT}", "owner.ambiguous")
+        raise NotImportedError(f"{marks[0].text!a} fits several students, {_listed(common)}: {PUT}", "owner.ambiguous")
     texts = " and ".join(f"{mark.text!a} ({_listed(mark.ids)})" for mark in marks)
     raise NotImportedError(
-        f"{texts} name different students: {PUT}, and let no other part of its path name anybody", "owner.contradictory"
+        f"{texts} name different students: {PUT}, with no other name in its path", "owner.contradictory"
     )
 
 
@@ -123,7 +123,7 @@ def _listed(ids: Iterable[str]) -> str:
 
 
 def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
-    """Return whom one part of a path names; None if it is not a platform's and names nobody."""
+    """Return the students named by one part of a path; None if it names nobody and no platform wrote it."""
     bare, canonical = ENDING.sub("", part), canonical_usernames(one.id for one in roster)
     if exact := frozenset(one.id for one in roster if one.id in {canonical(part), canonical(bare)}):
         return _Mark(part, exact)
@@ -139,7 +139,7 @@ def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
 def _named_by_platform(found: Mapping[str, str | None], roster: Sequence[Student]) -> set[str]:
     if account := found.get("account"):
         ids = [one.id for one in roster if f"_{username_key(account)}".endswith(f"_{username_key(one.id)}")]
-        return {max(ids, key=len)} if ids else set()  # of wang and li_wang
+        return {max(ids, key=len)} if ids else set()  # li_wang, not wang
     name, number = found["name"] or "", found.get("id")
     words = name.split("-")
     names = [_letters("".join(words[i:])) for i in range(len(words))]  # the first is the whole name
@@ -156,5 +156,5 @@ def _full_names(student: Student) -> set[str]:
 
 
 def _letters(text: str) -> str:
-    """Return what is left of a name on every platform: its letters and digits, composed and in one case."""
+    """Return the part of a name that every platform keeps: its letters and digits, composed and in one case."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()))

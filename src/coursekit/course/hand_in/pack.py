@@ -1,4 +1,4 @@
-"""Pack a student's notebook and the records of its newest jobs into one file; standard library only."""
+"""Pack a student's notebook and the records of its newest jobs into one file, using only the standard library."""
 
 import io
 import os
@@ -35,10 +35,10 @@ class StudentWork:
     """What a student hands in.
 
     Attributes:
-        notebook: Where the notebook lies.
-        num_answers: Exercises of the lab.
-        missing: Names of those that still hold the stub.
-        taken: Names of those that hold a piece of the solution, which gives no points.
+        notebook: Where the notebook is.
+        num_answers: Number of exercises in the lab.
+        missing: Names of exercises that still hold the stub.
+        taken: Names of exercises that hold a piece of the solution, which earns no points.
         jobs: Records of the newest jobs, the newest first.
         contents: Path within the packed file to content.
     """
@@ -53,12 +53,12 @@ class StudentWork:
 
 
 def find_work(named: str, start: Path) -> StudentWork:
-    """Find a student's notebook of a lab, and its job records, from the folder `start`.
+    """Return a student's notebook of a lab and its job records, searching from the folder `start`.
 
-    What is named is the lab, by its name or the beginning of it, or the path of a notebook.
+    The lab is given by its name, the beginning of its name, or the path of a notebook.
 
     Raises:
-        CourseKitError: no such notebook, or it cannot be handed in.
+        CourseKitError: there is no such notebook, or it cannot be handed in.
     """
     path = _find_notebook(named, start)
     lab, answers, content = _read(path)
@@ -71,9 +71,9 @@ def find_work(named: str, start: Path) -> StudentWork:
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
-    """Write what `find_work` found as the file to hand in, under a name that is not taken.
+    """Write what `find_work` found into a file to hand in, under an unused name.
 
-    `now` is the time that it tells, UTC without an offset; by default that of the call.
+    `now` is the time stated in the file, UTC without an offset; by default, the time of the call.
 
     Raises:
         CourseKitError: the folder cannot be written.
@@ -103,18 +103,18 @@ def _find_notebook(named: str, start: Path) -> Path:
         path = start / named
         inner = path / f"{path.name}{NOTEBOOK}"
         return (inner if path.is_dir() else path).resolve()
-    # A student's copy has no solutions/, by which `find_root` knows a checkout.
+    # A student's copy has no solutions/, by which `find_root` recognises a checkout.
     root = os.environ.get(ROOT_VARIABLE)
     checkouts = [*([Path(root)] if root else []), start, *start.parents]
     places = [(start, ""), (start, "*/"), *((folder, "labs/*/") for folder in checkouts)]
     found = [path for folder, inner in places for path in _notebooks(folder, inner)]
     labs = matching(sorted({path.stem for path in found}), named)
     if len(labs) > 1:
-        raise CourseKitError(f"{named!r} fits several labs: {', '.join(labs)}.", "lab.ambiguous")
+        raise CourseKitError(f"{named!r} fits several labs ({', '.join(labs)}): name one.", "lab.ambiguous")
     if not labs:
         raise CourseKitError(
             f"there is no notebook of a lab {named!r} in {start}, in a folder of that name there, or in labs/: "
-            "change to the folder with your notebook, or give its path in place of the lab.",
+            "change to the folder with your notebook, or give its path instead of the lab.",
             "notebook.not-found",
         )
     return next(path.resolve() for path in found if path.stem == labs[0])
@@ -127,7 +127,7 @@ def _notebooks(folder: Path, inner: str) -> list[Path]:
 
 
 def _read(path: Path) -> tuple[str, list[Mapping[str, Any]], bytes]:
-    """Return which lab's notebook this is, its answers, and what is in its file."""
+    """Return the notebook's lab, its answers, and the content of its file."""
     if not path.is_file():
         raise CourseKitError(
             f"{path} is not a notebook: give the path of your notebook, which ends in {NOTEBOOK}.", "notebook.no-file"
@@ -140,12 +140,12 @@ def _read(path: Path) -> tuple[str, list[Mapping[str, Any]], bytes]:
     answers = [*filter(_is_answer, notebook["cells"])]
     if not answers:
         raise CourseKitError(
-            f"{path} holds no exercise of the course: hand in the notebook that the course gave you.",
+            f"{path} contains no exercise of the course: hand in the notebook that the course gave you.",
             "notebook.no-exercise",
         )
     if by_name and by_name != lab:
         raise CourseKitError(
-            f"{path} is the notebook of another lab ({lab}): put your notebook of {by_name} there.",
+            f"{path} is the notebook of another lab ({lab}): put your notebook for {by_name} there.",
             "notebook.wrong-lab",
         )
     return lab, answers, content
@@ -156,9 +156,9 @@ def _is_answer(cell: Mapping[str, Any]) -> bool:
 
 
 def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, str, bytes]]:
-    """Return the newest records of this lab, each with its path within the packed file and its text, the newest first.
+    """Return the newest records of this lab, each with its path within the packed file and its text, newest first.
 
-    `jobs/` may be in this folder, in the notebook's, and at the top of its checkout.
+    `jobs/` may be in this folder, in the notebook's folder, or at the top of its checkout.
     """
     places = dict.fromkeys([start.resolve(), *notebook.parents[:3]])
     files = [file for place in places for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}")]

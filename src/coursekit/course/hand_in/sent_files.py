@@ -1,4 +1,4 @@
-"""What students sent: the files below a folder, and in the zips there, and which lab's hand-in each of them is."""
+"""Files that students sent, below a folder and in the zips there, and the lab of the hand-in in each of them."""
 
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -30,22 +30,22 @@ from coursekit.grading.submission.students_files import (
 from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError
 from coursekit.times import utc
 
-MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # what cannot be made smaller grows a little
-# Of the zip of a class, and of a zip in there, or of one student's.
+MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # incompressible data grows a little
+# Limits for the zip of a class, and for a zip in it, which may be one student's.
 BOUNDS = ((5000, 10 * MAX_FOLDER_BYTES), (MAX_NUM_FILES, MAX_FOLDER_BYTES))
-UNPACK = "unpack it, and take the folder that this makes"
-NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # when time begins for a zip
+UNPACK = "unpack it, and take the folder that results"
+NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # where time begins in a zip
 
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file.
+    """A file that a student sent.
 
     Attributes:
         name: Its path within the instructor's folder, where a zip counts as a folder.
         written: When it last changed, UTC without an offset.
-        data: What is in it.
-        fault: Why that was not read, and what to do; None if it was.
+        data: Its content.
+        fault: Why the content was not read, and what to do; None if it was.
     """
 
     name: str
@@ -63,10 +63,10 @@ class SentFile:
 def find_sent_files(
     source: Path, earliest: datetime, released: Collection[str], zone: ZoneInfo | None
 ) -> Iterator[SentFile]:
-    """Yield one file, or those below a folder, with those in zips; the oldest first, as the time of equal ones counts.
+    """Yield one file, or those below a folder and in zips, oldest first: among equal files, the oldest time counts.
 
-    Times before `earliest` are no times, so those files come last. Left out is what nobody has to look at: what
-    programs leave behind, other files than notebooks of jobs, and names that are in `released`.
+    Times before `earliest` are not real, so those files come last. Files that nobody has to look at are left out:
+    files that programs leave behind, files of jobs except notebooks, and names that are in `released`.
     """
     folder = source if source.is_dir() else source.parent
     files = [path for path in (source, *source.rglob("*")) if path.is_symlink() or path.is_file()]
@@ -86,12 +86,12 @@ def read_from(folder: Path, name: str, written: datetime) -> SentFile:
         return replace(sent, data=read_file(folder, name, MAX_ZIP_BYTES if is_zip else MAX_NOTEBOOK_BYTES))
     except RefusedFileError as error:
         return replace(
-            sent, fault=NotImportedError(f"{error}: {UNPACK if is_zip else 'look at what it is'}", "file.not-readable")
+            sent, fault=NotImportedError(f"{error}: {UNPACK if is_zip else 'check what it is'}", "file.not-readable")
         )
 
 
 def _opened(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int = 0) -> Iterator[SentFile]:
-    """Yield a file, or those in a zip that is no hand-in itself."""
+    """Yield a file, or the files in a zip that is not itself a hand-in."""
     if SUFFIX not in sent.ending or not is_of_others(sent.data):
         yield sent
         return
@@ -112,11 +112,11 @@ def _inside(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, de
             inside = SentFile(f"{sent.name}/{name}", _time_of(entry, zone), content)
             yield from _opened(inside, released, zone, depth + 1)
     if is_empty:
-        raise NotImportedError(f"it holds nothing to take: {ASK}", "zip.empty")
+        raise NotImportedError(f"it contains nothing to take: {ASK}", "zip.empty")
 
 
 def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
-    """Return when a file in a zip last changed, UTC without an offset; a zip has the local time of who made it."""
+    """Return when a file in a zip last changed, UTC without an offset; a zip stores local time."""
     try:
         return to_utc(datetime(*entry.date_time), zone)  # noqa: DTZ001  # as clocks show it
     except (ValueError, OverflowError, OSError):
@@ -126,10 +126,10 @@ def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
 def read_sent_file(
     sent: SentFile, released: Mapping[str, NotebookNode]
 ) -> tuple[str, dict[str, bytes], HandInManifest | None]:
-    """Return what a file hands in; `released` holds the labs that students got.
+    """Return the hand-in in a file; `released` holds the labs that students got.
 
     Returns:
-        The lab, path within the hand-in to content, and the manifest, which a plain notebook has not.
+        The lab, path within the hand-in to content, and the manifest, which a plain notebook does not have.
 
     Raises:
         NotImportedError: it is not a hand-in of this course.
@@ -146,7 +146,7 @@ def read_sent_file(
     if lab not in released:
         raise NotImportedError(
             f"{ascii(lab)[1:-1][:100]} was not released in this course "
-            f"(only {', '.join(released) or 'nothing'} was): "
+            f"(released: {', '.join(released) or 'nothing'}): "
             "release it with `coursekit course release`, or ask the student for the right lab",
             "lab.not-released",
         )
@@ -154,7 +154,7 @@ def read_sent_file(
 
 
 def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
-    """Return the lab of a notebook, which may be called anything: what it was made from, else whose answers it has."""
+    """Return the lab of a notebook of any name: the one it was made from, or else the one whose answers it has."""
     try:
         notebook = parse_notebook(sent.data)
     except DamagedNotebookError as error:
@@ -173,7 +173,7 @@ def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
     lab = max(num_answers, key=lambda lab: num_answers[lab], default="")
     if not num_answers.get(lab):
         raise NotImportedError(
-            "the notebook holds no answer of any lab of this course: ask the student for the right one",
+            "the notebook contains no answer to any lab of this course: ask the student for the right one",
             "notebook.no-answer",
         )
     return lab

@@ -1,6 +1,6 @@
-"""The file that a student hands in without an exchange: a zip with a manifest, `hand-in.json`, and how it is read.
+"""The file that a student hands in without an exchange: a zip with a manifest, `hand-in.json`; and how it is read.
 
-It is a stranger's zip: it is unpacked within bounds, and only what `coursekit hand-in` packs is imported.
+The zip is not trusted: it is unpacked within limits, and only files that `coursekit hand-in` packs are imported.
 """
 
 import io
@@ -21,13 +21,13 @@ from coursekit.labs.lab import NAME
 SCHEMA = 1
 SUFFIX = ".zip"
 MAX_NUM_FILES = 100
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others one byte may ask for gigabytes
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # with other methods, one byte may ask for gigabytes
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00")
 
 
 @dataclass(frozen=True)
 class HandInManifest:
-    """What a packed hand-in says of itself, all of it the student's claim.
+    """What a packed hand-in says about itself, all of it only the student's claim.
 
     Attributes:
         user: Name of the account that packed it.
@@ -51,18 +51,18 @@ class HandInManifest:
 
 
 def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
-    """Return what a packed hand-in holds: its manifest, and path to content, the manifest among them.
+    """Return the manifest of a packed hand-in, and path to content for all of its files, including the manifest.
 
     Nothing is written, and no more is unpacked than a hand-in may hold.
 
     Raises:
-        NotImportedError: anything about it is not as `coursekit hand-in` makes it.
+        NotImportedError: it differs in any way from what `coursekit hand-in` makes.
     """
     contents = {entry.filename: content for entry, content in read_entries(data, MAX_NUM_FILES, MAX_FOLDER_BYTES)}
     manifest = _read_manifest(contents.get(MANIFEST, b""))
     if manifest is None:
         raise NotImportedError(
-            f"it holds no {MANIFEST} that this version of coursekit can read: {ASK}", "zip.no-manifest"
+            f"it contains no {MANIFEST} that this version of coursekit can read: {ASK}", "zip.no-manifest"
         )
     for name in contents.keys() - {MANIFEST}:
         refuse_odd_name(name, manifest.lab)
@@ -72,18 +72,18 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
 def read_entries(
     data: bytes, max_num_files: int, max_bytes: int, remedy: str = ASK
 ) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
-    """Yield the files of a zip, the oldest first, with their content; `remedy` is what to do where there is too much.
+    """Yield the files of a zip, the oldest first, with their content; `remedy` is what to do if there is too much.
 
     Raises:
-        NotImportedError: it is damaged, or exceeds these bounds; what is within them was yielded.
+        NotImportedError: it is damaged, or exceeds these limits; the files within them were yielded.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             yield from _entries(packed, max_num_files, max_bytes, remedy)
     except NotImportedError:
         raise
-    except Exception:  # noqa: BLE001  # zipfile raises nearly anything on made-up bytes, and the others' files come next
-        raise NotImportedError(f"it is damaged, or no zip: download it again, or {ASK}", "zip.damaged") from None
+    except Exception:  # noqa: BLE001  # zipfile may raise anything on forged bytes, and the others' files come next
+        raise NotImportedError(f"it is damaged, or not a zip: download it again, or {ASK}", "zip.damaged") from None
 
 
 def _entries(
@@ -92,11 +92,11 @@ def _entries(
     max_mb = num_left // 10**6
     entries = [entry for entry in packed.infolist() if not entry.is_dir()]
     if len(entries) > max_num_files:
-        raise NotImportedError(f"it holds more than {max_num_files} files: {remedy}", "zip.too-many-files")
+        raise NotImportedError(f"it contains more than {max_num_files} files: {remedy}", "zip.too-many-files")
     if any(entry.compress_type not in METHODS for entry in entries):
-        raise NotImportedError(f"it is compressed in another way than by deflate: {remedy}", "zip.compression")
+        raise NotImportedError(f"it is compressed, but not with deflate: {remedy}", "zip.compression")
     for entry in sorted(entries, key=lambda entry: entry.date_time):
-        with packed.open(entry) as file:  # what an entry says of its size is a claim, too
+        with packed.open(entry) as file:  # the size that an entry states is only a claim, too
             content = file.read(num_left + 1)
         num_left -= len(content)
         if num_left < 0:
@@ -105,14 +105,14 @@ def _entries(
 
 
 def is_of_others(data: bytes) -> bool:
-    """Whether this is a zip made by a program other than `coursekit hand-in`."""
+    """Return whether this is a zip made by a program other than `coursekit hand-in`."""
     with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as packed:
         return MANIFEST not in packed.namelist()
     return False
 
 
 def _read_manifest(data: bytes) -> HandInManifest | None:
-    """Return the manifest, of which nothing is to be trusted; None if the data is none."""
+    """Return the manifest, which must not be trusted; None if the data is not a manifest."""
     with suppress(KeyError, TypeError, ValueError, RecursionError):
         record = json.loads(data)
         texts = {"lab": NAME, "user": ID, "time": TIME}

@@ -1,1 +1,1 @@
-"""Where a class stands: one model, shown as tables in the terminal, and as a page."""
+"""Where a class stands: one model, shown as tables in the terminal and as a page."""

@@ -1,4 +1,4 @@
-"""Where a class stands: what each student handed in of each lab, what was graded, and what the class missed."""
+"""Where a class stands: what each student handed in for each lab, what was graded, and what the class missed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +23,7 @@ from coursekit.text import first_few
 
 
 class State(Enum):
-    """How far a student is with a lab; the value is what is shown."""
+    """How far a student is with a lab; the value is the text that is shown."""
 
     NOT_RELEASED = ""
     MISSING = "missing"
@@ -37,10 +37,10 @@ class StudentStatus:
     """How far one student is with one lab.
 
     Attributes:
-        is_late: Whether the version that counts came after it was due for them.
-        needs_run: Whether it was not graded, or not as it is now.
-        points: Points; None when not graded.
-        waits: Whether cells wait for a person's points.
+        is_late: Whether the version that counts came after the student's due date.
+        needs_run: Whether it was not graded, or has changed since.
+        points: Points; None if not graded.
+        waits: Whether cells wait for manual points.
     """
 
     state: State
@@ -51,7 +51,7 @@ class StudentStatus:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What else there is to say, in words that begin with letters of their own."""
+        """Further remarks, in words that each begin with a different letter."""
         words = {
             "late": self.is_late,
             "by hand": self.waits,
@@ -62,14 +62,14 @@ class StudentStatus:
 
 @dataclass(frozen=True)
 class LabStatus:
-    """One lab over the class.
+    """One lab across the class.
 
     Attributes:
         is_released: Whether students find it in the exchange.
-        due: When it is due for all, UTC without an offset; None if nothing says so.
-        max_points: Points of a perfect hand-in now; 0 when it was never released.
-        students: By id.
-        missed: The lab's graded cells, the one that most missed first.
+        due: When it is due for everybody, UTC without an offset; None if it has no due date.
+        max_points: Points of a perfect hand-in now; 0 if it was never released.
+        students: The status of each student, by id.
+        missed: The lab's graded cells, the one that most students missed first.
     """
 
     lab: Lab
@@ -87,13 +87,13 @@ class LabStatus:
 
 @dataclass(frozen=True)
 class ClassStatus:
-    """A class.
+    """The state of a class.
 
     Attributes:
         course: nbgrader's id of the course.
-        roster: Ids of the students whom numbers are about.
-        others: Ids of those who handed in or are in the gradebook, and are not on the roster.
-        notes: One sentence for each thing that an instructor should know about these numbers, or do.
+        roster: Ids of the students whom the numbers count.
+        others: Ids of those who handed in or are in the gradebook, but are not on the roster.
+        notes: One sentence for each thing that an instructor should know about these numbers, or should do.
     """
 
     course: str
@@ -104,7 +104,7 @@ class ClassStatus:
 
     @property
     def rows(self) -> dict[str, list[str]]:
-        """A row for each thing that is said of every lab: its title, and a text for each lab."""
+        """The rows of a table of labs: each row's title, and its text for each lab."""
         rows: dict[str, list[str]] = {}
         for lab in self.labs:
             those = [lab.students[student] for student in self.roster]
@@ -145,7 +145,7 @@ def read_class(course: Course, labs: Sequence[Lab], submissions: Sequence[Submis
     return ClassStatus(course.settings.name, roster, others, states, tuple(_notes(course, roster, others)))
 
 
-def _lab(  # noqa: PLR0913, PLR0917  # all that is known of a class
+def _lab(  # noqa: PLR0913, PLR0917  # all that is known about a class
     course: Course,
     lab: Lab,
     roster: Sequence[str],
@@ -196,13 +196,13 @@ def _student(hand_in: Submission | None, graded: LabPoints | None, due: datetime
 def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iterator[str]:
     if not (course.folder / ROSTER).is_file():
         yield (
-            "The course has no roster, so who never handed in is missing here: "
-            "`coursekit course init --roster FILE` puts students onto it. [roster.none]"
+            "The course has no roster, so students who never handed in are missing here: "
+            "`coursekit course init --roster FILE` adds them. [roster.none]"
         )
     if not course.settings.timezone and (course.settings.due or course.settings.extensions):
         zone = machine_zone() or "Europe/Prague"
         yield (
-            f"{SETTINGS} names no time zone, so due dates without an offset and late days are those of this machine: "
+            f"{SETTINGS} names no time zone, so due dates without an offset and late days follow this machine's: "
             f'a line `timezone = "{zone}"` above [due] makes them the same everywhere. [settings.no-timezone]'
         )
     with course.gradebook() as gradebook:
@@ -210,10 +210,10 @@ def _notes(course: Course, roster: Sequence[str], others: Sequence[str]) -> Iter
     if others:
         yield f"Not on the roster, shown at the end and not counted: {first_few(others)}. [roster.strangers]"
     for fault in course.faults_of_exchange():
-        remedy = "a sticky bit is set by `coursekit course init`; a folder of another account is not yours"
+        remedy = "`coursekit course init` sets a sticky bit; a folder that belongs to another account is not yours"
         yield f"{fault.words}: {remedy}. [{fault.code}]"
     known = set(map(username_key, (*roster, *others)))
     for lab, dates in course.settings.extensions.items():
         for student in dates:
             if username_key(student) not in known:
-                yield f"{student} has an extension of {lab} and is not on the roster. [extension.stranger]"
+                yield f"{student} has an extension for {lab} but is not on the roster. [extension.stranger]"

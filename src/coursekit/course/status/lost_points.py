@@ -1,4 +1,4 @@
-"""Points that students lose from one look at the gradebook to the next, as after another run or another version."""
+"""Points that students lost between two looks at the gradebook, for example after another run or another version."""
 
 from collections import defaultdict
 
@@ -7,7 +7,7 @@ from coursekit.times import shown
 
 
 def lost_points(before: Points, now: Points) -> tuple[str, ...]:
-    """Return a sentence for each student, or team, who has fewer points of a lab than before."""
+    """Return a sentence for each student or team with fewer points for a lab than before."""
     those: dict[tuple[str, str], list[str]] = defaultdict(list)
     for (student, lab), one in sorted(now.graded.items()):
         former = before.graded.get((student, lab), one)
@@ -15,9 +15,9 @@ def lost_points(before: Points, now: Points) -> tuple[str, ...]:
             why = ""
             if (one.student, one.timestamp) != (former.student, former.timestamp):
                 why = (
-                    f": what {one.student} handed in at {shown(one.timestamp)} counts now, in place of what "
-                    f"{former.student} handed in at {shown(former.timestamp)}; docs/instructor.md says under "
-                    "“Which version counts” how to exclude a version"
+                    f": what {one.student} handed in at {shown(one.timestamp)} counts now, instead of what "
+                    f"{former.student} handed in at {shown(former.timestamp)}; the section “Which version counts” "
+                    "of docs/instructor.md says how to exclude a version"
                 )
             those[lab, f"points fell from {former.total:g} to {one.total:g}{why}"].append(student)
     return tuple(f"{', '.join(students)}, {lab}: {what}. [points.lost]" for (lab, what), students in those.items())

@@ -1,4 +1,4 @@
-"""What a class missed of a lab, cell by cell, in the lab's own words."""
+"""What a class missed in a lab, cell by cell, in the lab's own words."""
 
 import json
 import re
@@ -22,19 +22,19 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Property:
-    """One graded cell of a lab over the class.
+    """One graded cell of a lab across the class.
 
     Attributes:
-        name: The cell's.
-        title: The property's name; the cell's own where no check names one.
+        name: The cell's name.
+        title: The property's name; the cell's name if no check names a property.
         section: Heading of the lab's section that explains it; '' if no section does.
-        max_points: Its points now.
-        num_graded: Students who have points for it, be it 0.
-        num_missed: Those of them who have less than all points.
-        points: Points of all who are graded, each at most the cell's.
-        num_waiting: Students whose answer waits for a person.
-        example: A message that most of those share who missed a test, apart from numbers.
-        num_alike: How many share it.
+        max_points: Its maximum points now.
+        num_graded: Number of students who have points for it, even 0.
+        num_missed: Number of those students who have less than full points.
+        points: Sum of the points of all graded students, each at most the cell's maximum.
+        num_waiting: Number of students whose answer waits for manual points.
+        example: The most common message among those who missed it, apart from numbers.
+        num_alike: How many students share that message.
     """
 
     name: str
@@ -55,10 +55,10 @@ def find_missed(
     messages: Mapping[str, Mapping[str, str]],
     released: NotebookNode | None,
 ) -> tuple[Property, ...]:
-    """Return every cell with points, the one that most students missed first, then as the lab has them.
+    """Return every cell with points, the one that most students missed first, then in the lab's order.
 
-    All is of one lab: points by cell, what was graded by student, what its tests said by student and cell; and the
-    lab as students get it, for names and sections, None when it was never built.
+    All arguments are about one lab: points by cell, grades by student, and the tests' messages by student and cell;
+    and the students' version of the lab, for names and sections, or None if it was never built.
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}
@@ -90,7 +90,7 @@ def find_missed(
 
 
 def _most_common(messages: Sequence[str]) -> tuple[str, int]:
-    """Return a message that most share, and how many do; numbers differ from run to run, as inputs are random."""
+    """Return the most common message and its count, apart from numbers, which differ because inputs are random."""
     messages = [message for message in messages if message]
     if not messages:
         return "", 0
@@ -100,7 +100,7 @@ def _most_common(messages: Sequence[str]) -> tuple[str, int]:
 
 
 def wordings(notebook: NotebookNode) -> Mapping[str, tuple[str, str]]:
-    """Return by name of a cell its title and section, for every cell of a released notebook that nbgrader knows."""
+    """Return the title and section of every cell of a released notebook that nbgrader knows, by the cell's name."""
     headings = [found["text"].strip() for cell in notebook.cells for found in _headings(cell)]
     numbered = {found["number"]: heading for heading in headings if (found := SECTION_NUMBER.match(heading))}
     words, last = {}, ""
@@ -118,7 +118,7 @@ def _headings(cell: NotebookNode) -> list[re.Match[str]]:
 
 
 def read_messages(folder: Path, lab: str) -> dict[str, str]:
-    """Return by cell what the tests said in `autograded/<student>/<lab>`; nothing if that cannot be read."""
+    """Return the tests' messages in `autograded/<student>/<lab>`, by cell; none if they cannot be read."""
     try:
         cells = json.loads(read_file(folder, f"{lab}.ipynb"))["cells"]
         marks = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]

@@ -1,4 +1,4 @@
-"""The points of a class as the gradebook has them."""
+"""The points of a class, from the gradebook."""
 
 import functools
 from collections import defaultdict
@@ -17,12 +17,12 @@ HandedIn = TypeVar("HandedIn", "LabPoints", Submission)
 
 @dataclass
 class LabPoints:
-    """What a student has for one lab.
+    """A student's points for one lab.
 
     Attributes:
-        points: by name of a cell; None where neither tests nor a person gave any yet.
-        waits: whether a cell asks for a person.
-        penalty: points that are taken off as it was late.
+        points: by cell name; None if neither tests nor a person gave any yet.
+        waits: whether a cell waits for manual points.
+        penalty: points that lateness costs.
         timestamp: when the graded version was handed in, UTC without an offset.
         student: who handed it in.
     """
@@ -35,19 +35,19 @@ class LabPoints:
 
     @property
     def total(self) -> float:
-        """The points of the lab, as exports have them."""
+        """The points for the lab, as in exports."""
         return max(0.0, sum(points or 0.0 for points in self.points.values()) - self.penalty)
 
 
 @dataclass(frozen=True)
 class Points:
-    """The gradebook.
+    """The content of the gradebook.
 
     Attributes:
-        roster: The class, as `Course.students` knows it.
-        students: Ids of all who are in the gradebook.
-        max_points: By lab the points of each of its cells now.
-        graded: By student and lab what was graded; for all of a team what counts of theirs.
+        roster: The class, as `Course.students` returns it.
+        students: Ids of all students in the gradebook.
+        max_points: The maximum points of each cell now, by lab.
+        graded: The points, by student and lab; each member of a team has those that count for the team.
     """
 
     roster: tuple[Student, ...]
@@ -57,13 +57,13 @@ class Points:
 
 
 def read_points(course: Course) -> Points:
-    """Read the gradebook in a few queries: nbgrader's own objects take one for each grade.
+    """Read the gradebook in a few queries: nbgrader's own objects need one for each grade.
 
     Raises:
         CourseKitError: the database cannot be reached.
     """
     with course.gradebook() as gradebook:
-        cells = {}  # by id its lab and name
+        cells = {}  # lab and name, by the cell's id
         max_points: dict[str, dict[str, float]] = defaultdict(dict)
         for assignment in gradebook.assignments:
             for notebook in assignment.notebooks:
@@ -76,10 +76,10 @@ def read_points(course: Course) -> Points:
 
 
 def count_for_teams(course: Course, found: Mapping[tuple[str, str], HandedIn]) -> dict[tuple[str, str], HandedIn]:
-    """Give every member of a team, by student and lab, the one of theirs that counts.
+    """Return hand-ins or points by student and lab; each member of a team gets the one that counts for the team.
 
-    As among versions of one student, that is the newest that can be graded, and a late one only if none came in time.
-    Whose folder in `submitted/` was removed, counts only if nobody of the team has one.
+    As with one student's versions, that is the newest that can be graded, and a late one only if none was on time.
+    If a member's folder in `submitted/` was removed, theirs counts only if nobody in the team has a folder.
     """
     counting = dict(found)
     for team in set(course.teams.values()):

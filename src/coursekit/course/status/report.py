@@ -1,4 +1,4 @@
-"""The class in a terminal and as one self-contained page, and what a call of `coursekit grade` adds: its hand-ins."""
+"""The class in a terminal and as one self-contained page; a call of `coursekit grade` adds its hand-ins."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ from coursekit.times import shown
 
 NUM_CHARACTERS = 2000  # of what a cell printed
 NUM_WORST = 5
-NUM_ALL = 60  # students or hand-ins; of more, only the exceptions are printed
+NUM_ALL = 60  # students or hand-ins; if there are more, only the exceptions are printed
 LEGEND = "l late, b waits for points by hand, r has changed and needs a run."
 
 
 def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False) -> None:
-    """Print where a class stands, if `anonymous` without students; no text of theirs acts as markup."""
+    """Print where a class stands, without students if `anonymous`; no text from a student acts as markup."""
     title = f"{printable(found.course)}: {counted(len(found.roster), 'student')}"
     console.print(title, style="table.title", markup=False, highlight=False)
     if later := [lab.lab.name for lab in found.labs if not lab.has_begun]:
@@ -44,7 +44,7 @@ def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False
 
 
 def _print_fitting(found: ClassStatus, table: Callable[[ClassStatus], Table], console: Console) -> None:
-    """Print a table with a column for each lab, or several, each of as many labs as fit with their names whole."""
+    """Print a table with a column for each lab, split into several if the labs' names would not fit unbroken."""
     rest, unbounded = found.labs, console.options.update(max_width=10_000)
     while rest:
         tables = [table(replace(found, labs=rest[:num])) for num in range(len(rest), 0, -1)]
@@ -62,7 +62,7 @@ def _counts(found: ClassStatus) -> Table:
 
 
 def _print_students(found: ClassStatus, console: Console) -> None:
-    """Print a line for each student; in a large class, for those alone of whom there is something to note."""
+    """Print a line for each student; in a large class, only for students with something to note."""
     everybody = (*found.roster, *found.others)
     listed = everybody if len(everybody) <= NUM_ALL else [one for one in everybody if _is_exception(found, one)]
 
@@ -75,20 +75,20 @@ def _print_students(found: ClassStatus, console: Console) -> None:
 
     _print_fitting(found, students, console)
     if more := len(everybody) - len(listed):
-        line = f"{counted(more, 'more student')} with nothing to note; `coursekit course status --html FILE` has all."
+        line = f"{counted(more, 'more student')} with nothing to note; `coursekit course status --html FILE` lists all."
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print(LEGEND, style="dim", markup=False, highlight=False)
 
 
 def _is_exception(found: ClassStatus, student: str) -> bool:
-    """Whether a student was late, handed in damaged or, after grading, other files, or is not on the roster."""
+    """Return whether a student was late, handed in damaged work, or new work after grading, or is not on the roster."""
     those = [lab.students[student] for lab in found.labs]
     is_listed = [one.state is State.DAMAGED or not {"late", "run again"}.isdisjoint(one.marks) for one in those]
     return student not in found.roster or any(is_listed)
 
 
 def _table(title: str, *headings: str) -> Table:
-    """Return a table whose first column stays whole."""
+    """Return a table whose first column is never wrapped."""
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title or None, title_justify="left")
     for i, heading in enumerate(headings):
         table.add_column(heading, no_wrap=not i)
@@ -115,7 +115,7 @@ def _worst(lab: LabStatus) -> Table:
 
 
 def print_call(graded: Sequence[Graded], console: Console) -> None:
-    """Print what came of a call's hand-ins: how many, and which have no points."""
+    """Print the result for a call's hand-ins: how many there were, and which have no points."""
     console.print(headline(graded), style="bold", highlight=False)
     for outcome in (FAULT, EMPTY):
         those = [f"{one.submission.student} {one.submission.lab}" for one in graded if one.outcome == outcome]
@@ -142,10 +142,10 @@ def flag_words(flags: Sequence[Flag]) -> str:
 def write_page(
     path: Path, found: ClassStatus, now: datetime, graded: Sequence[Graded] = (), *, anonymous: bool = False
 ) -> None:
-    """Write the page, whole or not at all, readable by its owner alone: text escaped, without control characters.
+    """Write the page, whole or not at all, readable only by its owner: escaped text, without control characters.
 
-    `now` has a time zone; what was graded is sorted by student and lab. If `anonymous`, the page has no students, and
-    none of the messages that they got: an error of their own may hold a name or a path.
+    `now` has a time zone; the graded hand-ins are sorted by student and lab. If `anonymous`, the page has no students
+    and none of the messages that they got: an error in their code may contain a name or a path.
     """
     page = page_template("page.html.j2", Path(__file__).parent, shown=shown).render(
         found=found,

@@ -1,5 +1,5 @@
-"""The kit's programs inside the sandbox: they run students' code, and hold nothing that a student must not know."""
+"""The kit's programs inside the sandbox: they run students' code and contain nothing that students must not see."""
 
 import ast
 
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)  # what a cell defines
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)  # definitions in a cell

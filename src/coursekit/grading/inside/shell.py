@@ -1,6 +1,6 @@
-"""The process that stands for a student's kernel: it runs cells, and calls what they define.
+"""The process that takes the place of a student's kernel: it runs cells and calls the functions that they define.
 
-Nothing that it says is believed; the judge asks it for plain data, and gives it no data of its own.
+The judge trusts none of its replies: it asks for plain data, and keeps its own data to itself.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 
-MAX_TEXT = 20_000  # characters of an exception
-_not_compiled: dict[str, str] = {}  # cells that do not compile, by what to call them
+MAX_TEXT = 20_000  # characters of an exception's text
+_not_compiled: dict[str, str] = {}  # code of the cells that do not compile, by their names in messages
 
 
 def serve(channel: Connection) -> None:
-    """Answer requests until the channel is closed: `hello`, `cell`, `call` and `pack`."""
+    """Answer the requests `hello`, `cell`, `call` and `pack` until the channel is closed."""
     from IPython.core.history import HistoryManager  # imported by the zygote
     from IPython.core.interactiveshell import InteractiveShell
 
-    shared.give_back(ForkedServer())  # for cells that start ranks of their own; while this process is still clean
-    # What runs cells as a notebook's kernel does, magics included, without history and files.
+    shared.give_back(ForkedServer())  # for cells that start ranks; made now, while this process is still clean
+    # It runs cells as a notebook's kernel does, including magics, but keeps no history and no files.
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
     shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
-    # Pickling by value takes what is of `__main__`, as in a kernel.
+    # Objects that belong to `__main__` are pickled by value, as in a kernel.
     shell.user_module.__name__ = "__main__"
     sys.modules["__main__"] = shell.user_module
     answers: dict[str, Callable[..., Any]] = {"hello": lambda _: None, "cell": _run_cell, "call": _call, "pack": _pack}
@@ -51,24 +51,24 @@ def serve(channel: Connection) -> None:
 
 
 def _reply(number: int, answer: Callable[[], Any]) -> bytes:
-    """Return the reply to a request; whatever an answer raises becomes a part of it."""
+    """Return the reply to a request; an exception of the answer becomes part of the reply."""
     try:
         data = wire.checked(wire.dumps({"number": number, "value": answer()}), wire.MAX_REPLY_BYTES)
-        wire.loads(data)  # as the other side will: functions are refused, and it would wait for another reply
-    except BaseException as error:  # noqa: BLE001  # SystemExit and KeyboardInterrupt of an answer, too
+        wire.loads(data)  # the other side does the same: it refuses functions, and would then wait for another reply
+    except BaseException as error:  # noqa: BLE001  # also SystemExit and KeyboardInterrupt
         data = wire.dumps({"number": number, "error": [type(error).__name__, text_of(error)[:MAX_TEXT]]})
     flush_output()
     return data
 
 
 def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_only: bool) -> list[str] | None:
-    """Run one cell, or only what it defines; return the name and the text of its exception, or None.
+    """Run one cell, or only its definitions; return the name and the text of its exception, or None.
 
-    Students experiment where they define their functions, and what they define counts: what comes after the statement
-    that raised, or was interrupted, is defined all the same.
+    Students experiment in the cells that define their functions, and the definitions count. So the definitions below
+    the statement that raised, or was interrupted, are run all the same.
     """
-    # IPython names a cell's code after its content; a judge quotes it by the cell's name.
-    shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # the way that is there
+    # IPython names a cell's code after its content; the judge quotes the code by the cell's name.
+    shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # IPython offers no other way
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if definitions_only:
@@ -83,31 +83,31 @@ def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_on
         lines = (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name)
         _define(shell, name, source, after_line=next(lines, 0))
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt that comes too late must not end the shell
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a late interrupt must not end the shell
     return [type(error).__name__, text_of(error)[:MAX_TEXT]]
 
 
 def _define(shell: InteractiveShell, name: str, source: str, after_line: int) -> None:
-    """Run the definitions of a cell below a line, each on its own; none of a cell that is not Python."""
+    """Run the definitions below a line of a cell, one by one; do nothing if the cell is not Python."""
     try:
         statements = ast.parse(shell.transform_cell(source)).body  # type: ignore[no-untyped-call]  # IPython's
     except SyntaxError:
         return
     for node in statements:
         if node.lineno > after_line and _is_definition(node):
-            with contextlib.suppress(Exception):  # of a decorator, or where a name is missing
+            with contextlib.suppress(Exception):  # raised by a decorator, or because a name is missing
                 exec(compile(ast.Module([node], []), name, "exec"), shell.user_ns)  # noqa: S102  # the shell's purpose
 
 
 def _is_definition(node: ast.stmt) -> bool:
-    """Whether a statement defines something without working for it: a function, or a name for a plain value."""
+    """Return whether a statement only defines something: a function, a class, an import, or a value without a call."""
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         return isinstance(node.value, ast.Lambda) or not any(isinstance(part, ast.Call) for part in ast.walk(node))
     return isinstance(node, DEFINITIONS)
 
 
 class _Answers(dict[str, Any]):
-    """The student's functions by name; a name that is not there is the student's mistake."""
+    """The student's functions by name; a missing name is the student's mistake."""
 
     def __missing__(self, name: str) -> Any:
         fault = fault_in_syntax(name, _not_compiled)
@@ -121,12 +121,12 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
     except Exception as error:
         if isinstance(error, WrongReturnError) or place_below(error, 0):
             raise
-        # No line of the student's is in the traceback, which stays here: the judge could not tell.
+        # The traceback has no line of the student's code. It stays here, so the judge could not see that.
         message = f"{UNUSABLE}: {type(error).__name__}: {text_of(error)[:MAX_TEXT]}"
         raise WrongReturnError(message, "answer.unusable") from None
 
 
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
-    """Return answers as bytes that ranks unpack, and nobody else."""
+    """Return answers as bytes that only ranks unpack."""
     found = _Answers(shell.user_ns)
     return dumps({name: found[name] for name in names})

@@ -1,4 +1,4 @@
-"""The submission server's side of the shell: start it, ask it, keep its deadline, and believe nothing of its form."""
+"""The submission server's side of the shell: start it, send requests, enforce deadlines, check each reply's form."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.protocol import LENGTH, take_message
 from coursekit.ranks.watch import READ_SIZE
 
-MAX_KEPT_OUTPUT = 20_000  # bytes of what is printed between two requests
-LAST_WORDS_S = 2.0  # that a process which is ending gets to say how
-MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is ended
+MAX_KEPT_OUTPUT = 20_000  # bytes printed between two requests
+LAST_WORDS_S = 2.0  # an ending process gets this long to report its exit status
+MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is killed
 NEVER_ENDED = "did not finish in time, or ended their process"
 
 
 class ShellReply(NamedTuple):
-    """What came of a request to the shell: a value, or else the name of an exception and its text."""
+    """The result of a request to the shell: a value, or the name of an exception and its text."""
 
     value: Any = None
     error: list[str] | None = None
 
 
 def read_reply(data: bytes, number: int) -> ShellReply | None:
-    """Return the reply to the request of this number; None for all other bytes, which any process may have sent."""
+    """Return the reply to the request with this number; None for any other bytes, which any process may have sent."""
     with contextlib.suppress(wire.NotPlainError):
         parts = wire.loads(data)
         told = parts.pop("number", None) if isinstance(parts, dict) else None
@@ -46,12 +46,12 @@ def read_reply(data: bytes, number: int) -> ShellReply | None:
 
 
 def is_words(error: object) -> bool:
-    """Whether this is the name of an exception and its text."""
+    """Return whether this is the name of an exception and its text."""
     return isinstance(error, list) and [type(word) for word in error] == [str, str]
 
 
 class ShellGoneError(Exception):
-    """The shell did not answer: `timeout`, `output`, `restarts`, or how it died."""
+    """The shell did not answer; the message is `timeout`, `output`, `restarts`, or says how it died."""
 
     def words(self, timeout_s: float) -> list[str]:
         """Return the name of an exception and a sentence for the student."""
@@ -64,7 +64,7 @@ class ShellGoneError(Exception):
 
 
 class ShellProcess:
-    """A process with the student's cells; everything that it sends is read with bounds."""
+    """A process that runs the student's cells; everything that it sends is read within bounds."""
 
     def __init__(self, enter: Callable[[], None], not_for_it: Sequence[Connection | ForkedServer]) -> None:
         ours, theirs = socket.socketpair()
@@ -90,16 +90,16 @@ class ShellProcess:
         self._printed = bytearray()
         self._num_printed = 0
         self._number = 0
-        self.num_odd = 0  # messages that answer no request, or not in the form that is asked for
+        self.num_odd = 0  # messages that answer no request, or have the wrong form
         self.alive = True
-        self.interrupted = False  # while it worked on the last request
+        self.interrupted = False  # during the last request
 
     def ask(self, op: str, timeout_s: float, grace_s: float = 0.0, **parts: Any) -> ShellReply:
-        """Send a request and return the reply: of the function of `shell` that `op` names, with the arguments `parts`.
+        """Have `shell` call the function that `op` names with the arguments `parts`, and return its reply.
 
-        `timeout_s` is own time of the process and of what it has started, `grace_s` what it gets when that is over and
-        it has been interrupted; 0 for no interrupt. Where no reply comes, the process is ended: a `ShellGoneError`, or
-        a `TooSlowError` if nobody knows whether one would have come.
+        `timeout_s` is corrected time of the process and its descendants. After it, the process is interrupted, and gets
+        `grace_s` more; 0 means no interrupt. If no reply comes, the process is killed and a `ShellGoneError` raised, or
+        a `TooSlowError` if the machine was too slow to tell whether a reply would have come.
         """
         self._number += 1
         self._deadline, self._grace_s, self.interrupted = start_up(timeout_s, self._pid), grace_s, False
@@ -125,7 +125,7 @@ class ShellProcess:
         return reply
 
     def take_output(self) -> str:
-        """Return the beginning of what was printed since the last call."""
+        """Return the beginning of the output since the last call."""
         text = bytes(self._printed).decode(errors="replace")
         self._printed.clear()
         return text
@@ -148,7 +148,7 @@ class ShellProcess:
             raise
         if not left_s and self._grace_s and not self.interrupted:
             self.interrupted = True
-            os.kill(self._pid, signal.SIGINT)  # which the processes between pass on
+            os.kill(self._pid, signal.SIGINT)  # the processes in between pass it on
             self._deadline = start_up(self._grace_s, self._pid)
         elif not left_s:
             self._end("timeout")
@@ -170,7 +170,7 @@ class ShellProcess:
         self._end("it closed its connection to the grader")
 
     def _next_reply(self) -> ShellReply | None:
-        """Return the reply to the last request if it is there; what has another form or number is dropped."""
+        """Return the reply to the last request if it is there; drop messages with another form or number."""
         try:
             while (data := take_message(self._received, wire.MAX_REPLY_BYTES)) is not None:
                 if (reply := read_reply(data, self._number)) is not None:

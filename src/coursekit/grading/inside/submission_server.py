@@ -1,7 +1,7 @@
-"""One submission's run, inside the sandbox: a shell for its cells, and ranks, at the judge's request.
+"""Run one submission inside the sandbox: a shell for its cells, and ranks when the judge asks for them.
 
-This process runs no student's code. Each process that does has namespaces of its own, so that none can reach this one,
-which knows what each rank alone may know.
+This process runs no student code. Each process that does has separate namespaces, so that none can reach this one,
+which knows each rank's private value.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from coursekit.ranks.rank_process import seed_all
 from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import RunWatch
 
-MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
-# Of own time: a cell whose time is up is interrupted, so that the shell and all names stay; then its process is ended.
+MAX_NUM_RESTARTS = 3  # how often the shell is restarted after cells or calls that never ended
+# Corrected time: a cell whose time is up is interrupted, so that the shell and its names stay; then it is killed.
 GRACE_S = 3.0
-MAX_NUM_PORTS = 8000  # that are in use in the slot, of some 28,000; a launch leaves a few dozen for a minute
+MAX_NUM_PORTS = 8000  # in use in the slot, of about 28,000; a launch leaves a few dozen in use for a minute
 NO_SHELL = "the process for the student's cells did not start"
-HELLO_TIMEOUT_S = 60.0  # of its own time: nothing of a student's runs yet
+HELLO_TIMEOUT_S = 60.0  # corrected time; no student code runs yet
 
 
 class IsolationError(Exception):
-    """The kit could not start or isolate a process: not the student's fault."""
+    """The kit could not start or isolate a process; this is not the student's fault."""
 
 
 def serve(channel: Connection, settings: dict[str, Any]) -> None:
-    """Answer the judge's requests until it says that it has no more; `settings` are those of an `Allowance`."""
+    """Answer the judge's requests until it ends the submission; `settings` are the arguments of an `Allowance`."""
     submission = _Submission(channel, settings)
     answers: dict[str, Any] = {"cells": submission.run_cells, "call": submission.call, "launch": submission.launch}
     try:
         while True:
-            # Before a request is read: a shell is a fork of this process, and a request tells what each rank may know.
+            # Before a request is read: it holds each rank's private value, and a shell is a fork of this process.
             fault = _told(submission.revive_shell)
             request = wire.loads(channel.recv_bytes())
             op = request.pop("op")
@@ -66,7 +66,7 @@ def serve(channel: Connection, settings: dict[str, Any]) -> None:
 
 
 def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return an answer to the judge, or the machine's fault that kept it from coming."""
+    """Return an answer for the judge, or the fault of the machine that prevented it."""
     try:
         return answer()
     except (IsolationError, TooSlowError) as error:
@@ -74,13 +74,13 @@ def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def lacks_ports() -> bool:
-    """Whether too many connections use the slot's loopback, those included that have ended and keep their port."""
+    """Return whether too many connections use the slot's loopback, including closed ones that still hold a port."""
     told = Path("/proc/net/sockstat").read_text()
     return sum(map(int, re.findall(r"^TCP: inuse (\d+) .*tw (\d+)", told, re.MULTILINE)[0])) > MAX_NUM_PORTS
 
 
 def _packed(reply: dict[str, Any]) -> bytes:
-    """Return a reply as a message that the judge can read, also when answers fill it beyond all bounds."""
+    """Return a reply as a message that the judge can read, even if answers make it far too large."""
     with contextlib.suppress(wire.NotPlainError):
         return wire.checked(wire.dumps({"reply": reply}), wire.MAX_NUM_BYTES)
     return wire.dumps({"reply": {"error": ["OutputError", "the returned data is too large"]}})
@@ -92,7 +92,7 @@ class _Submission:
         self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
         self.server = ForkedServer()
         self.channel = channel
-        self.cells: list[TimedCell] = []  # those that a new shell runs again
+        self.cells: list[TimedCell] = []  # a new shell runs them again
         self.shell: ShellProcess | None = None
         self.num_starts = 0
         self.num_launches = 0
@@ -104,7 +104,7 @@ class _Submission:
         self.server.close()
 
     def run_cells(self, cells: list[list[Any]]) -> dict[str, Any]:
-        """Run cells in their order; return for each its error and what it printed."""
+        """Run cells in order; return each cell's error and output."""
         return {"cells": [self._run_cell(TimedCell(*parts)) for parts in cells]}
 
     def _run_cell(self, cell: TimedCell) -> dict[str, Any]:
@@ -120,18 +120,18 @@ class _Submission:
         if shell.interrupted:
             told = ShellGoneError("timeout").words(cell.timeout_s)
         if told is not None and not is_words(told):
-            told = ["OddReply", "the process sent a reply of the wrong form"]
+            told = ["OddReply", "the process sent a reply in the wrong form"]
         return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
 
     def revive_shell(self) -> dict[str, Any]:
-        """Start a new shell if there was one and it is gone."""
+        """Start a new shell if there was one and it has ended."""
         if self.shell:
             with contextlib.suppress(ShellGoneError):
                 self._running_shell()
         return {}
 
     def _running_shell(self) -> ShellProcess:
-        """Return a shell that has run the cells; one that is gone is replaced by `revive_shell` and `run_cells`."""
+        """Return a shell that has run the cells, a new one if needed; only `revive_shell` and `run_cells` call this."""
         while self.shell is None or not self.shell.alive:
             if self.num_starts > MAX_NUM_RESTARTS:
                 raise ShellGoneError("restarts")
@@ -152,7 +152,7 @@ class _Submission:
         return shell
 
     def _replay(self, shell: ShellProcess) -> None:
-        """Run the cells so far; of one at which the shell ends only the definitions remain, and then nothing."""
+        """Run all cells so far again; if one ends the shell, keep only its definitions, and next time nothing of it."""
         num_run = 0
         try:
             for cell in self.cells:
@@ -172,7 +172,7 @@ class _Submission:
             return ShellReply(error=error.words(timeout_s))
 
     def call(self, call: bytes, timeout_s: float) -> dict[str, Any]:
-        """Call a driver in the shell; return its value or its error, and what was printed."""
+        """Call a driver in the shell; return its value or its error, and the number of odd messages so far."""
         value, error = self._ask("call", timeout_s, call=call)
         told = {"value": value} if error is None else {"error": error}
         return {**told, "num_odd": self.shell.num_odd if self.shell else 0}
@@ -187,14 +187,14 @@ class _Submission:
         look: bool,
         inputs: list[bytes],
     ) -> dict[str, Any]:
-        """Call a driver on ranks; return what became of them, as `coursekit.ranks.explain.RunOutcome` has it.
+        """Call a driver on ranks; return how they ended, with the fields of `coursekit.ranks.explain.RunOutcome`.
 
-        `call` is the driver and its arguments, `names` are those of the answers among them, and `inputs` are for each
-        rank its seed and what it alone may know. With `look` comes what each rank has left in its own folder.
+        `call` is the driver and its arguments, `names` are the names of the answers among these, and `inputs` holds
+        each rank's seed and private value. With `look`, the reply also lists the files in each rank's own folder.
         """
         packed, error = self._ask("pack", timeout_s, names=names)
         if error is None and not isinstance(packed, bytes):
-            error = ["TypeError", "the answers cannot be sent to the ranks, since they cannot be pickled"]
+            error = ["TypeError", "the answers cannot be sent to the ranks, because they cannot be pickled"]
         if error is None and lacks_ports():
             error = ["OSError", f"no ranks were started: more than {MAX_NUM_PORTS} connections are open"]
         if error is not None:
@@ -207,14 +207,14 @@ class _Submission:
         spec = RunSpec(
             call=cloudpickle.dumps((drive, (call, packed), {})),
             num_ranks=num_ranks,
-            seed=0,  # each rank's seed is its own, see `drive`
+            seed=0,  # each rank gets its own seed, see `drive`
             folder=HIDDEN[0],  # private to each rank
             returns_bytes=True,
         )
         nodes, environ = fill_nodes(num_ranks, ranks_per_node), {**os.environ, **HIDE_GPUS}
         isolate = functools.partial(_isolate_rank, replace(self.allowance, shared=shared), own)
         reply = self._watch(self.server.launch(spec, environ, nodes, inputs, isolate), num_ranks, timeout_s)
-        # Now, with all ranks dead: what a rank says of its files is a claim.
+        # Only now, after all ranks have ended: a rank's own report on its files proves nothing.
         return {**reply, "left": [left_in(path) for path in own] if look else []}
 
     def _watch(self, running: RunningRanks, num_ranks: int, timeout_s: float) -> dict[str, Any]:
@@ -235,13 +235,13 @@ class _Submission:
 
 
 def _isolate_rank(allowance: Allowance, own: list[Path], rank: int | None) -> None:
-    """Return in a new, isolated process that sees this rank's own folder; a launcher, without a rank, sees none."""
+    """Return in a new, isolated process that sees this rank's own folder; a launcher, which has no rank, sees none."""
     enter(allowance if rank is None else replace(allowance, own=own[rank]))
 
 
 def drive(call: bytes, packed: bytes) -> bytes:
-    """On a rank: call the driver of `call` with the answers in `packed`, and return its result as `wire` writes it."""
-    # The seed and the private value come in a file of this rank's own.
+    """On a rank, call the driver in `call` with the answers in `packed`; return its result as `wire` writes it."""
+    # The seed and the private value come in a file that only this rank gets.
     with os.fdopen(int(os.environ.pop(INPUT_VARIABLE)), "rb") as own_input:
         seed, private = wire.loads(own_input.read())
     seed_all(seed)

@@ -1,6 +1,6 @@
-"""Plain data as JSON, and what a judge asks: all that passes between it and the processes that run an answer.
+"""Write and read plain data and the judge's requests as JSON: all messages between the judge and an answer's processes.
 
-Reading never runs code, whatever process wrote the bytes: no pickle, no names but those of drivers, sizes checked.
+Reading never runs code, whichever process wrote the bytes: it uses no pickle, looks up only drivers, and checks sizes.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from coursekit.drivers.probe_model import Record
 
 TAG = "!"
 MAX_NUM_BYTES = 64 << 20  # of one message
-MAX_REPLY_BYTES = 16 << 20  # of what an answer returns
-MAX_NUM_PARTS = 1_000_000  # values in one message: each takes far more memory than its three bytes
+MAX_REPLY_BYTES = 16 << 20  # of the value that an answer returns
+MAX_NUM_PARTS = 1_000_000  # values in one message: each needs far more memory than its three bytes
 MAX_DEPTH = 30
 PLAIN = "return numbers, text, arrays, or lists, tuples and dictionaries of them"
 DRIVERS = "coursekit.drivers."
-ARRAY_KINDS = "biufcSU"  # numbers, truth values and text; no objects
+ARRAY_KINDS = "biufcSU"  # numbers, booleans and text; no objects
 LARGEST_JSON_INT = 1 << 53
-MAX_NUM_DIGITS = 400  # of a whole number: reading more takes time that grows with their square
-MAX_NUM_ODD_KEYS = 1000  # of one dictionary: numbers can be chosen so that all have one hash, texts cannot
-MAX_NUM_CHARACTERS = 1 << 25  # of a list, if each of its values took as many as its longest text, as in an array
+MAX_NUM_DIGITS = 400  # of an integer: the time to read it grows with the square of their number
+MAX_NUM_ODD_KEYS = 1000  # in one dictionary: numbers can be chosen so that all have one hash, texts cannot
+MAX_NUM_CHARACTERS = 1 << 25  # in a list, if each value took as many as the longest text, as in an array
 
 
 class TimedCell(NamedTuple):
@@ -38,27 +38,27 @@ class TimedCell(NamedTuple):
 
     name: str
     source: str
-    timeout_s: float  # of the shell's own time
-    definitions_only: bool = False  # then the rest of it is not run
+    timeout_s: float  # corrected time of the shell
+    definitions_only: bool = False  # whether only its definitions are run
 
 
 class NotPlainError(Exception):
-    """A value that is not plain data, or bytes that are not such a message."""
+    """A value is not plain data, or bytes are not such a message."""
 
 
 def dumps(value: Any) -> bytes:
-    """Return plain data as JSON; where there is something else in it, a `NotPlainError` names its type.
+    """Return plain data as JSON; if it contains anything else, raise a `NotPlainError` that names the type.
 
-    That is None, truth values, numbers, text, bytes, arrays, and lists, tuples and dictionaries of them; functions of
-    `coursekit.drivers`, what their probes saw, and answers of a judge.
+    Plain data are None, booleans, numbers, text, bytes, arrays, and lists, tuples and dictionaries of these; also
+    functions of `coursekit.drivers`, what their probes recorded, and the judge's stand-ins for answers.
     """
     return json.dumps(_encode(value, 0), allow_nan=False).encode()
 
 
 def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) -> Any:
-    """Read what `dumps` wrote, from anybody; a `NotPlainError` says that the bytes are not such a message.
+    """Decode bytes that may come from any process; raise a `NotPlainError` unless `dumps` could have written them.
 
-    `answers` is what stands for the answers by their names. Only with it are drivers looked up.
+    `answers` maps the names of answers to functions. Drivers are looked up only if it is given.
     """
     checked(data, MAX_NUM_BYTES)
     try:
@@ -70,25 +70,25 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
 
 
 def checked(data: bytes, max_bytes: int) -> bytes:
-    """Return a message that can be read with bounded memory: of `max_bytes`, and not too many parts."""
+    """Return a message that can be read in bounded memory: it has at most `max_bytes`, and not too many values."""
     if len(data) > max_bytes:
-        raise NotPlainError(f"data of more than {max_bytes >> 20} MiB")
+        raise NotPlainError(f"the data is larger than {max_bytes >> 20} MiB")
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_NUM_PARTS:
-        raise NotPlainError(f"data of more than {MAX_NUM_PARTS} values")
+        raise NotPlainError(f"the data has more than {MAX_NUM_PARTS} values")
     return data
 
 
 def _measure(value: Any) -> tuple[int, int]:
-    """Return how many values there are in nested lists, and the length of the longest text among them.
+    """Return the number of values in nested lists, and the length of the longest text among them.
 
-    Refuse those of which NumPy would make too large an array, as all values get the room of the longest.
+    Refuse lists that NumPy would turn into too large an array, because it gives every value the room of the longest.
     """
     if isinstance(value, dict):
         content, tag = value.get("v"), value.get(TAG)
         if tag == "tuple":
             return _measure(content)
         if tag == "dict" and isinstance(content, list):
-            for part in itertools.chain(*content):  # each on its own: nobody makes an array of a dictionary
+            for part in itertools.chain(*content):  # one by one: no code makes an array from a dictionary
                 _measure(part)
         return 1, 0
     if not isinstance(value, list):
@@ -96,19 +96,19 @@ def _measure(value: Any) -> tuple[int, int]:
     sizes = [_measure(one) for one in value]
     num_values, longest = sum(number for number, _ in sizes), max((length for _, length in sizes), default=0)
     if num_values * longest > MAX_NUM_CHARACTERS:
-        raise NotPlainError(f"{num_values} values, one of them a text of {longest} characters, are not plain data")
+        raise NotPlainError(f"{num_values} values, one of them a text of {longest} characters, make too large an array")
     return num_values, longest
 
 
-def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line for each kind of data
+def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line per kind of data
     if depth > MAX_DEPTH:
-        raise NotPlainError(f"data nested more than {MAX_DEPTH} deep")
+        raise NotPlainError(f"the data is nested more than {MAX_DEPTH} levels deep")
     if value is None or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, bytes):  # NumPy's, too, of which an array drops zeros at the end
+    if isinstance(value, bytes):  # NumPy's too: an array would drop zeros at their end
         return {TAG: "bytes", "v": base64.b64encode(value).decode()}
     if isinstance(value, np.ma.MaskedArray):
-        raise NotPlainError("a masked array is not plain data: return its .filled(), which is an array")
+        raise NotPlainError("a masked array is not plain data: return its .filled(), which is a plain array")
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(np.asarray(value), is_scalar=isinstance(value, np.generic))
     if isinstance(value, int):
@@ -130,7 +130,7 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line f
 
 
 def _encode_reference(value: Any, depth: int) -> Any:
-    """Encode a driver, a judge's `Remote` answer, or one of TensorFlow's tensors, which is an array."""
+    """Encode a driver, a `Remote` answer of the judge, or a TensorFlow tensor (as an array)."""
     kind = type(value)
     if isinstance(value, FunctionType) and value.__module__.startswith(DRIVERS):
         return {TAG: "driver", "v": [value.__module__, value.__qualname__]}
@@ -144,7 +144,7 @@ def _encode_reference(value: Any, depth: int) -> Any:
 
 def _encode_array(array: np.ndarray[Any, Any], *, is_scalar: bool) -> Any:
     if array.dtype.kind not in ARRAY_KINDS:
-        if array.dtype.name == "bfloat16":  # TensorFlow's own
+        if array.dtype.name == "bfloat16":  # TensorFlow's type
             return _encode_array(array.astype(np.float32), is_scalar=is_scalar)
         raise NotPlainError(f"an array of {array.dtype} is not plain data")
     content = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
@@ -156,7 +156,7 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
         return [_decode(one, answers) for one in value]
     if isinstance(value, str):
         half_pairs_too = value.encode("utf-16", "surrogatepass")
-        return half_pairs_too.decode("utf-16", "replace")  # as they could be written nowhere
+        return half_pairs_too.decode("utf-16", "replace")  # because no file could hold them
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]
@@ -192,9 +192,9 @@ def _decode_int(text: str) -> int:
 def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
     if len(pairs) > MAX_NUM_ODD_KEYS and not all(isinstance(key, str) for key, _ in pairs):
         raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are not text is not plain data")
-    found = {key: one for key, one in pairs}  # noqa: C416  # of lists: unhashable keys are told
-    if len(found) < len(pairs):  # they were of kinds of their own, which do not cross
-        raise NotPlainError("a dictionary in which two keys have equal values is not plain data")
+    found = {key: one for key, one in pairs}  # noqa: C416  # of lists: so that unhashable keys raise an error
+    if len(found) < len(pairs):  # their types differed, but do not cross the wire
+        raise NotPlainError("a dictionary with two equal keys is not plain data")
     return found
 
 

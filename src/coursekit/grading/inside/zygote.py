@@ -1,4 +1,4 @@
-"""The process that imports everything once, executes nothing, and forks a server for each submission."""
+"""The process that imports everything once, runs no submission itself, and forks a server for each one."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PI
 
 
 def main() -> None:
-    """Serve a judge on the socket whose number is the argument, until it closes it."""
+    """Serve a judge on the socket whose number is the argument, until the judge closes it."""
     channel = Connection(int(sys.argv[1]))
     adopt_orphans()
-    own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in there
+    own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in /tmp
     failure = preload(*MORE)
     channel.send_bytes(wire.dumps({"failure": failure}))
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(channel.recv_bytes())
-            if "op" in settings:  # a request for a server that was gone when it came; the judge hears that anyway
+            if "op" in settings:  # a request for a server that had already ended; the judge is informed anyway
                 continue
             pid = fork(functools.partial(submission_server.serve, channel, settings))
             _, status = os.waitpid(pid, 0)
-            kill_descendants()  # so that no process of the submission is left
+            kill_descendants()  # so that no process of the submission remains
             is_clean = _clean(own) and not submission_server.lacks_ports()
             channel.send_bytes(wire.dumps({"gone": os.waitstatus_to_exitcode(status), "is_clean": is_clean}))
 
 
 def _clean(own: frozenset[Path]) -> bool:
-    """Empty /tmp but for `own`; return whether that worked: a submission may lock folders, or nest them too deep."""
+    """Empty /tmp except for `own`; return whether that worked: a submission may lock or nest folders."""
     folder = Path(tempfile.gettempdir())
     for path in {*folder.iterdir()} - own:
         with contextlib.suppress(OSError, RecursionError):

@@ -1,1 +1,1 @@
-"""Isolation of code that nobody has read yet: what it sees, what it may use, and how it ends."""
+"""Isolate code that nobody has read yet: limit what it sees and uses, and make sure that it ends."""

@@ -1,6 +1,6 @@
-"""The control groups that hold this process, as in a container or a job: their limits, and what they refused.
+"""The control groups of this process, as in a container or a job: their limits, and what the kernel refused them.
 
-Version 1 has a hierarchy for each controller, version 2 one for all (cgroups(7)); a machine may have both.
+Version 1 has one hierarchy for each controller, version 2 a single one for all (cgroups(7)); a machine may have both.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 from coursekit.text import counted
 
-# The first two of version 2, the third of version 1, which writes a number near 2^63 for no limit.
+# The first two belong to version 2, the third to version 1, which writes a number near 2^63 if there is no limit.
 LIMITS_OF_MEMORY = ("memory.max", "memory.high", "memory.limit_in_bytes")
 UNLIMITED_BYTES = 1 << 62
 
 
 def memory_bytes() -> float:
-    """Return how much memory all in these groups together may use; infinite without a limit."""
+    """Return how much memory all processes in these groups may use together; infinite without a limit."""
     texts = [_read(folder / name).strip() for folder in folders("memory") for name in LIMITS_OF_MEMORY]
     limits = [int(text) for text in texts if text.isdigit()]
     return min((limit for limit in limits if limit < UNLIMITED_BYTES), default=math.inf)
 
 
 def num_cores() -> float:
-    """Return how many cores' time all in these groups together may use, such as 1.5; infinite without a limit."""
+    """Return how many cores all processes in these groups may use together, such as 1.5; infinite without a limit."""
     texts = [_read(folder / "cpu.max") for folder in folders("cpu")]
     texts += [_read(folder / "cpu.cfs_quota_us") + _read(folder / "cpu.cfs_period_us") for folder in folders("cpu")]
     quotas = [text.split() for text in texts if text[:1].isdigit()]  # else "max", or -1 in version 1
@@ -33,17 +33,17 @@ def num_cores() -> float:
 
 
 class Refusals(NamedTuple):
-    """What the kernel has refused to this process's groups since they were made."""
+    """What the kernel has refused to this process's groups since they were created."""
 
-    num_killed: int  # processes that it killed for their memory
-    num_forks: int  # processes and threads that it did not start, as there were as many as allowed
+    num_killed: int  # processes that it killed because memory ran out
+    num_forks: int  # processes and threads that it did not start because the limit was reached
 
     @classmethod
     def so_far(cls) -> Refusals:
-        """Return what it has counted.
+        """Return the counts so far.
 
-        A killed process counts for its own group, whichever group's limit it was, or the machine's.
-        A refused process counts for its own group, too; since Linux 6.11, version 2 counts it for that with the limit.
+        A killed process counts for its own group, no matter which group's limit, or the machine's, was reached.
+        So does a refused process; but since Linux 6.11, version 2 counts it for the group that has the limit.
         """
         killed = [folder / name for folder in folders("memory")[:1] for name in ("memory.events", "memory.oom_control")]
         killed_here = _numbers("oom_kill", *killed) or _numbers("oom_kill", Path("/proc/vmstat"))
@@ -52,7 +52,7 @@ class Refusals(NamedTuple):
         return cls(sum(killed_here), sum(_numbers("max", *forks)))
 
     def since(self) -> str:
-        """Say in words what it has refused since this was counted, or ''."""
+        """Return a sentence on what the kernel has refused since these counts, or ''."""
         num_killed, num_forks = (now - before for now, before in zip(Refusals.so_far(), self))
         if num_killed > 0:
             return f"memory ran out, and the kernel killed {num_killed} of the grader's processes"
@@ -60,14 +60,14 @@ class Refusals(NamedTuple):
 
 
 def folders(controller: str) -> list[Path]:
-    """Return the folders of the groups that hold this process, its own first, up to the highest that is visible."""
+    """Return the folders of this process's groups, from its own up to the highest visible one."""
     lines = _read(Path("/proc/self/cgroup")).splitlines()
     groups = {name: path for _, names, path in (line.split(":", 2) for line in lines) for name in names.split(",")}
     kind, group = ("cgroup", groups[controller]) if controller in groups else ("cgroup2", groups.get("", "/"))
     for line in _read(Path("/proc/self/mountinfo")).splitlines():
         (_, _, _, root, point, *_), (its_kind, *_, options) = map(str.split, line.split(" - "))
         if its_kind == kind and (kind == "cgroup2" or controller in options.split(",")):
-            # A container may see its own group as the top, and yet be told its path on the machine.
+            # A container may see its own group as the top, although /proc/self/cgroup gives the path on the machine.
             inside = group.removeprefix(root) if Path(group).is_relative_to(root) else ""
             own = Path(point, inside.lstrip("/"))
             return [own, *(parent for parent in own.parents if parent.is_relative_to(point))]
@@ -75,12 +75,12 @@ def folders(controller: str) -> list[Path]:
 
 
 def _numbers(name: str, *files: Path) -> list[int]:
-    """Return what these files count under a name."""
+    """Return the counts that these files hold under a name."""
     return [int(number) for file in files for number in re.findall(rf"^{name} (\d+)$", _read(file), re.MULTILINE)]
 
 
 def _read(file: Path) -> str:
-    """Return what a file says, '' where it is not there: one of the other version, or of the topmost group."""
+    """Return a file's content; '' if it is missing, as files of the other version and of the topmost group are."""
     try:
         return file.read_text(encoding="utf-8")
     except OSError:

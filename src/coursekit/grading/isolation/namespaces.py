@@ -1,17 +1,17 @@
-"""A process of a submission gets namespaces of its own, nested in the sandbox's, so that it sees and reaches no other.
+"""Give a process of a submission separate namespaces in the sandbox's, so that it sees and reaches no other process.
 
     caller of `enter`   becomes the waiter: it stays outside, passes signals on, and ends as the isolated process ends
-      └ first           process 1 of the new PID namespace, which runs nothing of the student's: it mounts folders and
-        │               ends with the waiter, and with it the kernel ends everything inside, whatever it has become
-        └ isolated      the one in which `enter` returns
+      └ first           process 1 of the new PID namespace, which runs no student code: it mounts folders and ends
+        │               with the waiter; when it ends, the kernel kills everything inside, including daemons
+        └ isolated      the process in which `enter` returns
 
-The first tells the waiter over a pipe: "ready", or why the isolation failed; at the end, how the third has ended.
-The network is not separated: ranks of a run talk over the loopback of the sandbox.
+The first writes to the waiter through a pipe: "ready", or why the isolation failed; at the end, how the third ended.
+The network is not separated: the ranks of a run communicate over the sandbox's loopback.
 
-/proc is a fresh one where the kernel allows it. Where it does not (under bubblewrap as root, which covers parts of
-/proc), the sandbox's stays: process numbers in it are the sandbox's, so psutil does not work inside, and command
-lines of the processes in the sandbox can be read. It is safe: the kernel refuses to look into or signal
-processes of an outer namespace.
+/proc is mounted afresh if the kernel allows it. If not (bubblewrap under root covers parts of /proc), the sandbox's
+/proc stays: its process numbers are the sandbox's, so psutil does not work inside, and the command lines of the
+processes in the sandbox can be read. This is safe: the kernel lets no process inspect or signal processes of an
+outer namespace.
 """
 
 from __future__ import annotations
@@ -33,48 +33,48 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.isolation import system
 from coursekit.grading.isolation.sandbox import CORE_PATTERN, HIDDEN, SHARED
 
-OWN = "/tmp/own"  # noqa: S108  # its own, which stays; of one name for all, as names of files may travel between ranks
+OWN = "/tmp/own"  # noqa: S108  # its own folder, which stays; one name for all, because ranks may exchange file names
 TERMINALS = "/dev/pts"
 MAX_NUM_TERMINALS = 16  # the machine has some 3,000 for all isolated processes; IPython takes one for `!command`
-# The first two ask for stack traces, the others to end.
+# The first two request stack traces; the others ask the process to end.
 PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
-_OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter takes hold for its children only
+_OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter applies only to its children
 _OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
 _READY = b"ready"
 _STATUS = struct.Struct("i")
 _OUR_FAULT = 70  # EX_SOFTWARE
-# Few, as the kernel counts what they hold for the account: watches of epoll by the square, files on their way through
-# sockets, of which anybody with a limit of 1024 may send no more when there are as many, and buffers of pipes.
+# Few, because the kernel counts for the account what they hold: epoll watches, which grow with their square; files in
+# transit through sockets (once there are 1024, no process with that limit can send more); and buffers of pipes.
 MAX_NUM_OPEN_FILES = 256
-MAX_NUM_SIGNALS = 256  # that wait, of an isolated process with its descendants; timers count, too
-COUNTS_BY_NAMESPACE = (5, 14)  # version of the kernel
-NUM_TRUSTED = 2  # the waiter and the first process count too
-CPU_GRACE_S = 5  # between SIGXCPU, which can be caught, and SIGKILL
+MAX_NUM_SIGNALS = 256  # pending signals of an isolated process with its descendants; timers count, too
+COUNTS_BY_NAMESPACE = (5, 14)  # since this version of the kernel
+NUM_TRUSTED = 2  # the waiter and the first process, which count too
+CPU_GRACE_S = 5  # from SIGXCPU, which can be caught, to SIGKILL
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one isolated process and its descendants get."""
+    """What one isolated process and its descendants may use."""
 
-    tmp_bytes: int  # size of the private /tmp, and that of /dev/shm
+    tmp_bytes: int  # size of the private /tmp, and of /dev/shm
     num_files: int  # how many files and folders fit into each of them
-    max_num_processes: int  # processes and threads at once (not for a root outside)
+    max_num_processes: int  # processes and threads at once (does not hold if the account outside is root)
     max_file_bytes: int
-    max_memory_bytes: int  # data that a single process may add to what it has when it enters
-    max_cpu_s: int  # seconds on a core, of a single process
+    max_memory_bytes: int  # data that a single process may add to what it has on entry
+    max_cpu_s: int  # seconds of CPU time of a single process
     shared: Path | None = None  # folder of the outer /tmp that appears inside as `sandbox.SHARED`, writable
-    own: Path | None = None  # the same as `OWN`, for this process alone
-    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay, read-only: a kit that is installed there
+    own: Path | None = None  # folder that appears inside as `OWN`, only for this process
+    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay, read-only: a kit installed there
 
 
 def enter(allowance: Allowance) -> None:
     """Return in a new, isolated process; the calling one waits for it and never returns.
 
     Call it in a freshly forked process with a single thread.
-    What is open stays open inside: close before what must not be seen. The waiter closes all that it has.
+    Open files stay open inside: first close those that must not be seen. The waiter closes all of its own.
     TMPDIR and the working directory are the private /tmp.
-    Where the namespaces cannot be created, nothing is started, and the calling process gets a `CourseKitError`.
+    If the namespaces cannot be created, it starts nothing and raises a `CourseKitError` in the calling process.
     """
     refused = system.Filter()
     _enter_new_namespaces()
@@ -88,7 +88,7 @@ def enter(allowance: Allowance) -> None:
         release_signals()
         return
     os.close(tell)
-    said = os.read(listen, len(_READY))  # no more: the status may follow at once
+    said = os.read(listen, len(_READY))  # no more than that: the status may follow at once
     if said != _READY:
         said += os.read(listen, 1000)
         os.waitpid(first, 0)
@@ -116,9 +116,9 @@ def _enter_new_namespaces() -> None:
 
 
 def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
-    """Isolate this process, the first, and tell the waiter so, or why that failed; return in a child of it.
+    """Isolate this process, the first, and report success or the reason for a failure to the waiter; return in a child.
 
-    The first stays until the child has ended, and tells its status.
+    The first process waits until the child has ended, and reports its status.
     """
     try:
         system.end_with_parent(signal.SIGKILL)
@@ -126,9 +126,9 @@ def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
         system.drop_capabilities()
         refused.load()
         system.set_dumpable(False)
-        # Fails if the waiter was gone before this process was bound to end with it.
+        # Fails if the waiter ended before this process was set to end with it.
         os.write(tell, _READY)
-    except BaseException as error:  # noqa: BLE001  # the waiter tells it
+    except BaseException as error:  # noqa: BLE001  # the waiter reports it
         with suppress(OSError):
             os.write(tell, f"{error}".encode()[:1000])
         os._exit(_OUR_FAULT)
@@ -140,12 +140,12 @@ def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
                 os.write(tell, _STATUS.pack(status))
     finally:
         if pid:
-            os._exit(_OUR_FAULT)  # not heard where the pipe has said a status
+            os._exit(_OUR_FAULT)  # ignored if the pipe has reported a status
     os.close(tell)
 
 
 def _be_waiter(first: int, listen: int) -> NoReturn:
-    """Wait until the first has ended, and end the way that the isolated process did."""
+    """Wait until the first process has ended, then end in the way the isolated process did."""
     try:
         status = _wait_for(first, keep=listen)
         told = os.read(listen, _STATUS.size)
@@ -155,11 +155,11 @@ def _be_waiter(first: int, listen: int) -> NoReturn:
             os.kill(os.getpid(), -code)
         os._exit(code if code >= 0 else 128 - code)
     finally:
-        os._exit(_OUR_FAULT)  # whatever happens, the caller's code runs once, inside
+        os._exit(_OUR_FAULT)  # whatever happens, the caller's code runs only once, inside
 
 
 def _hide_and_mount(allowance: Allowance) -> None:
-    """Hide what belongs to the sandbox alone; everything else is read-only already, and stays so."""
+    """Hide the sandbox's writable folders; everything else is read-only already and stays so."""
     system.unshare(_OF_FIRST)
     system.mount("none", "/", None, system.RECURSIVE | system.SLAVE)
     writable = {SHARED: allowance.shared, OWN: allowance.own}
@@ -179,23 +179,23 @@ def _hide_and_mount(allowance: Allowance) -> None:
         system.mount("devpts", TERMINALS, "devpts", system.NO_SUID | system.NO_PROGRAMS, options)
     with suppress(PermissionError):
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
-    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox guards them in its own /proc, which then cannot be replaced
-        raise CourseKitError("the kernel's settings could be changed", "sandbox.open-settings")
+    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox protects them in its own /proc, which then cannot be replaced
+        raise CourseKitError("student code could change the kernel's settings", "sandbox.open-settings")
 
 
 def _settle_in(allowance: Allowance) -> None:
-    """Prepare the isolated process itself, and limit it and all that it starts; none can raise a limit again.
+    """Prepare the isolated process itself, and set limits for it and its descendants, which cannot raise them again.
 
-    Memory is limited by RLIMIT_DATA, relative to what the process has: TensorFlow reserves far more addresses
-    (RLIMIT_AS) than it uses. Every process has that limit for itself, so the sum is the watcher's business.
-    The kernel counts processes and waiting signals per user, and since 5.14 those of a user namespace for themselves:
-    only there are these limits of its own, which honest work of another slot cannot use up.
+    RLIMIT_DATA limits memory relative to what the process has; RLIMIT_AS would not do, because TensorFlow reserves far
+    more addresses than it uses. The limit applies to each process, so the watcher limits the sum.
+    The kernel counts processes and pending signals per user, and since 5.14 separately for each user namespace: only
+    then can these limits be set here, because honest work in another slot cannot use them up.
     """
-    system.set_dumpable(True)  # itself and its descendants may read it
+    system.set_dumpable(True)  # the process and its descendants may read it
     os.environ["TMPDIR"] = HIDDEN[0]
     tempfile.tempdir = None
     os.chdir(HIDDEN[0])
-    # When memory gets short in the slot, this is what the kernel should end, and not the kit's own processes.
+    # If memory runs short in the slot, the kernel should kill this process, not the kit's own ones.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     limit = system.lower_limit
@@ -211,8 +211,8 @@ def _settle_in(allowance: Allowance) -> None:
 
 
 def _hold_signals() -> Callable[[], None]:
-    """Keep signals back from this process and its coming children, until they call what is returned."""
-    # A child that ends before its parent waits must be remembered, whatever the caller does with its children.
+    """Block signals in this process and its future children until they call the returned function."""
+    # The kernel must keep the status of a child that ends before its parent waits, however the caller has set SIGCHLD.
     on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
@@ -224,21 +224,21 @@ def _hold_signals() -> Callable[[], None]:
 
 
 def _wait_for(pid: int, keep: int) -> int:
-    """Return the wait status of a child, after reaping it and every orphan; pass signals on meanwhile.
+    """Wait for a child, reap every orphan, pass signals on, and return the child's wait status.
 
-    Nobody can look into this process then, and of its open files `keep` remains: no pipe is held open by it.
+    No other process can inspect this one meanwhile, and it keeps only `keep` open, so it holds no pipe open.
     """
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        with suppress(OSError):  # those that the C library keeps for itself
-            signal.signal(number, signal.SIG_DFL)  # no handler of the caller's runs in this process
+        with suppress(OSError):  # those that the C library reserves
+            signal.signal(number, signal.SIG_DFL)  # no handler of the caller may run in this process
     system.set_dumpable(False)
-    for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
+    for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, not paths
         if file != keep:
-            with suppress(OSError):  # the listing's own is closed already
+            with suppress(OSError):  # the one of the listing is closed already
                 os.close(file)
     while True:
-        # Look before listening: new handlers have dropped what the kernel told of children that ended before.
+        # Look before listening: setting handlers has dropped the signals of children that ended earlier.
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == pid:

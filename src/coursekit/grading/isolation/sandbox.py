@@ -1,12 +1,12 @@
-"""The sandbox: one command line of bubblewrap's that starts a program with a view of its own of the machine.
+"""The sandbox: one bubblewrap command line, which starts a program that sees only a restricted view of the machine.
 
-Inside there is the system's software, the Python environment, and what the caller names, all of it read-only;
-empty folders /tmp and /dev/shm of limited size; a network that consists of its own loopback; and no other process.
-There is no home, no course, no socket of any service, and no variable that the caller did not name.
-Descriptors that the caller passes on stay open: that is how the two sides talk.
+Inside there are the system's software, the Python environment, and the files that the caller names, all read-only;
+empty folders /tmp and /dev/shm of limited size; a network with only a private loopback; and no other process.
+There is no home, no course, no socket of any service, and no environment variable that the caller did not name.
+Descriptors that the caller passes on stay open: the two sides communicate through them.
 
-It does not limit memory and processes (`watcher` does), nor isolate the processes of one submission from each other
-(`namespaces` does).
+The sandbox does not limit memory or processes (`watcher` does), and does not isolate the processes of one submission
+from each other (`namespaces` does).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.system import Filter
 from coursekit.paths import PACKAGE
 
-SHARED = "/shared"  # an empty folder: where `namespaces` shows a process what it shares with its peers
+SHARED = "/shared"  # an empty folder, at which `namespaces` mounts the folder that a process shares with its peers
 CORE_PATTERN = "/proc/sys/kernel/core_pattern"
 HOSTNAME = "sandbox"
-HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # which every process of a submission has for itself
+HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # every process of a submission has private ones
 UID = 1000
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_LINKER = ("/etc/ld.so.cache", "/etc/alternatives")  # where libraries are; Debian's BLAS and MPI are links through it
-_MADE = Path(__file__).parent / "etc"  # accounts and hosts of a machine that has one user and no neighbours
+_LINKER = ("/etc/ld.so.cache", "/etc/alternatives")  # to find libraries; the second leads to Debian's BLAS and MPI
+_MADE = Path(__file__).parent / "etc"  # accounts and hosts of a machine with one user and no neighbours
 
 
 def require_sandbox() -> None:
-    """Return when the sandbox works here; else a `CourseKitError` says why, and nothing may run."""
+    """Return if the sandbox works here; otherwise raise a `CourseKitError` that says why, and then nothing may run."""
     if shutil.which("bwrap") is None:
         raise CourseKitError(
             "bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap): "
@@ -47,32 +47,32 @@ def require_sandbox() -> None:
     if trial.returncode:
         raise CourseKitError(
             f"bubblewrap cannot start a sandbox on this machine ({trial.stderr.strip() or 'it gave no reason'}): "
-            "it is older than 0.7, of 2022, or user namespaces are switched off here; "
-            "install a newer one, or grade on a machine that allows them (slurm/jobs/SITE/grade.sbatch).",
+            "it is older than version 0.7 (of 2022), or user namespaces are switched off here; "
+            "install a newer version, or grade on a machine that allows namespaces (slurm/jobs/SITE/grade.sbatch).",
             "sandbox.not-started",
         )
-    Filter()  # which `namespaces` needs
+    Filter()  # `namespaces` needs it
 
 
 def python_folders() -> list[Path]:
-    """Return the folders of this Python and of its virtual environment outside /usr."""
+    """Return the folders of this Python and of its virtual environment that are outside /usr."""
     folders = dict.fromkeys(Path(folder) for folder in (sys.base_prefix, sys.prefix))
     return [folder for folder in folders if Path("/usr") not in (folder, *folder.parents)]
 
 
 def hidden_folders(folders: Sequence[Path]) -> list[Path]:
-    """Return those of these folders that a private /tmp would hide, such as a checkout in /tmp."""
+    """Return the folders that a private /tmp would hide, such as a checkout in /tmp."""
     return [folder for folder in folders if any(Path(hidden) in folder.parents for hidden in HIDDEN)]
 
 
 def command(
     argv: Sequence[str], read_only: Mapping[str, Path], environ: Mapping[str, str], tmp_bytes: int
 ) -> list[str]:
-    """Return the command line that runs `argv`, whose paths are as they are inside; `require_sandbox` says if it works.
+    """Return the command line that runs `argv`, whose paths are those inside; `require_sandbox` tests that this works.
 
-    `read_only` has by path inside what is shown there, a file or a folder, in addition to what every Python needs;
-    `environ` is the whole environment, and `tmp_bytes` the size of /tmp, and that of /dev/shm.
-    The program ends when the process that started it does.
+    `read_only` maps a path inside to the file or folder shown there, in addition to what every Python needs;
+    `environ` is the whole environment; `tmp_bytes` is the size of /tmp, and also of /dev/shm.
+    The program ends when the process that started it ends.
     """
     words = ["bwrap", "--unshare-all", "--uid", str(UID), "--gid", str(UID), "--hostname", HOSTNAME]
     words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
@@ -88,40 +88,40 @@ def command(
         words += ["--ro-bind", str(file), f"/etc/{file.name}"]
     for folder in python_folders():
         words += ["--ro-bind", str(folder), str(folder)]
-    # A package that is installed inside the environment holds what students must not see.
+    # A package installed in the environment contains files that students must not see.
     covered = [str(PACKAGE)] if any(folder.resolve() in PACKAGE.parents for folder in python_folders()) else []
     for path in covered:
         words += ["--tmpfs", path]
     for inside, outside in read_only.items():
         words += ["--ro-bind", str(outside), inside]
     words += ["--dir", SHARED]
-    # These are file systems of the sandbox's own, which could be filled without limit.
+    # These file systems belong to the sandbox, and could be filled without limit.
     for path in (*covered, "/dev", "/"):
         words += ["--remount-ro", path]
     return [*words, "--chdir", "/tmp", "--", *argv]  # noqa: S108  # the sandbox's own
 
 
 def _as_it_is(path: Path) -> list[str]:
-    """Return bwrap's words for a folder of the system, which may be a link."""
+    """Return the bwrap arguments for a folder of the system, which may be a link."""
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
 
 
 def _guarded_proc() -> list[str]:
-    """Return bwrap's words that make the kernel's settings read-only, if this account owns them: root does.
+    """Return the bwrap arguments that make the kernel's settings read-only if this account owns them, as root does.
 
     Root without capabilities still owns them, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
-    An ordinary user owns none of them; leaving /proc as it is lets `namespaces` mount a fresh one.
+    An ordinary user owns none of them; for such a user /proc stays as it is, so that `namespaces` can mount a new one.
     """
-    if os.getuid() != 0 and not os.access(CORE_PATTERN, os.W_OK):  # root may bear another number in a namespace
+    if os.getuid() != 0 and not os.access(CORE_PATTERN, os.W_OK):  # root may have another number in a namespace
         return []
     entries = sorted(path for path in Path("/proc").iterdir() if not path.name.isdigit() and not path.is_symlink())
     settings = [str(path) for path in entries if path.is_dir() or path.lstat().st_mode & stat.S_IWUSR]
     return [word for path in settings for word in ("--ro-bind-try", path, path)]
 
 
-if __name__ == "__main__":  # as the doctor asks
+if __name__ == "__main__":  # the doctor calls this
     try:
         require_sandbox()
     except CourseKitError as error:

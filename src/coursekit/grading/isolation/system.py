@@ -1,4 +1,4 @@
-"""Calls of the kernel that not every Python offers (Linux, every architecture), and the refusal of others."""
+"""Kernel calls that not every Python offers (Linux, every architecture), and a filter that refuses other calls."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ BIND = 4096
 RECURSIVE = 16384
 SLAVE = 1 << 19
 
-# Calls that no answer needs. What they would take is counted by nobody, or is the whole account's: memory in
-# no process and no folder, namespaces and watches, of which an account has so many and no more, cores of other slots.
+# Calls that no answer needs. No limit counts what they would take, or it belongs to the whole account: memory in no
+# process and no folder, namespaces and watches, of which an account has a fixed number, and the cores of other slots.
 LIBRARY = "libseccomp.so.2"  # 2.5 or newer, of 2020
 REFUSED = (
-    # A new user namespace brings all others, and the right to mount folders in memory of any size.
+    # A new user namespace allows all other kinds, and mounting in-memory folders of any size.
     *("unshare", "setns"),
-    # Memory that stays when no process maps it.
+    # Memory that remains when no process maps it.
     *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open", "vmsplice"),
-    # Of these the kernel counts how many an account has, or how much memory they take.
+    # The kernel counts for each account how many of these there are, or how much memory they take.
     *("inotify_init", "inotify_init1", "fanotify_init", "add_key", "request_key", "keyctl"),
-    # Of these the whole machine has so many and no more.
+    # The whole machine has a fixed number of these.
     "io_setup",
-    # Kernel interfaces with memory of their own.
+    # Kernel interfaces that allocate their own memory.
     *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd"),
-    # The slot's cores are all that it gets.
+    # A submission gets only the slot's cores.
     "sched_setaffinity",
 )
 
@@ -57,14 +57,14 @@ _CAPABILITY_VERSION_3 = 0x20080522
 # <seccomp.h>
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _MASKED_EQ = 7
-_UNKNOWN = -1  # a name; other negative numbers are calls that this architecture does not have
+_UNKNOWN = -1  # an unknown name; other negative numbers are calls that this architecture does not have
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_ZEROS = [ctypes.c_ulong(0)] * 3  # arguments of `prctl` that most of its options do not use
+_ZEROS = [ctypes.c_ulong(0)] * 3  # arguments that most options of `prctl` do not use
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces that `flags` name for new ones (unshare(2)); needs a single-threaded process."""
+    """Move this process into new namespaces of the kinds in `flags` (unshare(2)); it must have a single thread."""
     _succeed(_libc.unshare(flags), "unshare")
 
 
@@ -75,17 +75,17 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 
 
 def end_with_parent(signal: int) -> None:
-    """Have this process get a signal when the thread that started it ends."""
+    """Make the kernel send this process a signal when the thread that started it ends."""
     _prctl(_PR_SET_PDEATHSIG, int(signal))
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """Say whether processes of the same user may look into this one: its memory, environment and open files."""
+    """Set whether processes of the same user may inspect this one: its memory, environment and open files."""
     _prctl(_PR_SET_DUMPABLE, int(dumpable))
 
 
 def drop_capabilities() -> None:
-    """Give up every capability, and for ever: no program that is started can bring one back."""
+    """Give up every capability permanently: no program that this process starts can get one back."""
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *_ZEROS):
             break  # the kernel has no more
@@ -93,17 +93,17 @@ def drop_capabilities() -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
     nothing = (ctypes.c_uint32 * 6)()
     _succeed(_libc.capset(header, nothing), "capset")
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # takes away what set-uid programs give
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)  # set-uid programs then grant no rights
 
 
 def data_bytes() -> int:
-    """Return the private writable memory of this process, touched or not."""
+    """Return how many bytes of private writable memory this process has, touched or not."""
     found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     return int(found.group(1)) * 1024 if found else 0
 
 
 def lower_limit(limit: int, soft: int, hard: int | None = None) -> None:
-    """Limit this process and all that it starts; a limit that is lower already stays (setrlimit(2))."""
+    """Set a limit for this process and its descendants; a lower limit stays as it is (setrlimit(2))."""
     _, ceiling = resource.getrlimit(limit)
     most = sys.maxsize if ceiling == resource.RLIM_INFINITY else ceiling
     resource.setrlimit(limit, (min(soft, most), min(soft if hard is None else hard, most)))
@@ -114,14 +114,14 @@ class _Comparison(ctypes.Structure):
 
 
 class Filter:
-    """Has the kernel refuse `REFUSED` (seccomp(2)). Prepared ahead: an isolated process cannot look for a library."""
+    """A filter by which the kernel refuses `REFUSED` (seccomp(2)), built early: isolated processes find no library."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):
             self._library = ctypes.CDLL(LIBRARY)
         if not hasattr(self, "_library") or self._number("clone3") == _UNKNOWN:
             raise CourseKitError(
-                f"the sandbox needs {LIBRARY}, version 2.5 or newer, which is missing here: install it "
+                f"the sandbox needs {LIBRARY}, version 2.5 or newer, which is not installed here: install it "
                 "(apt install libseccomp2, dnf install libseccomp).",
                 "sandbox.no-libseccomp",
             )
@@ -129,16 +129,16 @@ class Filter:
         self._context = ctypes.c_void_p(self._library.seccomp_init(_ALLOW))
         for name in REFUSED:
             self._refuse(name, errno.EPERM)
-        # Its arguments are in memory, where no filter can look: the C library then takes `clone`.
+        # Its arguments are in memory, which a filter cannot read. Without it, the C library uses `clone`.
         self._refuse("clone3", errno.ENOSYS)
         self._refuse("clone", errno.EPERM, _Comparison(0, _MASKED_EQ, NEW_USER, NEW_USER))
 
     def load(self) -> None:
-        """Have the kernel refuse them to this process and to all that it starts, for ever."""
+        """Make the kernel permanently refuse these calls to this process and its descendants."""
         self._succeed(self._library.seccomp_load(self._context), "seccomp_load")
 
     def _refuse(self, name: str, number: int, *comparisons: _Comparison) -> None:
-        """Add a rule; a call that this machine or this library does not have needs none."""
+        """Add a rule for a call, unless this machine or this library does not have the call."""
         call, num_rules = self._number(name), len(comparisons)
         rules = (_Comparison * num_rules)(*comparisons)
         if call >= 0:

@@ -1,8 +1,8 @@
-"""A watch over the processes of one submission, from outside the sandbox; rlimits hold for every process alone.
+"""Watch the processes of one submission from outside the sandbox, because rlimits apply only to single processes.
 
-The watch counts memory as the kernel's proportional share (PSS): forked processes share TensorFlow.
-It adds the files in the folders in memory that the processes see. Memory that is in neither, such as segments of
-System V, cannot be made (`system`).
+The watch counts memory as the kernel's proportional share (PSS), because forked processes share TensorFlow's pages.
+It adds the files in the in-memory folders that the processes see. They cannot create memory that is in neither, such as
+System V segments (`system`).
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from coursekit.grading.isolation.sandbox import HIDDEN
 from coursekit.processes import kill_below, pss_bytes
 
 INTERVAL_S = 0.2
-MEASURE_AGAIN = 1.5  # proportional shares are slow to read: only when the resident memory has grown by this factor
-# Where resident memory is over the limit, the shares could reach it unseen as fast as cores copy shared pages: each
-# 1.2 to 1.3 GB/s, measured with one and with two processes that write to 1 GB of their parent's.
+MEASURE_AGAIN = 1.5  # proportional shares are slow to read: only if resident memory has grown by this factor
+# If resident memory exceeds the limit, the shares could reach it unnoticed, as fast as cores copy shared pages: each
+# core copies 1.2 to 1.3 GB/s, measured with one and with two processes that wrote to 1 GB shared with their parent.
 COPIED_BYTES_PER_S = 1.5e9 * (os.cpu_count() or 1)
 
 
 class Watcher:
-    """A thread that measures the descendants of a process, and kills them when they use too much."""
+    """A thread that measures the descendants of a process, and kills them if they use too much."""
 
-    def __init__(  # noqa: PLR0913  # one for each limit
+    def __init__(  # noqa: PLR0913  # one argument per limit
         self,
         pid: int,
-        may_be_killed: Callable[[], int | None],  # the process whose descendants are killed on excess, None for nobody
+        may_be_killed: Callable[[], int | None],  # the process whose descendants are killed on excess; None: kill none
         *,
-        memory_bytes: int,  # what they may use together, each page counted once, and their files in memory
+        memory_bytes: int,  # for all together: each page counted once, and their files in memory
         num_processes: int,  # at once
-        num_files: int,  # files and folders in one folder in memory
-        own_s: float,  # seconds from the start of the watch, of their own time (`coursekit.corrected_time`)
+        num_files: int,  # files and folders in one in-memory folder
+        own_s: float,  # seconds of their corrected time (`coursekit.corrected_time`) from the start of the watch
     ) -> None:
-        self.excess = ""  # which limit was exceeded: a sentence and its code
-        self.fault = ""  # why the watch failed or the machine was too slow; what ran is killed then, and must run again
-        self.own_s = 0.0  # since the start of the watch, of this process and of those that are watched
+        self.excess = ""  # the limit that was exceeded: a sentence and its code
+        self.fault = ""  # why the watch failed or the machine was too slow; then the run is killed and must be repeated
+        self.own_s = 0.0  # corrected time of this process and the watched ones since the start of the watch
         self.peak_memory_bytes = 0
         self._pid = pid
         self._may_be_killed = may_be_killed
         self._memory_bytes, self._num_processes, self._num_files = memory_bytes, num_processes, num_files
         self._limit_s = own_s
         self._highest = 0
-        self._measured = (-math.inf, 0, 0)  # when, how much memory, and how much was resident then
+        self._measured = (-math.inf, 0, 0)  # when, how much memory, how much resident memory
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
         self._pids: list[int] = []
 
-    def __enter__(self) -> Watcher:  # noqa: PYI034  # `Self` comes with Python 3.11
-        # With this process, since what runs waits for its questions: where it is held up, so are they.
+    def __enter__(self) -> Watcher:  # noqa: PYI034  # `Self` needs Python 3.11
+        # Count this process too: the watched ones wait for its requests, so if it is held up, so are they.
         self._clock = CorrectedClock(lambda: [os.getpid(), *self._pids])
         self._deadline = Deadline(self._limit_s, lambda: self.own_s)
         self._thread.start()
@@ -76,18 +76,18 @@ class Watcher:
                     return
         except TooSlowError as error:
             self.fault = str(error)
-        except Exception as error:  # noqa: BLE001  # without a watch nothing may run
+        except Exception as error:  # noqa: BLE001  # nothing may run without a watch
             self.fault = f"the watch over memory and processes failed ({type(error).__name__}: {error})"
         while True:
             self._look_at_clock(tree(self._pid)[1:])
             root = self._may_be_killed()
             if root is not None:
                 kill_below(root)
-            if self._end.wait(INTERVAL_S):  # until then nothing new may run either
+            if self._end.wait(INTERVAL_S):  # until the end, new processes are killed too
                 return
 
     def _look(self) -> Cause | None:
-        """Return what is exceeded now, if anything is."""
+        """Return the limit that is exceeded now, or None."""
         pids = tree(self._pid)[1:]
         if len(pids) > self._num_processes:
             return Cause(f"it ran {len(pids)} processes at once; {self._num_processes} are allowed", "limit.processes")
@@ -95,7 +95,7 @@ class Watcher:
         num_files = max((number for _, number in stored), default=0)
         if num_files > self._num_files:
             return Cause(
-                f"it had {num_files} files in one folder in memory; {self._num_files} are allowed", "limit.files"
+                f"it had {num_files} files in one in-memory folder; {self._num_files} are allowed", "limit.files"
             )
         memory = self._used_bytes(pids, sum(num_bytes for num_bytes, _ in stored))
         if memory > self._memory_bytes:
@@ -111,8 +111,8 @@ class Watcher:
         self.own_s = self._clock.tick()
 
     def _used_bytes(self, pids: list[int], stored_bytes: int) -> int:
-        """Return the memory in use where it may exceed the limit or what it ever was, else 0; remember the most."""
-        # Resident memory counts shared pages again and again: an upper bound, and cheap.
+        """Return the memory in use if it may exceed the limit or its highest value so far, else 0; record the peak."""
+        # Resident memory counts shared pages repeatedly: a cheap upper bound.
         resident = stored_bytes + sum(map(_resident_bytes, pids))
         then, memory, resident_then = self._measured
         unseen = COPIED_BYTES_PER_S * (time.monotonic() - then)
@@ -128,10 +128,10 @@ class Watcher:
 
 
 def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
-    """Return bytes and number of files in each folder in memory that these processes see and this one does not."""
+    """Return bytes and number of files in each in-memory folder that these processes see and this one does not."""
     found = {Path(folder).stat().st_dev: (0, 0) for folder in HIDDEN if Path(folder).exists()}
     for path in (Path(f"/proc/{pid}/root{folder}") for pid in pids for folder in HIDDEN):
-        with suppress(OSError):  # it is gone, or has no such folder
+        with suppress(OSError):  # it has ended, or has no such folder
             device = path.stat().st_dev
             if device not in found:
                 space = os.statvfs(path)
@@ -142,7 +142,7 @@ def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
 def proportional_bytes(pid: int) -> int:
     """Return the memory of a process as `pss_bytes` does.
 
-    Of a program that its account may not read the memory cannot be read either, and all that is resident counts.
+    If a process runs a program that its account may not read, its shares cannot be read: all resident memory counts.
     """
     try:
         return pss_bytes(pid)
@@ -151,13 +151,13 @@ def proportional_bytes(pid: int) -> int:
 
 
 def _is_isolated(pid: int) -> bool:
-    """Whether this is no trusted process, such as a waiter, which hides its memory and shares nearly all of it."""
+    """Return whether this is an isolated process; trusted ones, such as a waiter, hide their memory and share most."""
     ids, own = _ids(pid), _ids(os.getpid())
     return len(ids) > len(own) + 1 and ids[-1] != "1"  # below the sandbox's processes, and not the first there
 
 
 def _ids(pid: int) -> list[str]:
-    """Return the numbers of a process, one for each PID namespace that it is in below this one's."""
+    """Return the process's numbers, one for each PID namespace from this one inwards."""
     with suppress(OSError):
         found = re.findall(r"^NSpid:(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
         return " ".join(found).split()

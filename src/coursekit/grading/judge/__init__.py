@@ -1,1 +1,1 @@
-"""Points that can be trusted: a student's cells run in a sandbox, the instructor's tests outside, on plain data."""
+"""Decide points reliably: a student's cells run in a sandbox; the instructor's tests run outside, on plain data."""

@@ -1,4 +1,4 @@
-"""Run the instructor's test cells, with answers that live elsewhere in place of functions."""
+"""Run the instructor's test cells; the student's functions that they call run elsewhere, in a sandbox."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def judge(
     run_cells: Callable[[Sequence[CellToRun]], None],
     left_out: Collection[str] = (),
 ) -> tuple[CellScore, ...]:
-    """Return the points of each test cell but those named in `left_out`.
+    """Return the points of each test cell that is not named in `left_out`.
 
-    `run_cells` runs cells of the notebook in the sandbox: before each of the judge's cells, those above it.
-    Checks of what the student took from the solution give no points.
+    `run_cells` runs cells of the notebook in the sandbox: before each of the judge's cells, the cells above it.
+    Checks of an answer that the student took from the solution give no points.
     """
     start_over(students.taken)
-    namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # in which the judge's cells run
+    namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # the judge's cells run in it
     exec(program.known, namespace)  # noqa: S102  # the instructor's own imports and parameters
     own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
     elsewhere, scores = Sandboxed(running), []
-    failed: dict[str, str] = {}  # by a name that a failed cell did not bind, why
+    failed: dict[str, str] = {}  # by each name that a failed cell did not bind, the reason
     with repeatable(secrets.randbits(128)), redirect_stdout(io.StringIO()):
         for cells, part in cells_to_run(program, students):
             if cells:
@@ -51,7 +51,7 @@ def judge(
             if part is None or part.name in left_out:
                 continue
             names = names_of(part.source)
-            # Every name that it uses and no cell of the judge's binds stands for a function of the student's.
+            # A name that the cell uses, and that no cell of the judge binds, stands for a function of the student.
             for name in names.used - own - namespace.keys() - vars(builtins).keys():
                 namespace[name] = RemoteAnswer(name, elsewhere)
             missing = sorted(names.used & failed.keys())
@@ -64,18 +64,18 @@ def judge(
 
 
 def _error_of(part: Part, namespace: dict[str, Any]) -> str:
-    """Run one cell; return '' or its exception as a sentence."""
+    """Run one cell; return its exception as text, or ''."""
     try:
         exec(compile(part.source, f"cell {part.name}", "exec"), namespace)  # noqa: S102  # the instructor's own
-    except MemoryError:  # the judge's own: that is not a test's matter, see `own_limits`
+    except MemoryError:  # of the judge itself, and not the test's failure: see `own_limits`
         raise
-    except Exception as error:  # noqa: BLE001  # a test fails by any exception
+    except Exception as error:  # noqa: BLE001  # any exception fails a test
         return printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
     return ""
 
 
 def quote_cells(cells: Iterable[CellToRun]) -> None:
-    """Let messages quote lines of these cells, which exist in no file; only they are quoted from now on."""
+    """Let messages quote lines of these cells, which are in no file; cells given earlier are no longer quoted."""
     for name in [name for name, entry in linecache.cache.items() if len(entry) > 1 and entry[1] is None]:
         del linecache.cache[name]
     for name, source, _ in cells:
@@ -84,13 +84,13 @@ def quote_cells(cells: Iterable[CellToRun]) -> None:
 
 
 class Sandboxed:
-    """Answers in a sandbox, as `RemoteAnswer` needs them: a call or launch is a request in plain data."""
+    """Answers in a sandbox, as `RemoteAnswer` needs them: each call or launch is a request in plain data."""
 
     def __init__(self, running: Running) -> None:
         self.running = running
 
     def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
-        """Call a driver in the process that holds the student's cells; what an answer raises is an `AnswerError`."""
+        """Call a driver in the process that ran the student's cells; if an answer raises, raise an `AnswerError`."""
         request = {"op": "call", "call": wire.dumps([driver, args]), "timeout_s": timeout_s}
         reply = self.running.ask(request, timeout_s)
         if "error" in reply:
@@ -100,11 +100,11 @@ class Sandboxed:
     def run(
         self, wrapper: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
     ) -> tuple[list[Any], list[Left]]:
-        """Call a wrapper, such as `with_horovod`, with `args` on ranks: a driver and its arguments.
+        """Call a wrapper, such as `with_horovod`, on ranks; `args` is a driver and its arguments.
 
-        Each rank has its own seed and private value. Raises what `ranks.run` does.
+        Each rank has its own seed and private value. It raises the exceptions of `ranks.run`.
 
-        An `AnswerError` says that an answer is not there, or that the launch did not come about in time.
+        It also raises an `AnswerError` if an answer is missing, or if the launch did not happen in time.
         """
         num_ranks, timeout_s = launch["num_ranks"], launch["timeout_s"]
         seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()

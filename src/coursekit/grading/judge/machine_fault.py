@@ -1,4 +1,4 @@
-"""Points that a hand-in lost: by the student's doing, or by the machine's?"""
+"""Decide whether the student or the machine caused a hand-in to lose points."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from coursekit.grading.verdict import Verdict
 from coursekit.log import machine
 
 LOGGER = logging.getLogger(__name__)
-# Kinds of flags: a process died, or something was short. An answer may have done that, or a machine without resources.
+# Kinds of flags: a process died, or a resource ran out. The cause may be the answer, or a machine that has too little.
 SIGNS = frozenset({"ProcessEnded", "memory", "shortage"})
 WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 
 
 def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[[], Verdict]) -> str:
-    """Return why the machine may have cost a hand-in points; '' where they are the student's own loss, or none.
+    """Return why the machine may have cost a hand-in points; '' if no points were lost, or the student lost them.
 
-    `before` is what the kernel had refused when the hand-in began. What it has refused since tells enough. Where only
-    the run shows signs, the lab's solution is judged in the same slot: if it earns all points, the machine is fit.
-    What the kit's own limits have ended is the student's doing.
+    `before` holds what the kernel had refused before the run. If it has refused more since, the machine is to blame. If
+    only the run shows signs, the lab's solution is judged in the same slot: if it earns all points, the machine is fit.
+    If one of the kit's own limits ended the run, the student is responsible.
     """
     kinds = {flag.kind for flag in verdict.flags}
     if verdict.fault or "limit" in kinds or verdict.points >= verdict.max_points:
@@ -31,7 +31,7 @@ def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[
         return f"{refused}: {WHAT_HELPS} (the hand-in itself used up to {verdict.peak_memory_gb:.1f} GB)"
     if not kinds & SIGNS:
         return ""
-    LOGGER.info("%s %s: in doubt, the solution is judged (%s)", verdict.student, verdict.lab, machine())
+    LOGGER.info("%s %s: the cause is unclear, judging the solution (%s)", verdict.student, verdict.lab, machine())
     solution = judge_solution()
     if solution.fault or (refused := before.since()):
         return solution.fault or f"{refused}: {WHAT_HELPS}"
@@ -40,5 +40,5 @@ def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[
 
 
 def solution_of(program: Program) -> Cells:
-    """Return the instructor's own answers."""
+    """Return the instructor's own answers as cells."""
     return Cells({part.name: part.source for part in program.run if part.is_answer})

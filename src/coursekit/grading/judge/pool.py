@@ -1,4 +1,4 @@
-"""Many submissions at once: a worker for each slot, on cores of its own, and nothing lost when one dies."""
+"""Judge many submissions at once: each slot has a worker on separate cores, and nothing is lost if a worker dies."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ from coursekit.text import counted
 
 LOGGER = logging.getLogger(__name__)
 MIB_PER_GB = 1024
-NUM_TRIES = 2  # of a submission whose worker dies: the first death may be the machine's fault
+NUM_TRIES = 2  # for a submission whose worker dies: the first death may be the machine's fault
 
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """How many submissions to judge at once, and what each may use."""
+    """How many submissions are judged at once, and how much each may use."""
 
     num_slots: int = 1
     limits: SubmissionLimits = field(default_factory=SubmissionLimits)
 
 
 def default_num_slots(limits: SubmissionLimits | None = None) -> int:
-    """Return how many submissions to judge at once: one on each core of this process.
+    """Return how many submissions to judge at once: one for each core of this process, but no more than memory allows.
 
-    In a container or a Slurm job no more than its time on the cores and its memory are enough for, but always one.
-    Example: 16 cores and 64 GB are 8 submissions of at most 6 GB each, with 2 GB for what judges it.
+    The CPU time and memory limits of a container or a Slurm job count; the result is at least one.
+    Example: 16 cores and 64 GB allow 8 submissions of at most 6 GB each, plus 2 GB each for the grader's processes.
     """
     num_cores, memory_gb = _allowed()
     return max(1, int(min(num_cores, memory_gb / _each_gb(limits or SubmissionLimits()))))
 
 
 def lack_of_memory(settings: PoolSettings) -> str:
-    """Return a warning if this many submissions at once may need more memory than there is, else ''."""
+    """Return a warning if so many submissions at once may need more memory than there is, else ''."""
     num_slots, (_, memory_gb) = settings.num_slots, _allowed()
-    if math.isinf(memory_gb):  # no container or job, so the cores decide: a single submission should fit
+    if math.isinf(memory_gb):  # no limit of a container or job, so the cores decide: a single submission should fit
         num_slots, memory_gb = 1, psutil.virtual_memory().total / 2**30
     wanted_gb = num_slots * _each_gb(settings.limits)
     if wanted_gb <= memory_gb:
         return ""
     return (
         f"{counted(num_slots, 'hand-in')} at a time may use {wanted_gb:.1f} GB of memory, and the grader has "
-        f"{memory_gb:.1f} GB: a hand-in that lacks memory loses no points, and needs another run; "
+        f"{memory_gb:.1f} GB: a hand-in that runs out of memory loses no points and needs another run; "
         "to avoid that, give the container or job more memory, or lower --jobs or --memory-gb."
     )
 
@@ -69,10 +69,10 @@ def _each_gb(limits: SubmissionLimits) -> float:
 
 
 def _allowed() -> tuple[float, float]:
-    """Return the cores and the memory in GB of this container or Slurm job; outside, its memory is infinite."""
+    """Return how many cores and GB of memory this container or Slurm job has; infinite memory without a limit."""
     num_cores = min(len(os.sched_getaffinity(0)), cgroups.num_cores())
     memory_gb, environ = cgroups.memory_bytes() / 2**30, os.environ
-    if "SLURM_JOB_ID" in environ:  # the kernel may not hold it to what Slurm has given it
+    if "SLURM_JOB_ID" in environ:  # the kernel may not enforce Slurm's limits
         num_cores = min(num_cores, int(environ.get("SLURM_CPUS_PER_TASK", num_cores)))
         job_mb = int(environ.get("SLURM_MEM_PER_NODE", int(environ.get("SLURM_MEM_PER_CPU", 0)) * num_cores))
         node_gb = psutil.virtual_memory().available / 2**30
@@ -86,10 +86,10 @@ def judge_all(
     settings: PoolSettings,
     left_out: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Generator[Verdict, None, None]:
-    """Judge submissions, and yield each verdict when it is there; closing the iterator ends all workers.
+    """Judge submissions, and yield each verdict as soon as it is ready; closing the iterator ends all workers.
 
-    `sources` holds by lab its notebook with hidden tests, `left_out` by student the judge's cells that are not run.
-    A submission whose worker dies is tried again, then gets a verdict with a fault.
+    `sources` maps labs to notebooks with hidden tests; `left_out` maps students to the judge's cells that are skipped.
+    A submission whose worker dies is tried again; if that worker dies too, its verdict has a fault.
     """
     num_slots = min(settings.num_slots, len(submissions) or 1)
     workers = [_Worker(settings.limits, cores, sources) for cores in shares(num_slots)]
@@ -115,9 +115,9 @@ def judge_all(
 
 
 def shares(num_slots: int) -> list[list[int]]:
-    """Return disjoint sets of this process's cores, one for each slot; empty ones, for all cores, where they are few.
+    """Return disjoint sets of this process's cores, one for each slot; an empty set means no restriction.
 
-    A single slot keeps to no cores either.
+    All sets are empty if there are more slots than cores, or only one slot.
     """
     cores = sorted(os.sched_getaffinity(0))
     if not 1 < num_slots <= len(cores):
@@ -126,13 +126,13 @@ def shares(num_slots: int) -> list[list[int]]:
 
 
 def needed(submission: Submission) -> Submission:
-    """Return what a worker needs of a submission: no pictures, which may have 80 MB, and nothing of nbgrader's."""
+    """Return the parts of a submission that a worker needs: no pictures, which may have 80 MB, no nbgrader files."""
     cells = replace(submission.cells, pictures={})
     return Submission(submission.student, submission.lab, cells=cells, key=submission.key)
 
 
 class _Worker:
-    """A worker's process, started when there is something to do, and again when it has died."""
+    """A worker process; it starts when there is something to do, and again after it has died."""
 
     def __init__(self, limits: SubmissionLimits, cores: Sequence[int], sources: Mapping[str, Path]) -> None:
         self._slot = limits, cores, sources
@@ -150,7 +150,7 @@ class _Worker:
                     break
                 channel.send((needed(submission), left_out))
                 verdict: Verdict = channel.recv()
-            except (EOFError, OSError):  # it is gone, or we are closing
+            except (EOFError, OSError):  # it has ended, or we are closing
                 status = self._process and self._process.poll()
                 LOGGER.warning("%s %s: its worker died (status %s)", submission.student, submission.lab, status)
                 self._end()
@@ -160,7 +160,7 @@ class _Worker:
         return Verdict(submission.lab, submission.student, (), fault=fault, key=submission.key)
 
     def _started(self) -> Connection | None:
-        """Return the channel to a worker; None when all are closed, as one that starts then would judge on, unseen."""
+        """Return the channel to the worker; None once it is closed, because nobody would end a worker started then."""
         with self._starting:
             if self._closed:
                 return None
@@ -184,10 +184,10 @@ class _Worker:
         below = processes.below(process.pid)
         process.kill()
         process.wait()
-        processes.end_all(below)  # which the kernel ends with their parent, but later
+        processes.end_all(below)  # the kernel would end them with their parent, but later
 
     def close(self) -> None:
-        """End the worker, whatever it does."""
+        """End the worker, whatever it is doing."""
         with self._starting:
             self._closed = True
         self._end()

@@ -1,7 +1,7 @@
-"""Run one submission in a slot and judge it; as a program, a worker of the pool, do so with one after the other.
+"""Run one submission in a slot and judge it; as a program, this is a pool worker, which judges one after another.
 
-The program talks on the socket whose number is its argument: it receives the limits, its cores and the labs' sources,
-and then for each `Submission` sends a `Verdict`.
+The program uses the socket whose number is its argument: it receives the limits, its cores and the labs' sources, and
+then sends a `Verdict` for each `Submission`.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from coursekit.processes import end_with_parent
 from coursekit.text import printable
 
 LOGGER = logging.getLogger(__name__)
-TOO_MUCH = "The data that the answers return takes the judge too much time or memory"
-# What the shell's process did, and not an exception of a cell's.
+TOO_MUCH = "The judge needs too much time or memory for the data that the answers return"
+# Errors of the shell process, as opposed to exceptions of a cell.
 PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddReply"})
-# Of the judge itself: many times what judging an honest notebook takes.
+# For the judge itself: many times what it needs for an honest notebook.
 MAX_CPU_S = 60.0
 MAX_MEMORY_BYTES = 2 << 30
-AGAIN_S = 1.0  # a check that catches what ended it is ended again
-MOST_LOST = 3  # exceptions of a signal that came where Python ignores them, as in a collection of garbage
+AGAIN_S = 1.0  # a check that catches the exception is interrupted again
+MOST_LOST = 3  # exceptions of signals that arrive while Python ignores them, as in garbage collection
 
 
-class JudgeTimeoutError(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
-    """What a submission returned has taken the judge too long."""
+class JudgeTimeoutError(BaseException):  # not an `Exception`: no check may take it for a mistake of the answer
+    """The judge needed too long for the data that a submission returned."""
 
 
 def main() -> None:
     """Judge until the pool closes the channel."""
     end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started us ends us
     pool = Connection(int(sys.argv[1]))
     limits, cores, sources = pool.recv()
     if cores:
-        os.sched_setaffinity(0, cores)  # and with it the sandbox, where TensorFlow starts a thread for each core
+        os.sched_setaffinity(0, cores)  # also the sandbox's, where TensorFlow starts a thread for each core
     programs: dict[str, Program] = {}
     log = os.environ.get(VARIABLE)
     with log_to(Path(log)) if log else nullcontext(), Slot(limits) as slot, suppress(EOFError):
@@ -77,9 +77,9 @@ def main() -> None:
 
 
 def grade(program: Program, one: Submission, slot: Slot, *, left_out: Collection[str] = ()) -> Verdict:
-    """Run and judge one submission but for the judge's cells named in `left_out`.
+    """Run and judge one submission; skip the judge's cells named in `left_out`.
 
-    Points that the machine may have cost it make a fault.
+    If the machine may have cost it points, the verdict has a fault instead of scores.
     """
     before = Refusals.so_far()
     verdict = _judged(program, one, slot, left_out)
@@ -101,7 +101,7 @@ def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[
         with slot.submission(program.framework) as running, own_limits():
             run_cells = functools.partial(_run_cells, running, slot.limits.cell_s, outputs, flags)
             scores = judge(program, one.cells, running, run_cells, left_out)
-        flags = [*dict.fromkeys(flags), *running.flags()]  # each once: no cell runs when the notebook's time is up
+        flags = [*dict.fromkeys(flags), *running.flags()]  # each once: they repeat when the notebook's time is up
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
         LOGGER.warning("%s %s: %s (%s)", one.student, one.lab, error, machine())
@@ -122,7 +122,7 @@ def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[
 
 
 def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
-    """Return no point for each test, with the reason."""
+    """Return a score without points for each test, with the reason."""
     tests = [(part.name, part.points) for part in program.judged if part.points is not None]
     return tuple(CellScore(name, 0.0, points, f"{TOO_MUCH}.") for name, points in tests if name not in left_out)
 
@@ -130,7 +130,7 @@ def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
 def _run_cells(
     running: Running, cell_s: float, outputs: dict[str, str], flags: list[Flag], cells: Sequence[CellToRun]
 ) -> None:
-    """Run cells of the notebook; add what each printed to `outputs`, and flags for those that never ended."""
+    """Run cells of the notebook; add their output to `outputs`, and flags for cells that never ended."""
     timed = [TimedCell(name, source, cell_s, definitions_only) for name, source, definitions_only in cells]
     reply = running.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
     if "error" in reply:
@@ -146,12 +146,12 @@ def _run_cells(
 
 @contextmanager
 def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_BYTES) -> Iterator[None]:
-    """Limit this process within the block: an answer may return data whose reading never ends, or fills the memory.
+    """Limit this process within the block, because reading data from an answer may never end, or may fill the memory.
 
-    The processes that it starts within have the limit of memory, too.
-    Time is the processor's, so that no busy machine makes it shorter.
-    C hears no signals, as where `sum` counts up to a number of an answer's: after twice the time, and `MOST_LOST`
-    more signals, the kernel ends the process. Before, a `JudgeTimeoutError` or a `MemoryError` ends the block.
+    Processes that it starts within the block have the memory limit, too.
+    The time limit counts CPU time, so that a busy machine does not shorten it.
+    At a limit, a `JudgeTimeoutError` or a `MemoryError` ends the block. C code handles no signals, for example when
+    `sum` counts up to an answer's number: after twice the time and `MOST_LOST` more signals, the kernel kills us.
     """
     last_s = int(time.process_time() + 2 * max_cpu_s + MOST_LOST * AGAIN_S) + 1
     wanted = {resource.RLIMIT_DATA: data_bytes() + max_memory_bytes, resource.RLIMIT_CPU: last_s}

@@ -1,4 +1,4 @@
-"""One submission in a sandbox, as the judge talks to it, and what of it the instructor should see."""
+"""The judge's connection to one submission in a sandbox, and the flags that the instructor should see."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from coursekit.text import CONTROL
 
 Reply = dict[str, Any]
 
-PATIENCE_S = 10.0  # beyond twice a request's time, which the server in the sandbox keeps, before all is ended
-LONG_TEXT = 10_000  # characters of an exception
-# What a process did instead of returning plain data: kinds of flags by the name of its error.
+PATIENCE_S = 10.0  # after twice a request's time, which the sandbox's server enforces; then the run is killed
+LONG_TEXT = 10_000  # characters of an exception's text
+# What a process did instead of returning plain data: the kind of flag, by the name of the error.
 ODD_ERRORS = {
     "NotPlainError": "odd result",
     "OutputError": "OutputError",
@@ -32,23 +32,23 @@ ODD_ERRORS = {
     "SystemExit": "process",
     "MemoryError": "memory",
     "ResourceExhaustedError": "memory",  # TensorFlow's
-    # What CPython says when it has lost its way: after endless recursion with the limit taken away, for one.
+    # CPython raises it when its state is broken, for example after endless recursion with the limit removed.
     "SystemError": "broken interpreter",
     "OddReply": "odd reply",
 }
-NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # what else ended a cell is a flag of its own name
-# What an error says where the kernel has no more of something to give, to the student or to anybody.
+NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # other errors of cells become flags by their own names
+# The text of an error when the kernel has run out of a resource, for the student or for everyone.
 SHORT_OF = ("EAGAIN", "ENOMEM", "ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOBUFS")
 SHORTAGE = re.compile("|".join([os.strerror(getattr(errno, name)) for name in SHORT_OF] + ["can't start new thread"]))
 UNASKED = "sent the judge messages that it did not ask for"
 
 
-class Fault(BaseException):  # no `Exception`: nothing in a check may take it for an answer's mistake
+class Fault(BaseException):  # not an `Exception`: no check may take it for a mistake of the answer
     """The machine failed, not the student: the submission needs another run."""
 
 
 class Running:
-    """One submission in a slot, which is asked until it has used `limit_s` of its own time."""
+    """One submission in a slot; it answers requests until it has used `limit_s` of corrected time."""
 
     def __init__(self, channel: Connection, pid: int, watch: Watcher, limit_s: float) -> None:
         self._channel = channel
@@ -56,20 +56,20 @@ class Running:
         self._limit_s = limit_s
         self._gone = False
         self._is_clean = True
-        self._odd: dict[str, list[str]] = {}  # by kind of flag, the texts of what replies show
+        self._odd: dict[str, list[str]] = {}  # by kind of flag, the texts of the odd replies
         self.watch = watch
         self.kill_reason = ""
 
     def send(self, message: Reply) -> None:
         """Send plain data to the sandbox."""
-        with suppress(OSError):  # the next wait for a reply tells why
+        with suppress(OSError):  # the next wait for a reply reports why
             self._channel.send_bytes(wire.dumps(message))
 
     def ask(self, request: Reply, timeout_s: float) -> Reply:
         """Send plain data as a request and return the reply.
 
-        A submission that does not answer in `timeout_s` of its own time is ended, from outside: the answer's doing.
-        A `Fault` says that the sandbox broke down.
+        A submission that does not answer in `timeout_s` of corrected time is killed from outside, and is to blame.
+        If the sandbox broke down, raise a `Fault`.
         """
         reply = self._ask(request, timeout_s)
         for kind, text in odd_signs(reply):
@@ -80,14 +80,14 @@ class Running:
         if self.watch.own_s >= self._limit_s:
             words = f"not run: the whole notebook has used up its {self._limit_s:g} s"
             return {"error": ["TimeoutError", words]}
-        ended: Reply = {"error": ["ProcessEnded", "the grader had to end the run"]}
+        ended: Reply = {"error": ["ProcessEnded", "the grader had to stop the run"]}
         if self._gone:
             return ended
         self.send(request)
         message = self._receive(2 * timeout_s + PATIENCE_S)
         if message is None:
-            self.kill_reason = "it did not obey its time limit"
-            if zygote := find_zygote(self._pid):  # which lives on, and tells that all below it has ended
+            self.kill_reason = "it ignored its time limit"
+            if zygote := find_zygote(self._pid):  # it lives on, and reports that all processes below it have ended
                 processes.kill_below(zygote)
             message = self._receive(PATIENCE_S)
         if message is None:
@@ -100,7 +100,7 @@ class Running:
         return reply
 
     def end(self) -> bool:
-        """End the submission; return whether nothing of it is left and the slot can be used again."""
+        """End the submission; return whether nothing of it remains, so that the slot can be used again."""
         with suppress(Fault):
             if not self._gone:
                 self.send({"op": "end"})
@@ -113,16 +113,16 @@ class Running:
         return self._gone and self._is_clean
 
     def _tells_end(self, message: Reply) -> bool:
-        """Whether this says that the submission has ended; remember whether it left files in the sandbox."""
+        """Return whether a message says that the submission has ended; note whether it left files in the sandbox."""
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
         by_grader = self.watch.excess or self.watch.fault or self.kill_reason
-        if message.get("gone") and not by_grader:  # the server runs nothing of the student's
+        if message.get("gone") and not by_grader:  # the server runs no student code
             raise Fault(f"the submission's server in the sandbox ended with status {message['gone']}")
         return self._gone
 
     def _receive(self, timeout_s: float) -> Reply | None:
-        """Return a message; None if none came within that much of the submission's own time."""
+        """Return a message; None if none came within so many seconds of the submission's corrected time."""
         try:
             return receive(self._channel, Deadline(timeout_s, lambda: self.watch.own_s))
         except TooSlowError as error:
@@ -131,17 +131,17 @@ class Running:
             raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
 
     def flags(self) -> tuple[Flag, ...]:
-        """Return what the run showed, for the instructor: hints, never a verdict."""
+        """Return the flags that the run raised, for the instructor: they are hints and never change points."""
         first = {kind: ascii(texts[0])[1:-1][:300] for kind, texts in self._odd.items()}
         odd = [Flag(kind, f"{len(self._odd[kind])} times in the run, first: {text}.") for kind, text in first.items()]
         reasons = filter(None, (self.watch.excess, self.kill_reason))
-        return (*odd, *(Flag("limit", f"The grader ended the run: {why}.") for why in reasons))
+        return (*odd, *(Flag("limit", f"The grader stopped the run: {why}.") for why in reasons))
 
 
 def receive(channel: Connection, deadline: Deadline) -> Reply | None:
-    """Return a message of the sandbox's; None if none came in time.
+    """Return a message from the sandbox; None if none came in time.
 
-    Where it has ended or broken down that is an EOFError, an OSError or a NotPlainError.
+    If the sandbox has ended or broken down, raise an EOFError, an OSError or a NotPlainError.
     """
     while not channel.poll(left_s := deadline.left_s()):
         if not left_s:
@@ -150,7 +150,7 @@ def receive(channel: Connection, deadline: Deadline) -> Reply | None:
 
 
 def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of each odd thing in a reply: no plain data, a process that ended, too much."""
+    """Yield kind and text of everything odd in a reply: data that is not plain, ended processes, or too much text."""
     for error, text in _errors(reply):
         if error in ODD_ERRORS:
             yield ODD_ERRORS[error], text
@@ -161,7 +161,7 @@ def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
 
 
 def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the errors in a reply of the submission's server."""
+    """Yield name and text of each error in a reply of the submission's server."""
     if "error" in reply:
         yield tuple(reply["error"])
     if reply.get("num_odd"):
@@ -179,7 +179,7 @@ def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
 
 
 def find_zygote(pid: int) -> int | None:
-    """Return the process whose descendants are the submission, in the slot whose outermost process has this id."""
+    """Return the id of the zygote, whose descendants run the submission, below a slot's outermost process."""
     for process in processes.below(pid):
         with suppress(psutil.Error):
             is_named = "coursekit.grading.inside.zygote" in " ".join(process.cmdline())

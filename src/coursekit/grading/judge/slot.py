@@ -1,4 +1,4 @@
-"""One place where submissions run, one after the other: a sandbox with a zygote in it, used again and again."""
+"""A slot, in which submissions run one after another: a sandbox with a zygote, used again and again."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ from coursekit.text import counted, printable
 
 LOGGER = logging.getLogger(__name__)
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
-START_TIMEOUT_S = 300.0  # of the sandbox's own time
-OWN_MEMORY_GB = 2.0  # of the kit's processes in a slot, which have TensorFlow or PyTorch imported
-GRACE_S = 30.0  # the judge keeps the limit itself; then the watcher does
-# Of the kit only these are seen, beside the `__init__.py` of their packages. The contract "What a sandbox shows does
-# not know what is right" in pyproject.toml names the same.
+START_TIMEOUT_S = 300.0  # corrected time of the sandbox
+OWN_MEMORY_GB = 2.0  # for the kit's processes in a slot, which have imported TensorFlow or PyTorch
+GRACE_S = 30.0  # the judge enforces the limit; this much later, the watcher does
+# Only these modules of the kit can be seen inside, with the `__init__.py` of their packages. The contract "What a
+# sandbox shows does not know what is right" in pyproject.toml names the same modules.
 MODULES = (
     *("corrected_time", "drivers", "environ", "errors", "estimator", "files", "framework", "grading.inside"),
     *("grading.isolation", "imagenet", "intervals", "paths", "pictures", "processes", "quiz", "ranks", "scaling"),
     *("text", "throughput", "toml_files", "tracebacks", "solution_snippet"),
 )
 DATA = "/data"
-# What the MPI of a module or a container needs to find itself, and whether ranks join by it.
+# What the MPI of a module or a container needs to find its files, and whether ranks join through MPI.
 OF_MPI = (CONTROLLER_VARIABLE, "LD_LIBRARY_PATH", "OPAL_PREFIX")
 
 
 @dataclass(frozen=True)
 class SubmissionLimits:
-    """What one submission may use; seconds are of its own time, so that no busy machine makes them fewer."""
+    """What one submission may use; seconds are corrected time, so that a busy machine does not shorten them."""
 
     notebook_s: float = 600.0
     cell_s: float = 60.0
-    memory_gb: float = 6.0  # of all its processes together
+    memory_gb: float = 6.0  # for all its processes together
     num_processes: int = 128  # at once
-    num_threads: int = 1024  # of one process with its descendants
-    tmp_gb: float = 0.5  # size of the folders in memory
+    num_threads: int = 1024  # in one process with its descendants
+    tmp_gb: float = 0.5  # size of each in-memory folder
     file_gb: float = 0.25  # size of one file
-    num_files: int = 20_000  # in each folder in memory
+    num_files: int = 20_000  # in each in-memory folder
 
 
 class Slot(AbstractContextManager["Slot"]):
@@ -65,22 +65,22 @@ class Slot(AbstractContextManager["Slot"]):
 
     def __init__(self, limits: SubmissionLimits | None = None) -> None:
         self.limits = limits or SubmissionLimits()
-        # Its process, the channel to it, and what the kit's own processes in it write.
+        # The process, the channel to it, and the log of the kit's own processes in it.
         self._sandbox: tuple[subprocess.Popen[bytes], Connection, IO[bytes]] | None = None
         self._framework = HOROVOD
-        self._joins_nobody = False  # known of this machine's Horovod by the first sandbox that has imported it
+        self._joins_nobody = False  # True if Horovod cannot join ranks here; known once a sandbox has imported it
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
     def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
-        """Run one submission; on leaving, nothing of it is alive. A `Fault` says that the sandbox broke down."""
+        """Run one submission, and end all its processes on leaving; raise a `Fault` if the sandbox breaks down."""
         if self._joins_nobody and framework == HOROVOD:
             raise CourseKitError(*JOINS_NOBODY)
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
             self.close()
-        self._framework = framework  # which the sandbox has imported
+        self._framework = framework  # the sandbox imports it
         process, channel, _ = self._sandbox or self._started()
         pid, own = process.pid, self.limits
         watcher = Watcher(
@@ -91,7 +91,7 @@ class Slot(AbstractContextManager["Slot"]):
             num_files=own.num_files,
             own_s=own.notebook_s + GRACE_S,
         )
-        allowance = {  # as `coursekit.grading.isolation.namespaces.Allowance` takes it
+        allowance = {  # the arguments of `coursekit.grading.isolation.namespaces.Allowance`
             "tmp_bytes": int(own.tmp_gb * 2**30),
             "num_files": own.num_files,
             "max_num_processes": own.num_threads,
@@ -110,7 +110,7 @@ class Slot(AbstractContextManager["Slot"]):
                     self.close()
 
     def close(self) -> None:
-        """End the sandbox and all that is in it; safe to call twice."""
+        """End the sandbox and everything in it; safe to call twice."""
         sandbox, self._sandbox = self._sandbox, None
         if sandbox:
             process, channel, log = sandbox
@@ -160,7 +160,7 @@ def _first_words(channel: Connection, deadline: Deadline) -> str:
     try:
         message = receive(channel, deadline)
     except (EOFError, OSError, wire.NotPlainError):
-        return "the sandbox did not start (it ended)"
+        return "the sandbox ended before it was ready"
     except TooSlowError:
         message = None
     if message is None:
@@ -173,7 +173,7 @@ def _first_words(channel: Connection, deadline: Deadline) -> str:
 
 
 def shown_files() -> set[Path]:
-    """Return the files and folders of the kit that are seen."""
+    """Return the files and folders of the kit that can be seen inside."""
     modules = [PACKAGE.joinpath(*module.split(".")) for module in MODULES]
     packages = {parent for path in modules for parent in path.parents if parent.is_relative_to(PACKAGE)}
     shown = {path if path.is_dir() else path.with_suffix(".py") for path in modules}
@@ -186,7 +186,7 @@ def _folder_of_mpirun() -> list[Path]:
 
 
 def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
-    """Return what is seen by its path inside, images too, which the first call makes; and the environment."""
+    """Return the files visible inside, by path (the first call generates the images), and the environment."""
     seen = {str(path): path for path in sorted(shown_files())}
     environ = {
         "PATH": ":".join(map(str, (Path(sys.executable).parent, *_folder_of_mpirun(), "/usr/bin", "/bin"))),
@@ -196,7 +196,7 @@ def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
         "MPLBACKEND": "Agg",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TF_CPP_MIN_LOG_LEVEL": "2",
-        "TF_ENABLE_ONEDNN_OPTS": "0",  # it rewrites graphs, which takes longer than these tiny ones save by it
+        "TF_ENABLE_ONEDNN_OPTS": "0",  # rewriting these tiny graphs takes longer than it saves
         "CUDA_VISIBLE_DEVICES": "-1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",

@@ -1,1 +1,1 @@
-"""The part of a hand-in that is judged: the text of its answers, read from a file that nobody trusts."""
+"""Read the part of a hand-in that is judged, the text of its answers, from a file that is not trusted."""

@@ -1,4 +1,4 @@
-"""Which cells of a hand-in are the answers: only their source text is taken, into the instructor's own notebook."""
+"""Find the answers among the cells of a hand-in; only their source text goes into the instructor's own notebook."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 class Cells:
     """A student's own cells."""
 
-    answers: Mapping[str, str] = field(default_factory=dict)  # by name, the source; one that was deleted is not in it
-    extra: tuple[tuple[str, str], ...] = ()  # added code: the known cell before ('' at the top), and the source
-    changed: Mapping[str, str] = field(default_factory=dict)  # by name, given code cells as the student changed them
-    notes: tuple[str, ...] = ()  # what was recovered or is missing, one sentence each, for the report
+    answers: Mapping[str, str] = field(default_factory=dict)  # source by name, without deleted answers
+    extra: tuple[tuple[str, str], ...] = ()  # added code: the known cell above it ('' at the top), and the source
+    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the source of each changed given code cell
+    notes: tuple[str, ...] = ()  # for the report: what was recovered or is missing, one sentence each
     flags: tuple[Flag, ...] = ()  # what an instructor should look at
-    pictures: Mapping[str, Pictures] = field(default_factory=dict)  # by name of an answer, what was pasted into it
+    pictures: Mapping[str, Pictures] = field(default_factory=dict)  # by name of an answer, the pictures pasted into it
 
     @property
     def taken(self) -> set[str]:
-        """The checks that give no points, since the student took what they look at from the solution."""
+        """The checks that give no points, because the student took the checked answer from the solution."""
         sources = [*self.answers.values(), *(source for _, source in self.extra), *self.changed.values()]
         return {check for source in sources for check in checks_of_pieces(source)}
 
@@ -47,19 +47,19 @@ class Cells:
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
     """Find the answers to the released notebook among the cells that were handed in.
 
-    A cell is known by nbgrader's name, else by its id, else by its whole text;
-    an answer also by what it defines, as the released cell says: `def name(`.
+    A cell is recognised by nbgrader's name, else by its id, else by its whole text;
+    an answer also by the functions and classes that the released cell defines, as in `def name(`.
     """
     return _Search(notebook, released).result()
 
 
 class _Search:
-    """Give every handed-in cell the name of a released one, from the surest sign to the weakest."""
+    """Give each handed-in cell the name of a released one; the most reliable signs are tried first."""
 
     def __init__(self, notebook: StudentNotebook, released: NotebookNode) -> None:
         self.notebook, self.cells = notebook, notebook.cells
         self.released = {cell_name(cell): cell for cell in released.cells}
-        self.names: dict[int, str] = {}  # position among the handed-in cells to name
+        self.names: dict[int, str] = {}  # by position among the handed-in cells
         self.changed: dict[str, str] = {}
         self.notes: list[str] = []
         self.flags: list[Flag] = []
@@ -114,17 +114,17 @@ class _Search:
                 self.notes.append(f"{len(found)} cells define {shown}: {none}")
 
     def _forget_code_in_texts(self) -> None:
-        """Take for an added cell what was a given text and is code now: the student has typed over it."""
+        """Treat a given text that is now code as an added cell: the student has typed over it."""
         for i, name in [*self.names.items()]:
             ours = self.released[name]
             if ours.cell_type != "code" and not is_solution(ours) and self.cells[i].cell_type == "code":
                 del self.names[i]
 
     def _before_its_test(self, name: str) -> list[int]:
-        """Return where the copies of an answer are that its tests see, as in the notebook: those above the first test.
+        """Return the positions of an answer's copies that its tests see, as in the notebook: above the first test.
 
-        The others run where they stand, as experiments. But where all above the test are as released, every copy is
-        returned: a student who worked below has answered. So are all parts of a text, which a person reads.
+        The other copies run in place, as experiments. But if all copies above the test are as released, return
+        every copy, because the student worked below. Also return all copies of a text, because a person reads it.
         """
         at, tests = self._at(name), [i for i, known in self.names.items() if is_test(self.released[known])]
         if self.released[name].cell_type != "code":
@@ -138,11 +138,11 @@ class _Search:
         return above
 
     def _chosen(self, name: str) -> str:
-        """Return the text of an answer, of several copies those that the student worked in.
+        """Return the text of an answer; if it has several copies, the copies that the student worked in.
 
-        Splitting a cell copies nbgrader's metadata: the parts count together. Pasting a whole answer once more gives
-        two copies: the last one that defines all that it should counts, with the copies after it. Of those before it,
-        other answers are left out; imports, helpers and calls run where they stand, and cannot fail the answer.
+        Splitting a cell copies nbgrader's metadata, so the parts are joined. Pasting a whole answer again gives two
+        copies: the last one with all required definitions counts, with the copies below it. Copies above it with such
+        a definition are left out; the others (imports, helpers, calls) run in place and cannot fail the answer.
         """
         ours = self.released[name]
         if (num_copies := len(self._at(name))) > 1:
@@ -180,12 +180,12 @@ class _Search:
                 elif ours.cell_type == "code" and QUIZ not in ours.metadata.get("tags", []):
                     self.changed[name] = cell.source
                     self.notes.append(
-                        f"the cell {name!r} was changed: its definitions run, then the original [cell.changed]"
+                        f"the cell {name!r} was changed: its definitions are run, then the original cell [cell.changed]"
                     )
             self._report_metadata(name, cell, ours)
         language = self.notebook.language
         if language and language != self.kernelspec.get("language", "python"):
-            self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; the lab's is used."))
+            self.flags.append(Flag("kernel", f"The notebook's language is {language!a}; the lab's language is used."))
         elif self.notebook.kernel and self.notebook.kernel != self.kernelspec.get("name"):
             self.notes.append(f"the notebook ran on the kernel {self.notebook.kernel!a} [kernel.other]")
 
@@ -199,7 +199,7 @@ class _Search:
             self.flags.append(Flag("changed metadata", f"{claims} a different role for it."))
 
     def _pictures(self, name: str) -> Pictures:
-        """Return what was pasted into the cells of an answer."""
+        """Return the pictures that were pasted into the cells of an answer."""
         return {picture: data for i in self._at(name) for picture, data in self.cells[i].pictures.items()}
 
     def _extra(self) -> list[tuple[str, str]]:
@@ -218,5 +218,5 @@ class _Search:
 
 
 def defined(source: str) -> frozenset[str]:
-    """Return the functions and classes that a cell defines; by its text, as a hostile one could crash the parser."""
+    """Return the functions and classes that a cell defines, found by text: hostile code could crash the parser."""
     return frozenset(DEFINITION.findall(source))

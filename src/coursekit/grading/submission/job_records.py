@@ -1,4 +1,4 @@
-"""Records of batch jobs that students hand in: what `coursekit execute` wrote, a claim and never a proof."""
+"""Records of batch jobs that students hand in, as `coursekit execute` wrote them: claims, not proof."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
 
 @dataclass(frozen=True)
 class JobRecord:
-    """What `coursekit execute` wrote of one run, as the student handed it in: a claim, never a proof."""
+    """The record of one run by `coursekit execute`, as the student handed it in: a claim, not proof."""
 
-    job: str  # Slurm's number of the job; the folder's name if the record has no number
-    nodes: str  # those of the job as Slurm folds them; else the machine's name
+    job: str  # Slurm's job number; the folder's name if the record has none
+    nodes: str  # the job's nodes as Slurm abbreviates them; else the machine's name
     num_ranks: int
     time_s: float
-    points: float  # that its own tests gave
+    points: float  # by the notebook's own tests
     started: str
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class JobRecord:
 
 
 def read_records(files: Mapping[str, bytes], lab: str) -> tuple[JobRecord, ...]:
-    """Read every record of this lab among the files of a submission, by their paths; skips those that hold none."""
+    """Return the records of this lab in a submission's `files`, given by path; skip files that hold no record."""
     found = [(name, match["job"]) for name in files if (match := re.fullmatch(f"(?:.*/)?{RECORD}", name))]
     records = (_read(files[name], job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
     return tuple(record for record in records if record)
@@ -57,7 +57,7 @@ def _read(content: bytes, job: str, lab: str) -> JobRecord | None:
             started=_text(data, "started"),
         )
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
-        return None  # what `coursekit execute` has not written is no record
+        return None  # `coursekit execute` did not write it, so it is no record
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:

@@ -1,8 +1,8 @@
-"""A lab as it is graded, parted in two: what runs with a student's cells, and what is the judge's.
+"""Split a lab for grading: cells that run in the sandbox with the student's answers, and cells for the judge.
 
-The instructor's notebook decides. Test cells are the judge's, and so is every cell that uses what comes from
-`coursekit.checks`. All others run in the sandbox, without their imports of `coursekit.checks`; of cells that only draw,
-their definitions.
+The instructor's notebook decides. The judge runs test cells, and every cell that uses names from `coursekit.checks`.
+All others run in the sandbox, without their imports of `coursekit.checks`; of cells that only draw, just the
+definitions run.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class CellToRun(NamedTuple):
 def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun], Part | None]]:
     """Return each of the judge's cells with the cells that the sandbox runs before it, in the notebook's order.
 
-    So a test sees the answers as they are bound where it stands, whatever cells below it do.
-    The last cells, below all of the judge's, come with None.
-    Of a given cell that the student changed, the definitions come first; then the original overwrites what it defines.
+    So a test sees each answer as it is bound at the test's place in the notebook, whatever cells below it do.
+    The last cells, below all of the judge's cells, come with None.
+    If the student changed a given cell, its changed definitions run first; then the original cell redefines its names.
     Example: answer `a` with a cell added below it, its test `t`, and an added cell at the end:
     `[([a, "a + 1"], t), (["t + 1"], None)]`.
     """
@@ -66,14 +66,14 @@ def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun
 
 
 def key_of(lab: str, cells: Cells, source: bytes, limits: str) -> str:
-    """Return the digest of all that a verdict depends on; `source` is the lab's notebook with hidden tests."""
+    """Return a digest of everything that a verdict depends on; `source` is the lab's notebook with hidden tests."""
     parts = (cells.digest(lab), hashlib.sha256(source).hexdigest(), kit_digest(PACKAGE), limits)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 @functools.lru_cache(maxsize=1)
 def kit_digest(package: Path) -> str:
-    """Return the digest of all that may decide besides a submission and its tests: a list would go out of date."""
+    """Return a digest of Python, its packages and all files of the kit: a shorter list would go out of date."""
     digest = hashlib.sha256(platform.python_version().encode())
     for line in sorted({f"{one.metadata['Name']} {one.version}" for one in distributions()}):
         digest.update(f"{line}\n".encode())
@@ -88,26 +88,26 @@ class Part:
 
     name: str
     source: str
-    is_answer: bool = False  # then the student's source is run in place of this one
+    is_answer: bool = False  # whether the student's source runs in place of this one
     points: float | None = None  # of a test
 
 
 @dataclass(frozen=True)
 class Program:
-    """A lab in two."""
+    """A lab, split into cells for the sandbox and cells for the judge."""
 
     lab: str
-    run: tuple[Part, ...]  # the cells for the sandbox, in their order
-    judged: tuple[Part, ...]  # the cells for the judge, in their order
-    # What the judge's cells find: imports from `coursekit.checks`, other imports of the instructor's that they use, and
+    run: tuple[Part, ...]  # the cells for the sandbox, in order
+    judged: tuple[Part, ...]  # the cells for the judge, in order
+    # Runs before the judge's cells: imports from `coursekit.checks`, other imports of the instructor that they use, and
     # the lab's parameters.
     known: str
-    order: tuple[str, ...]  # the names of all cells, texts too, in their order: a student may add code below each
+    order: tuple[str, ...]  # the names of all cells, also texts, in order: a student may add code below each
     framework: str  # of the lab's ranks
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
-    """Part a lab's source notebook, with hidden tests, in two: first say whose each cell is, then collect them."""
+    """Split a lab's source notebook, with hidden tests: first decide who runs each cell, then collect the cells."""
     code = {cell_name(cell): cell for cell in source.cells if cell.cell_type == "code"}
     parted = {name: ([], cell.source) if is_test(cell) else _without_checks(cell.source) for name, cell in code.items()}
     judges = _judges(code, parted)
@@ -131,9 +131,9 @@ def read_program(lab: str, source: NotebookNode) -> Program:
 
 
 def _judges(code: Mapping[str, NotebookNode], parted: Mapping[str, tuple[list[str], str]]) -> list[str]:
-    """Return the names of the judge's cells: tests, and what uses names of `coursekit.checks` or of such a cell above.
+    """Return the names of the judge's cells: tests, and those that use names of `coursekit.checks` or of such cells.
 
-    Example: `found = lab01.try_it(answer)` is the judge's, and so is `print(found)` below it; `answer` is not.
+    Example: the judge runs `found = lab01.try_it(answer)` and `print(found)` below it, but not the cell of `answer`.
     """
     found, names = [], set[str]()
     for name, cell in code.items():
@@ -168,7 +168,7 @@ def _definitions(source: str) -> Iterator[str]:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """Return the statements of a cell; none if it has a magic: that binds nothing that an answer could use."""
+    """Return the statements of a cell; none if it has a magic, because a magic binds no name that an answer uses."""
     try:
         return ast.parse(source).body
     except SyntaxError:

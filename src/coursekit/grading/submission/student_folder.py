@@ -1,4 +1,4 @@
-"""A submission: which notebook in a student's folder is graded, what is odd about it, and when it came."""
+"""Read a submission: which notebook in a student's folder is graded, what is odd about it, and when it arrived."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from coursekit.text import NUM_FEW, counted, first_few
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-ID = re.compile(r"\w[\w.@-]{0,127}")  # of a student in the course
-MANIFEST = "hand-in.json"  # of a packed hand-in
+ID = re.compile(r"\w[\w.@-]{0,127}")  # id of a student in the course
+MANIFEST = "hand-in.json"  # in a packed hand-in
 NOTEBOOK, TIMESTAMP, SECRET = FIRST
 JOBS = f"{JOBS_FOLDER}/"
 NUM_CANDIDATES = 20
-# What Python, IPython or their tools would pick up from a working folder.
+# Files that Python, IPython or their tools would load from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
 NONE, NOTHING = "no notebook was handed in [notebook.none]", "nothing can be graded [submission.nothing]"
 ASK_AGAIN = (
     f"nothing can be graded: ask for {{}} as a plain file in the top folder, of at most "
-    f"{MAX_NOTEBOOK_BYTES / 1e6:.0f} MB, which it has without its outputs [notebook.refused]"
+    f"{MAX_NOTEBOOK_BYTES / 1e6:.0f} MB; clearing its outputs makes it small enough [notebook.refused]"
 )
 MAX_TIMESTAMP_BYTES, MAX_SECRET_BYTES = 100, 1000
 # As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
@@ -44,18 +44,18 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+
 
 @dataclass(frozen=True)
 class Submission:
-    """One submission, read once: nothing in it is to be trusted.
+    """One submission, read once; nothing in it is trusted.
 
     Attributes:
-        notebook: Path of the notebook that is graded within the student's folder; '' if no file can be it.
-        cells: What is taken of that notebook, with what there is to say about it.
-        timestamp: When it was handed in, UTC without an offset; None if that is not known.
-        notes: One sentence each, for the report.
-        flags: What an instructor should look at.
-        jobs: Records of batch jobs in it: the student's own claims.
-        files: What nbgrader wrote beside the notebook and needs for feedback, by name.
+        notebook: Path within the student's folder of the notebook that is graded; '' if no file can be graded.
+        cells: The answers from that notebook, with notes and flags.
+        timestamp: When it was handed in, UTC without an offset; None if unknown.
+        notes: Sentences for the report.
+        flags: Things that an instructor should look at.
+        jobs: Records of batch jobs in it, which are the student's own claims.
+        files: By name, the files that nbgrader wrote next to the notebook and needs for feedback.
         mark: Fingerprint of all its files.
-        key: Digest of all that its verdict depends on: equal answers of two students have one key.
+        key: Digest of everything that its verdict depends on: equal answers of two students have the same key.
     """
 
     student: str
@@ -71,7 +71,7 @@ class Submission:
     key: str = ""
 
 
-def to_submission(  # noqa: PLR0913, PLR0917  # all that is known of a folder
+def to_submission(  # noqa: PLR0913, PLR0917  # everything known about a folder
     contents: Contents,
     student: str,
     lab: str,
@@ -81,11 +81,11 @@ def to_submission(  # noqa: PLR0913, PLR0917  # all that is known of a folder
     *,
     worked_copies: bool = False,
 ) -> Submission:
-    """Return what a folder holds, any version of a submission.
+    """Return the submission in a folder, which may be any version of it.
 
-    `public` names files that students got with the lab; `refused` are the sentences on what was in the student's own
-    folder and was not copied into this one.
-    With `worked_copies` another notebook is graded when it holds more answers than that of the expected name.
+    `public` names files that students got with the lab; `refused` holds sentences on files of the student's own folder
+    that were not copied into this one.
+    With `worked_copies`, another notebook is graded if it holds more answers than the one with the expected name.
     """
     files = contents.files
     name, cells, notes = _find_notebook(lab, released, files, worked_copies=worked_copies)
@@ -116,12 +116,12 @@ def to_submission(  # noqa: PLR0913, PLR0917  # all that is known of a folder
 
 
 def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list[str]:
-    """Return what there is to say of a folder without a notebook to grade, where one may be in what was refused."""
+    """Return the notes on a folder without a gradable notebook, and mention refused files that may include it."""
     of_notebooks = [sentence for sentence in missed if NOTEBOOK in sentence]
     if not of_notebooks and not (missed and NONE in notes):
         return notes
     told = [f"ignored: {sentence}" for sentence in (of_notebooks or missed)[:NUM_FEW]]
-    rest = [] if of_notebooks else ["no notebook is in the rest [notebook.not-in-rest]"]
+    rest = [] if of_notebooks else ["the other files include no notebook [notebook.not-in-rest]"]
     others = [note for note in notes if note not in {NONE, NOTHING}]
     return [*told, *rest, *others, ASK_AGAIN.format(expected)]
 
@@ -129,14 +129,14 @@ def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list
 def _find_notebook(
     lab: str, released: NotebookNode, files: Mapping[str, bytes], *, worked_copies: bool
 ) -> tuple[str, Cells, list[str]]:
-    """Return the notebook that is graded, what is taken of it, and what there is to say about the choice."""
+    """Return the path of the notebook that is graded, its answers, and notes on the choice."""
     expected = f"{lab}{NOTEBOOK}"
     stubs = {cell_name(cell): cell.source for cell in released.cells if is_solution(cell)}
-    # The executed copy of a batch job is the last resort.
+    # The executed copy from a batch job is the last resort.
     order = sorted((name != expected, name.startswith(JOBS), name) for name in files if name.endswith(NOTEBOOK))
     notes: list[str] = []
     known: dict[str, Cells] = {}
-    worked: dict[str, int] = {}  # by file, how many answers the student has changed
+    worked: dict[str, int] = {}  # by file, how many answers the student changed
     for *_, name in order[:NUM_CANDIDATES]:
         try:
             notebook = parse_notebook(files[name])
@@ -163,17 +163,17 @@ def _find_notebook(
 
 
 def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool) -> tuple[str, list[str]]:
-    """Choose between the expected notebook, in which an answer is as released, and those beside it."""
+    """Choose between the expected notebook, in which some answer is as released, and the other notebooks."""
     most = max(num for name, num in worked.items() if not name.startswith(JOBS))
     best = [name for name, num in worked.items() if num == most and not name.startswith(JOBS)]
     if expected in best:
         return expected, []
     counts = f"{first_few(best)} holds {counted(most, 'answer')} and {expected} {worked[expected]}"
     if len(best) > 1:
-        return expected, [f"{counts}: to have one of them graded, give it this name [copy.several]"]
+        return expected, [f"{counts}: to have one of the copies graded, give it that name [copy.several]"]
     if worked_copies:
         return best[0], [f"{counts}: {best[0]} is graded [copy.graded]"]
-    how = "to have the first one graded, write worked_copies = true into course.toml [copy.not-graded]"
+    how = "to have the first one graded, set worked_copies = true in course.toml [copy.not-graded]"
     return expected, [f"{counts}: {how}"]
 
 
@@ -184,12 +184,12 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
     if len(beside) == 1:
         return beside[0], [*notes, f"{beside[0]} is graded as {expected} [notebook.renamed]"]
     if beside:
-        return "", [*notes, f"{expected} is missing: give one of {first_few(beside)} this name [notebook.several]"]
+        return "", [*notes, f"{expected} is missing: give this name to one of {first_few(beside)} [notebook.several]"]
     return "", [*(notes or [NONE]), NOTHING]
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return a time as nbgrader understands it, UTC without an offset; None if the text is not a time."""
+    """Return a time as nbgrader reads it, in UTC without an offset; None if the text is not a time."""
     from nbgrader.utils import parse_utc
 
     if not MOMENT.fullmatch(text.strip()):
@@ -202,10 +202,10 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def read_timestamp(files: Mapping[str, bytes]) -> datetime | None:
-    """Return the time in nbgrader's own file with it; None if the file is missing or holds no time."""
+    """Return the time in nbgrader's timestamp file; None if the file is missing or holds no time."""
     return parse_moment(files.get(TIMESTAMP, b"")[:MAX_TIMESTAMP_BYTES].decode("ascii", "replace"))
 
 
 def timestamp_text(moment: datetime) -> str:
     """Return a time as nbgrader writes it."""
-    return f"{moment.isoformat(sep=' ', timespec='microseconds')} UTC"  # with four digits of the year, also of year 1
+    return f"{moment.isoformat(sep=' ', timespec='microseconds')} UTC"  # the year has four digits, even year 1

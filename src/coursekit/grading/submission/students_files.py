@@ -1,6 +1,6 @@
-"""Files and notebooks of students, read so that no link is followed and nothing is read without a bound.
+"""Read files and notebooks of students without following links, and with a bound on everything.
 
-Of a notebook that is plain data: source text and the marks of cells, nothing else.
+From a notebook it takes only plain data: the source text of cells and their marks.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ MAX_FOLDER_BYTES = 100_000_000
 MAX_NAME_CHARACTERS = 200
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
-FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and what nbgrader writes beside them
+FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and what nbgrader writes next to them
 SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
-COARSE_S = 20.0  # a change within it may leave the times of files as they were, on a slow file system
-Stamp = tuple[tuple[str, int, int], ...]  # of a folder: name, size and time of the last change of each file
+COARSE_S = 20.0  # on a slow file system, a change within this time may leave file times as they were
+Stamp = tuple[tuple[str, int, int], ...]  # of a folder: each file's name, size and time of last change
 T = TypeVar("T")
 
 
 class RefusedFileError(Exception):
-    """A file is not a plain file of a bounded size; the message says why in a few words."""
+    """A file is not a plain file of bounded size; the message gives the reason in a few words."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A student's folder: plain files, sorted, with their sizes in bytes, and a sentence for each thing refused."""
+    """A student's folder: its plain files, sorted, with sizes in bytes, and a sentence for each refused entry."""
 
     files: dict[str, int]
     refused: tuple[str, ...]
@@ -48,8 +48,8 @@ class Contents:
     """A student's folder as it was read.
 
     Attributes:
-        files: Path within it to content, of plain files.
-        refused: One sentence for each thing that was not read, such as links.
+        files: The contents of plain files, by path within the folder.
+        refused: One sentence for each entry that was not read, such as a link.
     """
 
     files: Mapping[str, bytes]
@@ -57,21 +57,21 @@ class Contents:
 
 
 def read_contents(folder: Path) -> Contents:
-    """Read a folder of a student.
+    """Read a student's folder.
 
     Raises:
         RefusedFileError: it is not a folder, or a file changes while it is read.
-        OSError: it vanishes, or may not be read.
+        OSError: it disappears, or may not be read.
     """
     listing = list_folder(folder)
     return Contents({name: read_file(folder, name) for name in listing.files}, listing.refused)
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return what changes with a folder's files, without reading them; nobody can set the time of the last change.
+    """Return a value that changes when a folder's files do, without reading them; change times cannot be set by hand.
 
     Raises:
-        RefusedFileError: it is not a folder, or a file vanishes.
+        RefusedFileError: it is not a folder, or a file disappears.
     """
     listing = list_folder(folder)
     try:
@@ -83,18 +83,18 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def is_old(stamp: Stamp) -> bool:
-    """Whether what changes from now on has another time, however coarse the times of the file system are."""
+    """Return whether any change from now on will show another time, however coarse the file system's times are."""
     return time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > COARSE_S
 
 
 class Unchanged(Generic[T]):
-    """What was made of folders, by folder, until a file in one changes: `grade --watch` looks at them all again."""
+    """Values made from folders, kept until a file in the folder changes: `grade --watch` rereads all folders."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[object, T]] = {}
 
     def get(self, folder: Path, make: Callable[[], T], *depends_on: object) -> T:
-        """Return what a function makes of a folder, and of other values; it is called once for equal ones."""
+        """Return what `make` returns for a folder; call it again only if the folder or `depends_on` has changed."""
         stamp = stamp_of(folder)
         if self._known.get(folder, (None,))[0] != (stamp, depends_on):
             made = make()
@@ -105,7 +105,7 @@ class Unchanged(Generic[T]):
 
 
 def list_folder(folder: Path) -> Listing:
-    """List a folder without following a link out of it, and no further than the bounds; refuse what is no folder."""
+    """List a folder within bounds, without following links out of it; raise `RefusedFileError` if it is no folder."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedFileError("it is not a folder")
     files: dict[str, int] = {}
@@ -114,7 +114,7 @@ def list_folder(folder: Path) -> Listing:
     num_bytes = num_seen = 0
     while pending:
         inner = pending.pop()
-        # What counts comes first: the files that students put beside it do not use up the bounds.
+        # Files that count come first, so that other files of students cannot use up the bounds.
         for entry in sorted(os.scandir(folder / inner), key=lambda entry: (not entry.name.endswith(FIRST), entry.name)):
             name = f"{inner}/{entry.name}" if inner else entry.name
             shown = ascii(name)[1:-1][:200]
@@ -135,7 +135,7 @@ def list_folder(folder: Path) -> Listing:
 
 
 def _why_refused(name: str, status: os.stat_result, num_bytes: int) -> str:
-    """Return why something in a folder is not taken, of which so many bytes are taken already; '' if it is."""
+    """Return why a folder entry is refused, given how many bytes were accepted before it; '' if it is accepted."""
     if not is_plain(name.rpartition("/")[2]):
         return "has an odd name"
     if stat.S_ISDIR(status.st_mode) and name.count("/") < MAX_DEPTH:
@@ -150,7 +150,7 @@ def _why_refused(name: str, status: os.stat_result, num_bytes: int) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Whether the name of a file or folder is one as people write them, in any script."""
+    """Return whether a file or folder has an ordinary name, in any script."""
     is_short = 0 < len(name) <= MAX_NAME_CHARACTERS
     return is_short and name.isprintable() and name[0] not in "-.$~ " and "\\" not in name
 
@@ -158,7 +158,7 @@ def is_plain(name: str) -> bool:
 def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
     """Read a plain file within a folder; no part of `name` may be a link.
 
-    Refused is what is not there, no plain file, or bigger than `max_bytes`, or than files of its kind may be.
+    It refuses a file that is missing, not plain, or bigger than `max_bytes`, by default the bound for its kind.
     """
     max_bytes = _max_bytes(name) if max_bytes is None else max_bytes
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -166,7 +166,7 @@ def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
         try:
             descriptor = os.open(folder, flags | os.O_DIRECTORY)
             opened.callback(os.close, descriptor)
-            for part in name.split("/"):  # one by one, so that no folder on the way can be a link, or become one
+            for part in name.split("/"):  # one by one, so that no folder in the path can be a link, or become one
                 descriptor = os.open(part, flags, dir_fd=descriptor)
                 opened.callback(os.close, descriptor)
             return _read(descriptor, max_bytes)
@@ -179,8 +179,8 @@ def _read(descriptor: int, max_bytes: int) -> bytes:
     if not stat.S_ISREG(status.st_mode):
         raise RefusedFileError(f"it is {_kind(status.st_mode)}")
     if status.st_size > max_bytes:
-        raise RefusedFileError(f"it is too big: {status.st_size / 1e6:.0f} MB, at most {max_bytes / 1e6:.0f} MB")
-    with open(descriptor, "rb", closefd=False) as file:  # a number, no path
+        raise RefusedFileError(f"it is too big: {status.st_size / 1e6:.0f} MB; the limit is {max_bytes / 1e6:.0f} MB")
+    with open(descriptor, "rb", closefd=False) as file:  # a number, not a path
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise RefusedFileError("it grew while it was read")
@@ -196,7 +196,7 @@ def _kind(mode: int) -> str:
     return next((kind for is_kind, kind in kinds if is_kind(mode)), "a special file")
 
 
-Pictures = Mapping[str, Mapping[str, str]]  # by name, the content in base64 by MIME type, as Jupyter's attachments
+Pictures = Mapping[str, Mapping[str, str]]  # by name, the base64 content by MIME type, as in Jupyter's attachments
 
 
 @dataclass(frozen=True)
@@ -205,16 +205,16 @@ class StudentCell:
 
     cell_type: str  # "code", "markdown" or "raw"
     source: str
-    grade_id: str = ""  # nbgrader's name of the cell; empty when its metadata is lost
+    grade_id: str = ""  # nbgrader's name for the cell; empty if its metadata is lost
     cell_id: str = ""  # Jupyter's id of the cell; may be empty
-    points: object = None  # what the metadata says it is worth; None when it says nothing
-    is_answer: bool | None = None  # whether the metadata calls it an answer; None when it says nothing
-    pictures: Pictures = field(default_factory=dict)  # those that were pasted into it
+    points: object = None  # the points in the metadata; None if it gives none
+    is_answer: bool | None = None  # whether the metadata marks it as an answer; None if it does not say
+    pictures: Pictures = field(default_factory=dict)  # pictures pasted into it
 
 
 @dataclass(frozen=True)
 class StudentNotebook:
-    """The cells, and what the notebook says of itself: kernel, language, the lab it was made from."""
+    """The cells, and what the notebook's metadata says: kernel, language, and the lab it was made from."""
 
     cells: tuple[StudentCell, ...]
     kernel: str = ""
@@ -223,10 +223,10 @@ class StudentNotebook:
 
 
 def parse_notebook(content: bytes) -> StudentNotebook:
-    """Read a notebook from what is in its file.
+    """Read a notebook from the content of its file.
 
     Raises:
-        DamagedNotebookError: it is none of format 4, or out of all bounds.
+        DamagedNotebookError: it is not a notebook of format 4, or exceeds the bounds.
     """
     data = parse(content)
     metadata = data["metadata"]
@@ -254,7 +254,7 @@ def _cell(cell: Mapping[str, Any]) -> StudentCell:
 
 
 def _pictures(attachments: Mapping[str, Any]) -> Pictures:
-    """Return what was pasted into a cell, as far as it is pictures that run no script."""
+    """Return the pictures pasted into a cell, but only those of types that cannot run a script."""
     found = {}
     for name in attachments:
         data = {kind: joined(table(attachments, name).get(kind)) for kind in PICTURES}

@@ -1,9 +1,9 @@
-"""Inside the demo's namespaces: make the accounts and the course, hide the answers, and become JupyterHub.
+"""Inside the demo's namespaces: create the accounts and the course, hide the answers, and become JupyterHub.
 
 unshare … python -m coursekit.jupyter.hub.demo ROOT STATE PORT [--watch]
 
-All that is mounted here is gone when the last process ends, and nothing of this machine is changed: neither
-/etc/passwd nor the rights of a folder.
+Everything that is mounted here disappears when the last process ends, and nothing on this machine is changed: neither
+/etc/passwd nor the permissions of a folder.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from coursekit.labs.lab import find_labs
 from coursekit.labs.needs import lacking
 from coursekit.paths import ROOT_VARIABLE
 
-START_TIMEOUT_S = 600  # JupyterHub knows wall-clock time only
-# The parts of the checkout that servers run from; none of them holds an answer.
+START_TIMEOUT_S = 600  # JupyterHub measures only wall-clock time
+# The parts of the checkout that servers run from; none of them contains an answer.
 SHOWN = (".venv", "src", "hub")
-# What grading needs of the checkout; the account that grades gets a copy, which students cannot reach.
+# The parts of the checkout that grading needs; the grading account gets a copy that students cannot reach.
 COPIED = ("labs", "slurm", "solutions", "students")
 
 
 def configure(c: Any) -> None:
-    """Set what only the demo needs on JupyterHub's configuration."""
+    """Add what only the demo needs to JupyterHub's configuration."""
     c.JupyterHub.authenticator_class = "shared-password"
-    c.SharedPasswordAuthenticator.user_password = Path(PASSWORD).read_text()  # main() came here
+    c.SharedPasswordAuthenticator.user_password = Path(PASSWORD).read_text()  # main() has changed to its folder
     c.JupyterHub.spawner_class = LocalProcessSpawner
     c.JupyterHub.db_url = "sqlite:///jupyterhub.sqlite"
     c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 - the name of a file
@@ -46,7 +46,7 @@ def configure(c: Any) -> None:
 
 
 def main() -> None:
-    """Become JupyterHub; a failure is on stderr and ends this process."""
+    """Prepare the demo and become JupyterHub; a failure is reported on stderr and ends this process."""
     root, state, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     os.umask(0o022)
     homes, course = state / "home", state / "course"
@@ -62,7 +62,7 @@ def main() -> None:
     change_etc(state / "etc", _accounts(homes))
     _as_grader(kit, "course", "init", "--name", "demo", "--roster", "roster.csv", str(course))
     _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
-    if "--watch" in sys.argv:  # it ends with all else here
+    if "--watch" in sys.argv:  # it ends with everything else here
         _start_as_grader(kit, "grade", "--watch", "--feedback", "--course", str(course))
 
     environment = {
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _copy_kit(root: Path, kit: Path) -> None:
-    """Give the account that grades its own copy of what it needs, private to it."""
+    """Give the grading account a private copy of what it needs."""
     kit.mkdir(mode=0o700, exist_ok=True)
     for name in COPIED:
         shutil.rmtree(kit / name, ignore_errors=True)
@@ -105,7 +105,7 @@ def _start_as_grader(kit: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def _accounts(homes: Path) -> dict[str, str]:
-    """Return this machine's files `passwd` and `group` with the people of the demo in them."""
+    """Return the texts of this machine's `passwd` and `group` files, with the demo's accounts added."""
     names = {person.name for person in PEOPLE}
     texts = {}
     for file, line in (
@@ -119,16 +119,16 @@ def _accounts(homes: Path) -> dict[str, str]:
 
 
 def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
-    """Hide folders, and those on the way to `paths` that others may not pass, with all in them but the paths.
+    """Hide folders, and the parents of `paths` that others may not enter, with everything in them but the paths.
 
-    An empty folder is mounted over each of them, and in it the paths that stay in view.
+    An empty folder is mounted over each of them, and the paths that stay visible are mounted in it.
     """
     paths = list(paths)
     covered = {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
     covered |= {*hidden}
     for folder in covered:
         if covered & {*folder.parents}:
-            continue  # it is in one of the others
+            continue  # it is inside another one
         shown = [path for path in paths if path.is_relative_to(folder)]
         handles = [os.open(path, os.O_PATH) for path in shown]
         system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
@@ -139,13 +139,13 @@ def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
 
 
 def change_etc(folder: Path, files: dict[str, str]) -> None:
-    """Mount a copy of /etc with these texts over it.
+    """Mount a copy of /etc over it, in which these files have new texts.
 
-    A mount over one file of it would vanish as soon as somebody adds an account: that renames a new file over the old.
+    A mount over a single file would vanish as soon as somebody adds an account: that renames a new file over the old.
     """
     folder.mkdir(exist_ok=True)
     system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")
-    # The demo needs no file that root of a user's namespace may not read.
+    # The demo needs none of the files that root in a user namespace may not read.
     subprocess.run(["cp", "--archive", "/etc/.", folder], stderr=subprocess.DEVNULL, check=False)
     for name, text in files.items():
         (folder / name).write_text(text)

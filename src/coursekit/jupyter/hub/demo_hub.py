@@ -1,4 +1,4 @@
-"""The demo while it runs: JupyterHub, its proxy and servers in one PID namespace, which all end together."""
+"""The running demo: JupyterHub, its proxy and its servers in one PID namespace, so that all end together."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from coursekit.processes import end_with_parent, plain_environment
 LOGGER = logging.getLogger(__name__)
 NUM_PORTS = 4
 PROXY = "hub/node_modules/.bin/configurable-http-proxy"
-PASSABLE = 0o711  # not readable: who knows a path below may go there
-PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder within the demo's, and what is in it
+PASSABLE = 0o711  # not readable, but open to anyone who knows a path below
+PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder within the demo's, and a file in it
 START_TIMEOUT_S, END_TIMEOUT_S = 180, 20
 NUM_LOG_LINES = 15
 UNSHARE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
-# An ordinary user is root in a namespace where the subordinate ids that the machine gives them are the accounts.
+# An ordinary user becomes root in a namespace, whose other accounts are the user's subordinate ids.
 AS_USER = ("--user", "--map-root-user", "--map-auto")
 
 
 class Person(NamedTuple):
-    """An account of the demo; `uid` is the number of its group, too."""
+    """An account of the demo; `uid` is also the number of its group."""
 
     name: str
     full_name: str
     uid: int
 
 
-# Debian keeps these numbers free of ordinary accounts. The account that grades belongs to a service: nobody logs in.
+# Debian gives ordinary accounts none of these numbers. The grading account is for a service: nobody logs in.
 GRADER = Person("grader", "Formgrader", 60101)
 INSTRUCTOR = Person("instructor", "Instructor", 60102)
 STUDENTS = (
@@ -55,7 +55,7 @@ PEOPLE = (GRADER, INSTRUCTOR, *STUDENTS)
 
 @dataclass(frozen=True)
 class DemoHub:
-    """A running demo: where files are kept, what to open, the password of all, the log, what holds all processes."""
+    """A running demo: the folder with its files, the address, everyone's password, the log, the outermost process."""
 
     state: Path
     address: str
@@ -64,14 +64,14 @@ class DemoHub:
     process: subprocess.Popen[bytes]
 
     def wait(self) -> None:
-        """Wait until Ctrl-C or SIGTERM ends the waiting; a hub that ends by itself is a `CourseKitError`."""
+        """Wait for Ctrl-C or SIGTERM; raise a `CourseKitError` if the hub ends by itself."""
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
             self.process.wait()
             raise self._failure("ended by itself", "hub.ended")
 
     def wait_until_ready(self) -> None:
-        """Wait until the hub answers; a `CourseKitError` that it ended or is late has the end of its log."""
+        """Wait until the hub answers; if it ends or is late, raise a `CourseKitError` with the end of its log."""
         deadline = start_up(START_TIMEOUT_S)
         while deadline.left_s():
             if self.process.poll() is not None:
@@ -88,14 +88,14 @@ class DemoHub:
 
 @contextmanager
 def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = False) -> Iterator[DemoHub]:
-    """Start JupyterHub on loopback, yield it when it answers, and end it, its proxy and every server.
+    """Start JupyterHub on loopback, yield it once it answers, and at the end stop it, its proxy and every server.
 
     Args:
         root: the course checkout.
         port: the first of four ports.
-        state: the folder that keeps the people's files; when None, build/hub of the checkout, or for an ordinary user,
-            who could not remove what other accounts own there, ~/.local/state/coursekit/hub.
-        watch: whether what students submit is graded at once, and its feedback released.
+        state: the folder for the users' files; if None, build/hub in the checkout. For an ordinary user, who could not
+            remove there what other accounts own, it is ~/.local/state/coursekit/hub.
+        watch: whether to grade submissions at once and release their feedback.
 
     Raises:
         CourseKitError: it cannot start; the message says why.
@@ -111,7 +111,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
     state.mkdir(mode=PASSABLE, parents=True, exist_ok=True)
     state.chmod(PASSABLE)
     (state / PRIVATE).mkdir(mode=0o700, exist_ok=True)
-    with locked(state / PRIVATE / "lock", f"another demo runs in {state}: end it first. [hub.runs-already]"):
+    with locked(state / PRIVATE / "lock", f"another demo is running in {state}: stop it first. [hub.runs-already]"):
         password = secrets.token_urlsafe(12)
         write_file(state / PRIVATE / PASSWORD, password.encode())
         words = (sys.executable, "-m", "coursekit.jupyter.hub.demo", root, state, port, *(["--watch"] if watch else []))
@@ -124,17 +124,17 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
                 stderr=log,
                 cwd=root,
                 env={**plain_environment(), "TMPDIR": os.environ.get("TMPDIR", "/tmp")},  # noqa: S108 - as tempfile
-                start_new_session=True,  # Ctrl-C is for this process; it ends the others in order
-                # The namespace dies with its holder, and the holder with this process, however it ends.
+                start_new_session=True,  # only this process gets Ctrl-C; it ends the others in order
+                # The namespace ends with its first process, which ends with this process, however this one ends.
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call
             )
-        LOGGER.info("JupyterHub, in namespaces of its own, is process %d; it writes %s", process.pid, log_file)
+        LOGGER.info("JupyterHub runs in separate namespaces as process %d; its log is %s", process.pid, log_file)
         try:
             hub = DemoHub(state, f"http://127.0.0.1:{port}", password, log_file, process)
             hub.wait_until_ready()
             yield hub
         finally:
-            process.kill()  # and with it all that is in the namespace: two Ctrl-C in a row must not leave a server
+            process.kill()  # and everything in the namespace with it: two Ctrl-C in a row must not leave a server
             process.wait(END_TIMEOUT_S)
 
 
@@ -145,9 +145,9 @@ def _check_machine(as_user: tuple[str, ...]) -> None:
         raise CourseKitError("the demo needs the program unshare: apt install util-linux.", "hub.no-unshare") from None
     if tried.returncode:
         raise CourseKitError(
-            "the demo makes accounts for its people, and this machine does not let you "
-            f"({tried.stderr.strip() or 'no reason given'}): use sudo, or have uidmap installed and a line for you in "
-            "/etc/subuid and /etc/subgid.",
+            "the demo creates accounts for its users, which this machine does not let you do "
+            f"({tried.stderr.strip() or 'no reason given'}): use sudo, or install uidmap and add a line for your "
+            "account to /etc/subuid and /etc/subgid.",
             "hub.no-namespaces",
         )
 

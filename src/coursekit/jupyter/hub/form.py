@@ -1,7 +1,7 @@
-"""The form in which a student asks for nodes, the check of what comes back, and why a server was refused or is gone.
+"""The form in which a student asks for nodes, the check of its values, and why a server was refused or is gone.
 
-No value is trusted: the form, an address typed by hand and the hub's API all pass through `read_wish`.
-Reasons are those of `coursekit.slurm.jobs`; here stands what reads otherwise in a browser.
+No value is trusted: the form, an address typed by hand and the hub's API all go through `read_wish`.
+The reasons come from `coursekit.slurm.jobs`; only what must be worded differently in a browser is here.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from coursekit.slurm.sites.profile import Partition, Site, account
 from coursekit.text import counted, format_minutes
 
 TEMPLATES = Path(__file__).with_name("templates")
-NUM_RANKS = 2  # what the labs are written for, and the cheapest that they are worth running on
-MOST_NODES = 4  # of a notebook's server; larger jobs do not need a person in front of them
-# Names as sites give them: nothing that a shell, Slurm or HTML could take for something else.
+NUM_RANKS = 2  # the labs are written for this number; with fewer, they are not worth running
+MOST_NODES = 4  # for a notebook's server; larger jobs need nobody in front of them
+# Names as sites use them, with nothing that a shell, Slurm or HTML could misread.
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}|")
 RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}|")
 NUMBER = re.compile(r"[0-9]{1,6}")
-SAVED = "Notebooks are as they were last saved."
+SAVED = "Your notebooks are as you last saved them."
 ENDINGS = {
     "TIMEOUT": "It reached its time limit. Start it again, with more minutes if you need them. [server.time-limit]",
     COMPLETED: "It was shut down from within. [server.shut-down]",
@@ -36,18 +36,18 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class ServerWish:
-    """What a server is to run on."""
+    """The resources that a student asks for to run a server."""
 
-    partition: str  # a partition by its name in the site's file
+    partition: str  # the partition's name in the site's file
     num_nodes: int
-    num_ranks_per_node: int  # ranks of a node, each with its GPU where there are GPUs
+    num_ranks_per_node: int  # ranks on each node, each with its own GPU if there are GPUs
     time_min: int
-    account: str = ""  # the project, without the partition's suffix; '' for the student's default one
+    account: str = ""  # the project, without the partition's suffix; '' for the student's default
     reservation: str = ""  # the reservation of a workshop; '' for none
 
 
 def default_wish(site: Site) -> ServerWish:
-    """Return what the form says before anybody has typed."""
+    """Return the values that the form shows at first."""
     most_nodes, most_ranks, most_min = _most(site, site.partition())
     num_ranks = min(NUM_RANKS, most_ranks)
     num_nodes = min(math.ceil(NUM_RANKS / num_ranks), most_nodes)
@@ -55,12 +55,12 @@ def default_wish(site: Site) -> ServerWish:
 
 
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
-    """Check the values that somebody asks for; those left out or empty are as in `default_wish`.
+    """Check and return the values that a student asks for; missing or empty ones come from `default_wish`.
 
-    They stand by the names of `ServerWish`, as text or numbers, or lists of one, as forms send them.
+    Their keys are the names in `ServerWish`; each is a text, a number, or a list of one, as forms send it.
 
     Raises:
-        CourseKitError: in one sentence what is wrong and what to write.
+        CourseKitError: a value is wrong; the message says what to write.
     """
     default = default_wish(site)
     values = {name: _text(given.get(name)) for name in asdict(default)}
@@ -74,19 +74,19 @@ def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
     most_nodes, most_ranks, most_min = _most(site, partition)
     project = f"the project's name, such as {site.access.account_example}"
     if partition.account_suffix:
-        project += f" (it becomes {account(site, partition)} by itself)"
+        project += f" (it automatically becomes {account(site, partition)})"
     return ServerWish(
         key,
         _number("Nodes", values["num_nodes"], default.num_nodes, most_nodes),
         _number(f"{_noun(partition)} per node", values["num_ranks_per_node"], default.num_ranks_per_node, most_ranks),
         _number("Minutes", values["time_min"], default.time_min, most_min),
         _name(ACCOUNT, "Project", values["account"].removesuffix(partition.account_suffix), project),
-        _name(RESERVATION, "Reservation", values["reservation"], "the instructors' name for it"),
+        _name(RESERVATION, "Reservation", values["reservation"], "the name that the instructors gave you"),
     )
 
 
 def form_html(site: Site, shown: Mapping[str, object]) -> str:
-    """Return the fields of the form, as HTML; `shown` are values in place of the defaults: what was typed last."""
+    """Return the fields of the form as HTML, filled in with the defaults or with `shown`, the values typed last."""
     partitions = site.partitions
     most_nodes, most_ranks, most_min = map(max, zip(*(_most(site, partition) for partition in partitions.values())))
     return page_template("form.html", TEMPLATES).render(
@@ -103,7 +103,7 @@ def form_html(site: Site, shown: Mapping[str, object]) -> str:
 
 
 def _most(site: Site, partition: Partition) -> tuple[int, int, int]:
-    """Return the most nodes, ranks of a node and minutes that a server gets of a partition."""
+    """Return the most nodes, ranks per node and minutes that a server may have on a partition."""
     nodes = min(number for number in (MOST_NODES, partition.max_num_nodes, partition.num_nodes) if number)
     qos = [site.qos[name] for name in (*partition.qos[:1], partition.partition_qos) if name]
     times = (partition.max_time_min, *(one.max_time_min for one in qos))
@@ -132,7 +132,7 @@ def _text(value: object) -> str:
 def _number(label: str, text: str, default: int, most: int) -> int:
     number = text or str(min(default, most))
     if not NUMBER.fullmatch(number) or not 1 <= int(number) <= most:
-        bigger = "; submit larger ones with `coursekit submit`" if label == "Nodes" else ""
+        bigger = "; for more, use `coursekit submit`" if label == "Nodes" else ""
         raise CourseKitError(f"{label}: write a whole number from 1 to {most}{bigger}.", "form.no-number")
     return int(number)
 
@@ -146,8 +146,8 @@ def _name(pattern: re.Pattern[str], label: str, text: str, wanted: str) -> str:
 
 
 def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
-    """Return one sentence on why Slurm refused a server, in the words of the form."""
-    chosen = f"the project {wish.account} does not exist, is not yours, or is not for {wish.partition}: write another"
+    """Return one sentence on why Slurm refused a server, in terms of the form's fields."""
+    chosen = f"the project {wish.account} does not exist, is not yours, or may not use {wish.partition}: write another"
     none = "you have no default project there: write yours into the field Project, such as "
     return explain_refusal(
         words,
@@ -156,7 +156,7 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
         {
             "account": chosen if wish.account else none + account(site, site.partitions[wish.partition]),
             "qos": "",
-            "qos_remedy": "take another partition, or ask support",
+            "qos_remedy": "choose another partition, or ask support",
             "reservation": f" {wish.reservation}",
             "without": "leave the field Reservation empty",
         },
@@ -164,11 +164,11 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
 
 
 def explain_ended(job_id: str, state: JobState, log: str) -> str:
-    """Return why a server is gone; `log` is where its log lies."""
+    """Return why a server is gone; `log` is the path of its log."""
     if state.state == UNKNOWN:
         return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED} [server.unknown]"
     where = f" on {state.nodes}" if state.nodes else ""
     after = f"after {state.elapsed}" if state.ever_ran else "at once"
     words = ENDINGS.get(state.state) or " ".join(each.words for each in explain(state, "")).replace("Submit", "Start")
-    cause = words or f"Slurm calls it {state.state}."
-    return f"Your server (job {job_id}{where}) ended {after}: {cause} {SAVED} Its log {log} says more."
+    cause = words or f"Slurm reports it as {state.state}."
+    return f"Your server (job {job_id}{where}) ended {after}: {cause} {SAVED} The server's log {log} says more."

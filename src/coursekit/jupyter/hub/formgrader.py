@@ -1,7 +1,7 @@
-"""nbgrader's formgrader, with the kit's own verbs behind its buttons: sandboxed grading, and hand-ins that are kept.
+"""nbgrader's formgrader with the kit's own commands behind its buttons: grading is sandboxed, and hand-ins are kept.
 
-Stock formgrader's Autograde runs students' code in the account that holds the gradebook.
-Here its buttons start the commands that an instructor would type, and the page shows what these say.
+The original Autograde button runs students' code under the account that owns the gradebook.
+Here, the buttons start the commands that an instructor would type, and the page shows their output.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tornado import web
 
 LAB, STUDENT = "([^/]+)", "([^/]+)"
 ASSIGNMENT = f"formgrader/api/assignment/{LAB}"
-# Address to the words of the command; {0} is the lab, {1} the student.
+# For each address, the words of the command; {0} is the lab, {1} the student.
 VERBS = {
     f"{ASSIGNMENT}/collect": ("course", "collect", "{0}"),
     f"formgrader/api/submission/{LAB}/{STUDENT}/autograde": ("grade", "{0}", "--student", "{1}"),
-    # The kit makes pages of feedback and gives them out in one step.
+    # The kit generates and releases feedback pages in one step.
     f"{ASSIGNMENT}/generate_feedback": ("course", "feedback", "{0}"),
     f"{ASSIGNMENT}/release_feedback": ("course", "feedback", "{0}"),
     f"{ASSIGNMENT}/{STUDENT}/generate_feedback": ("course", "feedback", "{0}", "--student", "{1}"),
@@ -34,14 +34,14 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
     """Runs one command of the kit and answers in the form that formgrader's pages expect."""
 
     def initialize(self, words: tuple[str, ...], course: str) -> None:
-        """Take the words of the command and the course folder."""
+        """Store the words of the command and the course folder."""
         self.words = words
         self.course = course
 
     @web.authenticated
     @check_xsrf  # type: ignore[untyped-decorator]  # nor has its decorator
     async def post(self, *names: str) -> None:
-        """Run it; a name that begins with a dash is refused, as it would be an option."""
+        """Run the command; refuse a name that begins with a dash, because it would be an option."""
         if any(name.startswith("-") for name in names):
             raise web.HTTPError(404)
         words = [word.format(*names) for word in self.words]
@@ -60,7 +60,7 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Put the kit's verbs before nbgrader's own, then load formgrader: the first address that fits is taken."""
+    """Put the kit's commands before nbgrader's own, then load formgrader: the first address that matches counts."""
     base = server.web_app.settings["base_url"]
     handlers = [
         (url_path_join(base, address), VerbHandler, {"words": words, "course": "."}) for address, words in VERBS.items()

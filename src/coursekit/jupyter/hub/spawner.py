@@ -1,6 +1,6 @@
 """A student's server as a job: batchspawner's Slurm spawner with the form and the job script of a site.
 
-Beyond batchspawner, it says on the hub's pages why a job waits, was refused or ended, and loses sight of no job.
+Unlike batchspawner, it says on the hub's pages why a job waits, was refused or ended, and never loses track of a job.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FORGOTTEN = "Invalid job id specified"
 
 
 class Refused(web.HTTPError):
-    """A server does not start, because of what was asked for or because of Slurm; the hub itself works."""
+    """A server cannot start because of the request or because of Slurm; the hub itself works."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(400, sentence)
@@ -43,29 +43,29 @@ class Refused(web.HTTPError):
 
 
 class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no types
-    """A server on nodes of a site."""
+    """A server on a site's nodes."""
 
-    # By user and server, why the last one is gone; the hub drops the spawner itself with the server.
+    # Why the last server is gone, by user and server; the hub drops the spawner together with the server.
     endings: ClassVar[dict[tuple[str, str], str]] = {}
-    typed: Mapping[str, object] = {}  # into the form, last
+    typed: Mapping[str, object] = {}  # what was last typed into the form
 
-    site_name = Unicode(help="The site, as slurm/sites/ calls it.").tag(config=True)
-    root = Unicode(help="The course's checkout, under the same path on every node, with its .venv.").tag(config=True)
+    site_name = Unicode(help="The site's name in slurm/sites/.").tag(config=True)
+    root = Unicode(help="The course's checkout with its .venv; its path is the same on every node.").tag(config=True)
     pending_limit_s = Float(3600, help="How long a job may wait for nodes before it is cancelled.").tag(config=True)
-    req_folder = Unicode(help="Where the server and its log live.")
+    req_folder = Unicode(help="The folder of the server and its log.")
     req_name = Unicode(help="The name of the job.")
 
     batch_submit_cmd = "sbatch --parsable --chdir={folder} --job-name={name} --output=hub-%j.out"
     batch_query_cmd = f"squeue --jobs={{job_id}} --states=all --noheader --format='%T %B|{slurm_cli.QUEUE_FORMAT}'"
     state_exechost_re = r"^\S+ ([^|\s]+)\|"
-    # A Slurm that does not answer ends nothing, nor does a state that batchspawner has not heard of.
+    # If Slurm does not answer, or its answer is a state that batchspawner does not know, the job has not ended.
     state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(slurm_cli.ENDED)})\b)"
 
     _stopped = False
 
     @default("req_username")
     def _default_username(self) -> str:
-        return shlex.quote(self.user.name)  # commands are a shell's
+        return shlex.quote(self.user.name)  # a shell runs the commands
 
     @default("req_folder")
     def _default_folder(self) -> str:
@@ -79,23 +79,23 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     # From the form to the job script.
 
     async def get_options_form(self) -> str:
-        """Return the form, with what was typed last."""
+        """Return the form, filled in with what was typed last."""
         return form_html(self.site, self.typed or self.orm_spawner.user_options or {})
 
     def options_from_form(self, form_data: Mapping[str, list[str]]) -> dict[str, object]:
-        """Return what a form says, once it is checked."""
+        """Check the values of a form, and return them."""
         self.typed = {name: values[0] for name, values in form_data.items() if values}
         return asdict(self.wish(self.typed))
 
     def wish(self, given: Mapping[str, object]) -> ServerWish:
-        """Return what somebody asks for; a `Refused` says why it cannot be had."""
+        """Return what a student asks for; a `Refused` says why they cannot have it."""
         try:
             return read_wish(self.site, given)
         except CourseKitError as error:
             raise Refused(str(error)) from None
 
     async def _get_batch_script(self, **_: object) -> str:
-        """Return the job script; whatever way the options came, they are checked here."""
+        """Return the job script; this checks the options, however they came in."""
         wish = self.wish(self.user_options)
         job = JobScript(
             *(self.site, "hub", None, wish.partition, wish.num_nodes, wish.num_ranks_per_node),
@@ -112,12 +112,12 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         """Submit the job, wait for its nodes and then for its server, and return the server's address and port.
 
         Raises:
-            Refused: it does not come; the message says why.
+            Refused: the server does not start; the message says why.
         """
         self.endings.pop(self._key, None)
         self.port, self._stopped = 0, False
         await self._submit()
-        if self._stopped:  # by the student, while sbatch still talked to Slurm
+        if self._stopped:  # by the student, while sbatch was still talking to Slurm
             await self.stop()
         deadline_s = time.monotonic() + self.pending_limit_s
         while not self.port:
@@ -139,7 +139,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         try:
             await self.submit_batch_script()
         except BaseException as error:
-            # A student who stops it now, or a Slurm that is busy: the job may have been taken, without a number here.
+            # A student stopped it just now, or Slurm is busy: Slurm may have the job, but its number is not known here.
             prefix = format_template(self.exec_prefix, **self.get_req_subvars())
             with suppress(RuntimeError):
                 await self.run_command(f"{prefix} scancel --name={self.req_name}")
@@ -149,10 +149,10 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
             raise self._refused(explain_refused(words, self.site, self.wish(self.user_options))) from None
 
     async def submit_batch_script(self) -> str:
-        """Submit the job, and let a hub that is started again find it."""
+        """Submit the job, and save its number, so that a restarted hub finds it."""
         job_id: str = await super().submit_batch_script()
         if not job_id:
-            raise RuntimeError("no number of a job")
+            raise RuntimeError("no job number")
         self.orm_spawner.state = self.get_state()
         self.user.db.commit()
         return job_id
@@ -162,7 +162,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return Refused(sentence)
 
     async def progress(self) -> AsyncIterator[dict[str, object]]:
-        """Say why it waits, each time that this changes, and where it starts."""
+        """Yield why the job waits, each time that the reason changes, and where it starts."""
         last = ""
         while not self.port:
             message = self._waits()
@@ -175,13 +175,13 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         if not self.job_id:
             return "The job is being submitted."
         if self.state_isrunning():
-            return f"Job {self.job_id} runs on {self._queued().nodes}: the server starts."
+            return f"Job {self.job_id} runs on {self._queued().nodes}: the server is starting."
         return explain_pending(self.job_id, self._queued().reason, self._queued().start)
 
     # From then on.
 
     async def stop(self, now: bool = False) -> None:
-        """Cancel the job, and wait until it has ended; nothing is then to be explained."""
+        """Cancel the job, and wait until it has ended; such an end needs no explanation."""
         self._stopped = True
         if self.job_id:
             try:
@@ -192,7 +192,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         self.clear_state()
 
     async def query_job_status(self) -> JobStatus:
-        """Ask Slurm for the job; at its end, keep the reason for the hub's pages."""
+        """Ask Slurm for the job's state; if the job has ended, keep the reason for the hub's pages."""
         status: JobStatus = await super().query_job_status()
         if status == JobStatus.NOTFOUND and self.job_id and not self._stopped:
             log = f"{self.req_folder}/hub-{self.job_id}.out"
@@ -200,7 +200,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return status
 
     def _queued(self, otherwise: str = slurm_cli.PENDING) -> slurm_cli.JobState:
-        """Return what the queue said last."""
+        """Return the job's state as the queue last showed it."""
         return slurm_cli.parse_queue(self.job_status.partition("|")[2]).get(self.job_id, slurm_cli.JobState(otherwise))
 
     @property
@@ -208,17 +208,17 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return self.user.name, self.name
 
     async def run_command(self, cmd: str, input: str | None = None, env: dict[str, Any] | None = None) -> str:  # noqa: A002 - batchspawner's
-        """Run a command in a shell, within a time limit and with none of the hub's secrets; return what it printed.
+        """Run a command in a shell, within a time limit and without the hub's secrets; return its output.
 
         Raises:
-            RuntimeError: it failed, or gave no answer; the message is what it said.
+            RuntimeError: it failed, or gave no answer; the message is its error output.
         """
         env = env or {name: os.environ[name] for name in NEEDED if name in os.environ}
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_shell(cmd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, cwd="/")
         try:
             out, said = await asyncio.wait_for(process.communicate((input or "").encode()), slurm_cli.TIMEOUT_S)
-        except asyncio.TimeoutError:  # Python 3.10 has it apart from TimeoutError
+        except asyncio.TimeoutError:  # in Python 3.10, this is not TimeoutError
             raise RuntimeError(f"no answer in {slurm_cli.TIMEOUT_S:g} s") from None
         finally:
             if process.returncode is None:

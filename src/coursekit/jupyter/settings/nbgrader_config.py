@@ -1,5 +1,5 @@
-# ruff: noqa: INP001  # Jupyter loads it, nobody imports it
-"""What nbgrader's Validate reads in a JupyterLab that has this folder in JUPYTER_CONFIG_PATH."""
+# ruff: noqa: INP001  # Jupyter loads it, no module imports it
+"""The settings that nbgrader's Validate reads in a JupyterLab with this folder in JUPYTER_CONFIG_PATH."""
 
 from coursekit.labs.points import nbgrader_settings
 

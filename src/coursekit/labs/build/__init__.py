@@ -1,1 +1,1 @@
-"""From authored notebooks in `solutions/` to executable sources in `build/source/` and students' labs in `labs/`."""
+"""Build executable sources in `build/source/` and students' labs in `labs/` from authored notebooks in `solutions/`."""

@@ -1,4 +1,4 @@
-"""What the builder adds to a lab: quizzes (`quiz`), pieces of the solution (`solution_snippet`), checks to report."""
+"""Add to a lab: quizzes (`quiz`), pieces of the solution (`solution_snippet`), and the list of checks to report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coursekit.solution_snippet import wrap
 NUM_CHOICES = (3, 4)
 CHOICE = re.compile(r"^- \[([ x])\] ", re.MULTILINE)
 CHOSEN = re.compile(r'(?<=\Achoice = ")[A-Z](?=")')
-FORM = "write 3 or 4 of them, `- [ ] text` or, the right one, `- [x] text`, each above its explanation, indented by two"
+FORM = "write 3 or 4 choices, `- [ ] text` or, if right, `- [x] text`, each with an explanation below, indented by two"
 QUIZ_TEXT = "**Quiz, without points.** {question}\n\n{choices}"
 QUIZ_CELL = """\
 choice = "{right}"  # write {letters} between the quotes, then run this cell
@@ -32,13 +32,13 @@ from coursekit.quiz import explain
 
 explain(choice, "{folded}")"""
 
-NUM_LETTERS = 48  # in a line: what a page shows that is enlarged to 200 %
+NUM_LETTERS = 48  # in a line: so many fit on a page enlarged to 200 %
 WAY_OUT = """
 
-<details><summary>Stuck? Go on without these points</summary>
+<details><summary>Stuck? Continue without these points</summary>
 
-These lines in place of your answer take the piece from the solution.
-Later cells work with it; its own checks give no points until you write one yourself.
+To load this answer from the solution, replace your code with the lines below.
+Later cells then work, but the checks of this answer give no points until you write it yourself.
 
 ```python
 from coursekit.solution_snippet import take
@@ -54,11 +54,11 @@ CHECK = re.compile(r'^with check\("([^"]+)"', re.MULTILINE)
 
 
 class QuizError(CourseKitError):
-    """A quiz has not the form of one."""
+    """A quiz does not have the required form."""
 
 
 class Choice(NamedTuple):
-    """One choice of a quiz: its text, and why it is or is not right."""
+    """One choice of a quiz: its text, and why it is right or wrong."""
 
     is_right: bool
     text: str
@@ -66,40 +66,40 @@ class Choice(NamedTuple):
 
 
 def ask_quizzes(notebook: NotebookNode) -> None:
-    """Replace each quiz by its text and a cell, which only shows something, where the right choice is chosen."""
+    """Replace each quiz with its text and a cell, which only shows output and has the right choice chosen."""
     cells = (_asked(notebook, cell) if cell.metadata.get("role") == QUIZ else [cell] for cell in notebook.cells)
     notebook.cells = [cell for group in cells for cell in group]
 
 
 def parse_quiz(source: str) -> tuple[str, list[Choice]]:
-    """Return a quiz's question and choices, of which one is right; a `QuizError` says what is missing or too much."""
+    """Return a quiz's question and choices, one of which is right; raise a `QuizError` if the form is wrong."""
     question, *parts = CHOICE.split(source)
     choices = []
     for mark, text in zip(parts[::2], parts[1::2]):
         first, *others = text.rstrip().splitlines()
         if not others or any(not line.startswith("  ") for line in others):
             raise QuizError(
-                f"the choice {first!r} has no explanation, or one that is not indented: {FORM}", "quiz.no-explanation"
+                f"the choice {first!r} has no explanation, or it is not indented: {FORM}", "quiz.no-explanation"
             )
         choices.append(Choice(mark == "x", first, " ".join(line.strip() for line in others)))
     if not question.strip() or len(choices) not in NUM_CHOICES:
         raise QuizError(
-            f"a quiz is a question and below it its choices, here {len(choices)}: {FORM}", "quiz.num-choices"
+            f"a quiz needs a question with its choices below (choices here: {len(choices)}): {FORM}", "quiz.num-choices"
         )
     if sum(choice.is_right for choice in choices) != 1:
         raise QuizError(
-            "exactly one choice of a quiz is right: mark that one, and no other, with `[x]`", "quiz.not-one-right"
+            "exactly one choice of a quiz must be right: mark only that one with `[x]`", "quiz.not-one-right"
         )
     return question.strip(), choices
 
 
 def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
-    """Add to the text above each answer that the lab names the lines that take it from the solution.
+    """Above each answer in the lab's `ways_out`, add lines to the text that take the answer from the solution.
 
-    The checks between this answer and the next one are those that give no points then.
+    If a student uses them, the checks between this answer and the next one give no points.
 
     Raises:
-        CourseKitError: there is no such answer, or it is not one function.
+        CourseKitError: there is no such answer, or it is not a single function.
     """
     cells = notebook.cells
     answers = {cell.id: i for i, cell in enumerate(cells) if is_solution(cell) and cell.cell_type == "code"}
@@ -108,7 +108,7 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
         body = ast.parse(source).body
         if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
             raise CourseKitError(
-                f"solutions/{lab.name}/lab.toml: ways_out names {answer!r}, which is no answer of one function; "
+                f"solutions/{lab.name}/lab.toml: ways_out names {answer!r}, which is not an answer of one function; "
                 f"the answers are {', '.join(answers)}.",
                 "lab.no-such-answer",
             )
@@ -121,7 +121,7 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
 
 
 def list_checks(notebook: NotebookNode) -> None:
-    """Tell the report at the end of a lab of all checks and texts with their points, also of those that never run."""
+    """Give the report at the end of a lab all checks and texts with their points, including those that never run."""
     checks, texts = {}, {}
     for cell in notebook.cells:
         if cell.metadata.get("role") == "tests":

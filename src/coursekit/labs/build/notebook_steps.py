@@ -1,4 +1,4 @@
-"""The steps from a text notebook to nbgrader's source notebook, each of which changes the notebook or refuses it."""
+"""The steps from a text notebook to nbgrader's source notebook; each changes the notebook or refuses it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from coursekit.labs.build.text_notebook import LINE, CellError
 from coursekit.labs.cells import QUIZ
 
 ATTRIBUTES = ("tags", "role", "id", "points")
-# jupytext's own notes, of no use to a reader.
+# jupytext's notes, useless to a reader.
 NOTES = (LINE, "lines_to_next_cell", "cell_marker")
-# nbformat's rule for the id of a cell.
+# nbformat's rule for cell ids.
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 SIZE_HINT = re.compile(r"\s*#.*\babout (\d+) lines?\b.*", re.IGNORECASE)
 
 
 class Role(NamedTuple):
-    """How nbgrader treats a cell, and which kind of region may stand in it."""
+    """How nbgrader treats a cell, and which kind of region it may contain."""
 
     cell_types: tuple[str, ...]
     grade: bool = False  # it earns points
-    solution: bool = False  # it is the student's to edit; nbgrader restores all others
+    solution: bool = False  # students edit it; nbgrader restores all other cells
     may_hold: str | None = None
     must_hold: bool = False
 
@@ -38,14 +38,14 @@ ROLES = {
     "readonly": Role(("markdown", "code")),
     "answer": Role(("code",), solution=True, may_hold=SOLUTION, must_hold=True),
     "tests": Role(("code",), grade=True, may_hold=HIDDEN_TESTS),
-    # Without a region the whole cell is the answer.
+    # Without a region, the whole cell is the answer.
     "manual": Role(("markdown", "code"), grade=True, solution=True, may_hold=SOLUTION),
-    QUIZ: Role(("markdown",)),  # until it is asked
+    QUIZ: Role(("markdown",)),  # until `ask_quizzes` replaces it
 }
 
 
 def check_attributes(notebook: NotebookNode) -> None:
-    """Refuse attributes of a marker that are misspelt, ill-formed or out of place."""
+    """Refuse misspelt, malformed or misplaced attributes in a cell's marker."""
     for cell in notebook.cells:
         written = {name: value for name, value in cell.metadata.items() if name not in NOTES}
         if cause := _attribute_fault(cell.cell_type, written):
@@ -53,7 +53,7 @@ def check_attributes(notebook: NotebookNode) -> None:
 
 
 def check_ids(notebook: NotebookNode) -> None:
-    """Refuse ids that nbformat does not take, or that two cells share (nbformat would rename one at random)."""
+    """Refuse ids that nbformat does not accept, or that two cells share (nbformat would give one a random id)."""
     seen: dict[str, int] = {}
     for cell in notebook.cells:
         name = cell.metadata.get("id")
@@ -65,14 +65,14 @@ def check_ids(notebook: NotebookNode) -> None:
             raise CellError(
                 notebook,
                 cell,
-                f"the id {name!r} is taken by the cell at line {seen[name]}: choose another",
+                f"the cell at line {seen[name]} already has the id {name!r}: choose another",
                 "cell.id-twice",
             )
         seen[name] = cell.metadata[LINE]
 
 
 def check_regions(notebook: NotebookNode) -> None:
-    """Refuse malformed regions, regions in cells whose role does not allow or lacks them, and wrong hints of size."""
+    """Refuse malformed, misplaced and missing regions, and hints that give a wrong number of lines."""
     for cell in notebook.cells:
         name = cell.metadata.get("role")
         role = ROLES.get(name)
@@ -91,23 +91,23 @@ def check_regions(notebook: NotebookNode) -> None:
 
 
 def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> Cause | None:
-    """Return what is wrong with a hint such as `# about 2 lines`: it is off by more than one line of the region's code.
+    """Return a fault if a hint such as `# about 2 lines` differs from the region's code by more than one line.
 
-    Each hint speaks of the region after it.
+    Each hint refers to the region after it.
     """
     for region, after in zip(regions, (0, *(region.end for region in regions))):
         size = sum(1 for code in region.lines if code.strip() and not code.strip().startswith("#"))
         for hint in filter(None, map(SIZE_HINT.fullmatch, lines[after : region.begin])):
             if abs(size - int(hint[1])) > 1:
-                return Cause(f"the hint says about {hint[1]} lines, the solution has {size}: correct it", "hint.size")
+                return Cause(f"correct the hint: it says {hint[1]} lines, the solution has {size}", "hint.size")
     return None
 
 
 def check_script_cells(notebook: NotebookNode) -> None:
-    """Refuse the tag `script` on a text, and script cells that make no program; note which parameters they use."""
+    """Refuse the tag `script` on a text, and script cells that form no program; record the parameters they use."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
-            raise CellError(notebook, cell, f"the tag {SCRIPT} is for code cells, this is a text", "script.text-cell")
+            raise CellError(notebook, cell, f"the tag {SCRIPT} is for code cells, not for a text", "script.text-cell")
     if any(is_script(cell) for cell in notebook.cells):
         try:
             notebook.metadata.coursekit.script_parameters = check_script(notebook)
@@ -116,7 +116,7 @@ def check_script_cells(notebook: NotebookNode) -> None:
 
 
 def expand_roles(notebook: NotebookNode) -> None:
-    """Replace each role by nbgrader's metadata for it, of schema version 3."""
+    """Replace each role with nbgrader's metadata for it, in schema version 3."""
     for cell in notebook.cells:
         role = ROLES.get(cell.metadata.pop("role", None))
         points = cell.metadata.pop("points", None)
@@ -133,7 +133,7 @@ def expand_roles(notebook: NotebookNode) -> None:
 
 
 def name_cells(notebook: NotebookNode) -> None:
-    """Give each cell its author's id, or one from the lab's name and the cell's position: the same in every build."""
+    """Give each cell its author's id, or one made of lab name and position, so that it is the same in every build."""
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
     for position, cell in enumerate(notebook.cells, 1):
         cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"
@@ -142,14 +142,14 @@ def name_cells(notebook: NotebookNode) -> None:
 
 
 def describe_notebook(notebook: NotebookNode) -> None:
-    """Write the notebook's own metadata: nothing in it depends on the machine or the time."""
+    """Write the notebook's metadata, which does not depend on the machine or the time."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata.language_info = {"name": "python"}
     nbformat.validate(notebook)
 
 
-# Checks come first, while cells still know their lines.
+# Checks come first, because later steps drop the line numbers of cells.
 STEPS: tuple[Callable[[NotebookNode], None], ...] = (
     check_attributes,
     ask_quizzes,
@@ -172,7 +172,7 @@ def _attribute_fault(cell_type: str, written: dict[str, object]) -> Cause | None
     unknown = sorted(set(written) - set(ATTRIBUTES))
     if unknown:
         return Cause(
-            f"unknown attribute(s) {unknown} in this marker; allowed are {', '.join(ATTRIBUTES)}",
+            f"unknown attributes {unknown} in this marker; allowed are {', '.join(ATTRIBUTES)}",
             "cell.unknown-attribute",
         )
     if "role" not in written:
@@ -183,17 +183,17 @@ def _attribute_fault(cell_type: str, written: dict[str, object]) -> Cause | None
 def _role_fault(cell_type: str, written: dict[str, object]) -> Cause | None:
     name, points = written["role"], written.get("points")
     if not isinstance(name, str) or name not in ROLES:
-        return Cause(f"unknown role {name!r}; the roles are {', '.join(ROLES)}", "role.unknown")
+        return Cause(f"unknown role {name!r}; use one of {', '.join(ROLES)}", "role.unknown")
     role = ROLES[name]
     if cell_type not in role.cell_types:
         return Cause(
-            f"the role {name} is for {' and '.join(role.cell_types)} cells, this is a {cell_type} cell",
+            f"the role {name} is only for {' and '.join(role.cell_types)} cells, but this is a {cell_type} cell",
             "role.cell-type",
         )
     if "id" not in written:
         return Cause(f'a cell with the role {name} needs an id, such as id="broadcast"', "role.no-id")
     if not role.grade and "points" in written:
-        return Cause(f"a cell with the role {name} earns no points: drop them", "cell.points")
+        return Cause(f"a cell with the role {name} earns no points: remove them", "cell.points")
     if role.grade and not (type(points) in {int, float} and points > 0):  # type: ignore[operator]  # a number by then
         return Cause(f"a cell with the role {name} needs points above 0, such as points=2", "role.no-points")
     return None

@@ -1,4 +1,4 @@
-"""Solution regions and hidden tests: nbgrader's words, checked more strictly than nbgrader does."""
+"""Find solution regions and hidden tests: nbgrader's markers, checked more strictly than by nbgrader."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from coursekit.errors import STUB, CourseKitError
 
 SOLUTION = "SOLUTION"
 HIDDEN_TESTS = "HIDDEN TESTS"
-# What stands in a student's notebook where an answer goes.
+# The placeholders for answers in a student's notebook.
 CODE_STUB = f'raise NotImplementedError("{STUB}")'
 TEXT_STUB = "*Your answer goes here.*"
 
-# nbgrader acts on these words wherever they stand in a line, and nothing that holds them may reach a student.
+# nbgrader acts on these words anywhere in a line, and no text that contains them may reach a student.
 MARKER_WORDS = tuple(f"{edge} {name}" for name in (SOLUTION, HIDDEN_TESTS, "MARK SCHEME") for edge in ("BEGIN", "END"))
 
 EXACT = re.compile(r"(?P<indent>\s*)### (?P<edge>BEGIN|END) (?P<name>SOLUTION|HIDDEN TESTS)\s*")
-# A comment that an author surely meant as a marker.
+# A comment that the author must have meant as a marker.
 NEARLY = re.compile(r"\s*#+\s*(begin|end)\s+(solutions?|hidden\s+tests?|mark\s+scheme)\s*:?\s*", re.IGNORECASE)
 
 
@@ -26,7 +26,7 @@ class RegionError(CourseKitError):
 
 
 class Region(NamedTuple):
-    """Lines `begin` to `end` of a cell, counted from 0, those of the two markers, and the lines between them."""
+    """The lines between two markers; `begin` and `end` are the markers' lines in the cell, counted from 0."""
 
     name: str
     begin: int
@@ -35,26 +35,26 @@ class Region(NamedTuple):
 
 
 def find_regions(source: str) -> tuple[Region, ...]:
-    """Return the regions of a cell in their order.
+    """Return the regions of a cell in order.
 
     Raises:
-        RegionError: a marker is misspelt, nested, without its other half, or a solution's text is not indented as its
-            marker is (the stub takes the marker's indentation).
+        RegionError: a marker is misspelt, nested or without its counterpart, or a solution's text is not indented like
+            its marker (the stub takes the marker's indentation).
     """
     lines = source.splitlines()
     regions: list[Region] = []
-    begin, name = -1, ""  # of the region that is open
+    begin, name = -1, ""  # of the open region
     for i, line in enumerate(lines):
         marker = EXACT.fullmatch(line)
         if marker is None:
             if NEARLY.fullmatch(line) or any(word in line for word in MARKER_WORDS):
                 raise RegionError(
-                    "a marker of a region is a line of its own, such as `### BEGIN SOLUTION`", "region.marker"
+                    "a region's marker must be alone on its line, such as `### BEGIN SOLUTION`", "region.marker"
                 )
         elif marker["edge"] == "BEGIN":
             if name:
                 raise RegionError(
-                    f"BEGIN {marker['name']} stands inside another region: end that first", "region.nested"
+                    f"BEGIN {marker['name']} is inside another region: end that region first", "region.nested"
                 )
             begin, name = i, marker["name"]
         elif marker["name"] != name:
@@ -63,9 +63,9 @@ def find_regions(source: str) -> tuple[Region, ...]:
             inside = tuple(lines[begin + 1 : i])
             first = next((line for line in inside if line.strip()), None)
             if first is None:
-                raise RegionError(f"the region BEGIN {name} is empty: write the text it hides", "region.empty")
+                raise RegionError(f"the region BEGIN {name} is empty: write the text that it hides", "region.empty")
             if name == SOLUTION and _indent(first) != _indent(lines[begin]):
-                raise RegionError("BEGIN SOLUTION is not indented as the line after it: align the two", "region.indent")
+                raise RegionError("BEGIN SOLUTION is not indented like the line after it: align them", "region.indent")
             regions.append(Region(name, begin, i, inside))
             name = ""
     if name:
@@ -74,13 +74,13 @@ def find_regions(source: str) -> tuple[Region, ...]:
 
 
 def outside_regions(source: str) -> list[str]:
-    """Return the lines of a cell outside of all regions, without markers."""
+    """Return the lines of a cell that are outside all regions, without markers."""
     hidden = {i for region in find_regions(source) for i in range(region.begin, region.end + 1)}
     return [line for i, line in enumerate(source.splitlines()) if i not in hidden]
 
 
 def without_markers(source: str) -> str:
-    """Return a cell as a student would have written it: without the lines that begin and end a region."""
+    """Return a cell as a student would have written it, without the markers of regions."""
     return "\n".join(line for line in source.splitlines() if not EXACT.fullmatch(line))
 
 

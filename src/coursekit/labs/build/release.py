@@ -1,6 +1,6 @@
-"""What students get: nbgrader's `generate_assignment` of a source notebook, without its database.
+"""Make the students' version of a notebook: nbgrader's `generate_assignment`, without its database.
 
-Its last look finds answers, hidden tests and markers in it, whatever went wrong before.
+A final check finds answers, hidden tests and markers in it, even if earlier steps went wrong.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from coursekit.labs.build.additions import CHOSEN
 from coursekit.labs.build.regions import CODE_STUB, MARKER_WORDS, TEXT_STUB, find_regions, outside_regions
 from coursekit.labs.cells import GOES_ON, QUIZ, is_solution
 
-# Shorter lines, such as `return loss`, are not secret: they stand in many places.
+# Shorter lines, such as `return loss`, are not secret: they occur in many places.
 SHORTEST_SECRET = 13
 
 
 def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
-    """Return the version of a notebook that students get; what nbgrader refuses is a `CourseKitError`."""
-    # Importing nbgrader takes a second or more, which no other verb should pay.
+    """Return the students' version of a notebook; raise a `CourseKitError` if nbgrader refuses it."""
+    # Importing nbgrader takes a second or more; no other command should wait for that.
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
     from traitlets.config import Config
@@ -31,7 +31,7 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
     config.ClearSolutions.text_stub = TEXT_STUB
     release = deepcopy(source)
     for step in GenerateAssignment.class_traits()["preprocessors"].default():
-        if step is not SaveCells:  # into its database
+        if step is not SaveCells:  # it writes into nbgrader's database
             try:
                 release, _ = step(config=config).preprocess(release, {})
             except (RuntimeError, ValidationError) as error:
@@ -40,10 +40,10 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
 
 
 def finish(release: NotebookNode) -> NotebookNode:
-    """Do to nbgrader's release of a notebook what students' copies need, too: nothing is chosen, *Run All* goes on.
+    """Finish nbgrader's release of a notebook for students: clear the quizzes, and let *Run All* run past errors.
 
-    Jupyter and nbclient go on after a cell that is marked so, here each from the first answer on. The error stays in
-    its output, where nbgrader and papermill find it.
+    Jupyter and nbclient continue after an error in a cell with the tags that each code cell from the first answer on
+    gets. The error stays in the cell's output, in which nbgrader and papermill find it.
     """
     for cell in release.cells:
         if QUIZ in cell.metadata.get("tags", []):
@@ -52,25 +52,25 @@ def finish(release: NotebookNode) -> NotebookNode:
     first = next((number for number, cell in enumerate(cells) if is_solution(cell)), len(cells))
     for cell in cells[first:]:
         tags = cell.metadata.get("tags", [])
-        cell.metadata.tags = tags if GOES_ON[0] in tags else [*tags, *GOES_ON]  # an error of a lesson keeps its mark
+        cell.metadata.tags = tags if GOES_ON[0] in tags else [*tags, *GOES_ON]  # errors of a lesson keep theirs
     return release
 
 
 def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
-    """Refuse a release, place (a cell or a file) to text, with a marker or a line of an answer or hidden test in it."""
+    """Refuse a release (text by cell or file) that contains a marker or a line of an answer or a hidden test."""
     forbidden = (*MARKER_WORDS, *sorted(secret_lines(source)))
     for place, text in release.items():
         leaked = next((words for words in forbidden if words in text), None)
         if leaked is not None:
             raise CourseKitError(
                 f"{lab_name}: {place} would show students {leaked!r}, which belongs to an answer or a hidden test: "
-                "nothing was released; take it out of there.",
+                "nothing was released; remove it from there.",
                 "release.leak",
             )
 
 
 def secret_lines(source: NotebookNode) -> set[str]:
-    """Return the lines of answers and hidden tests, stripped, that the author shows nowhere else in the notebook."""
+    """Return the stripped lines of answers and hidden tests that appear nowhere else in the notebook."""
     public = "\n".join(
         line for cell in source.cells if not _is_all_answer(cell) for line in outside_regions(cell.source)
     )
@@ -80,7 +80,7 @@ def secret_lines(source: NotebookNode) -> set[str]:
 
 
 def texts(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return everything readable in a release by its place: each cell's text and outputs, and each file."""
+    """Return everything readable in a release by place: the text and outputs of each cell, and each file."""
     cells = {f"cell {cell.id}": f"{cell.source}\n{cell.get('outputs', '')}" for cell in notebook.cells}
     return {**cells, **{name: content.decode("utf-8", errors="ignore") for name, content in files.items()}}
 

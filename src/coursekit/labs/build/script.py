@@ -1,7 +1,7 @@
-"""The script of a lab: the notebook's cells with the tag `script` as one program that a launcher starts on N ranks.
+"""Make a lab's script: the notebook's cells with the tag `script` as one program that a launcher starts on N ranks.
 
-The builder writes it beside the notebook, with stubs for students and with the solution in `build/source`;
-`coursekit script` and `coursekit submit --train` write it with the answers of a student's own notebook.
+The builder writes it next to the notebook: for students with stubs, in `build/source` with the solution;
+`coursekit script` and `coursekit submit --train` write it with the answers from a student's own notebook.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ KINDS = ("release", "solution", "answers")  # with stubs, the solution, or a stu
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 _MAGIC_LINE = re.compile(r"\s*[%!]")
 _KNOWN_NAMES = {*dir(builtins), "__file__", "__name__", "__doc__"}
-# At the end of a script, so that later builds know their own work from somebody's edits.
+# At the end of a script, so that later builds can tell their own work from a person's edits.
 _MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}})\n\Z")
 
 
 class ScriptError(CourseKitError):
-    """Script cells that make no program; `cell` is the one to blame."""
+    """Script cells form no program; `cell` is the cell at fault."""
 
     def __init__(self, cell: Mapping[str, Any], sentence: str, code: str) -> None:
         super().__init__(sentence, code)
@@ -40,17 +40,17 @@ class ScriptError(CourseKitError):
 
 
 def is_script(cell: Mapping[str, Any]) -> bool:
-    """Whether a cell goes into the script."""
+    """Return whether a cell goes into the script."""
     return cell["cell_type"] == "code" and SCRIPT in cell["metadata"].get("tags", ())
 
 
 def is_parameters(cell: Mapping[str, Any]) -> bool:
-    """Whether a cell holds the parameters."""
+    """Return whether a cell holds the parameters."""
     return cell["cell_type"] == "code" and PARAMETERS in cell["metadata"].get("tags", ())
 
 
 def parameters_of(notebook: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return name, default and comment of each parameter."""
+    """Return the name, default and comment of each parameter."""
     from papermill.translators import PythonTranslator  # heavy
 
     cells = [cell for cell in notebook["cells"] if is_parameters(cell)]
@@ -58,7 +58,7 @@ def parameters_of(notebook: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def check_script(notebook: Mapping[str, Any]) -> list[str]:
-    """Refuse script cells that make no program, and return the names of the parameters that they use.
+    """Refuse script cells that form no program, and return the names of the parameters that they use.
 
     Raises:
         ScriptError: code is broken or uses unknown names, or `main` or the framework is missing.
@@ -70,44 +70,42 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
         for name in sorted(global_names(code).used - names.bound - parameters - _KNOWN_NAMES):
             raise ScriptError(
                 cell,
-                f"the script would not know `{name}`: define it in a cell with the tag `{SCRIPT}`",
+                f"the script does not define `{name}`: define it in a cell with the tag `{SCRIPT}`",
                 "script.unknown-name",
             )
     for name in ("main", frame_of(notebook).module):
         if name not in names.bound:
             raise ScriptError(
-                codes[-1][0], f"no script cell defines `{name}`, which the script uses: write it", "script.not-defined"
+                codes[-1][0], f"no script cell defines `{name}`, which the script uses: add it", "script.not-defined"
             )
     return sorted(names.used & parameters)
 
 
 def script_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
-    """Return the script of a notebook of the builder's, by its file name; nothing when it has no script cells.
+    """Return the script of a notebook that the builder made, by file name; an empty mapping if it has no script cells.
 
-    The notebook's `kind`, for the mark, is "solution", or "release" with stubs for answers.
+    `kind` goes into the mark: "solution", or "release" for a notebook with stubs as answers.
     """
     if not any(is_script(cell) for cell in notebook["cells"]):
         return {}
     source = notebook["metadata"]["coursekit"]["generated_from"]
-    made = f"Made by `coursekit build` from {source}: change that, not this file."
+    made = f"Made by `coursekit build` from {source}: edit that file, not this one."
     if kind == "release":
         made += f"\n`coursekit script {source.split('/')[-2][:2]}` makes the one with the answers of your notebook."
     return {SCRIPT_NAME: script_text(notebook, made, kind).encode()}
 
 
 def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
-    """Return the text of the script with the answers of a student's notebook, which was read from `path`.
+    """Return the text of the script with the answers from a student's notebook, which was read from `path`.
 
     Raises:
-        CourseKitError: the lab has no script, answers are missing, or the cells make no program.
+        CourseKitError: the lab has no script, answers are missing, or the cells form no program.
     """
     if not any(map(is_script, notebook["cells"])):
-        raise CourseKitError(
-            f"the lab of {path.name} has no script: its notebook is all there is to run.", "script.none"
-        )
+        raise CourseKitError(f"the lab of {path.name} has no script: run its notebook instead.", "script.none")
     missing = missing_answers(filter(is_script, notebook["cells"]))
     if missing:
-        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write them first.", "answer.missing")
+        raise CourseKitError(f"{path} has no answer yet in {', '.join(missing)}: write it first.", "answer.missing")
     try:
         check_script(notebook)
         return script_text(notebook, made, "answers")
@@ -116,7 +114,7 @@ def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
 
 
 def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
-    """Return the text of a notebook's script, which says in its head that it was `made` by whom from what.
+    """Return the text of a notebook's script; the sentence `made` in its head says what made it, and from which file.
 
     Answers may still be stubs; `kind`, one of `KINDS`, says so in the mark.
 
@@ -124,7 +122,7 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
         ScriptError: the script cells are not Python.
     """
     codes = _codes(notebook)
-    # Stubs use no parameters, so the builder has noted those of the solution.
+    # Stubs use no parameters, so the builder has recorded the parameters that the solution uses.
     used = {*notebook["metadata"].get("coursekit", {}).get("script_parameters", [])}
     used |= global_names("\n".join(code for _, code in codes)).used
     parameters = [parameter for parameter in parameters_of(notebook) if parameter[0] in used]
@@ -142,12 +140,12 @@ def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
 
 
 def missing_answers(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the names of code cells in which a stub stands for an answer."""
+    """Return the names of code cells that have a stub in place of an answer."""
     return [cell_name(cell) for cell in cells if cell["cell_type"] == "code" and CODE_STUB in cell["source"]]
 
 
 def kind_of(path: Path) -> str:
-    """Return what the script in a file holds, or '' when the file is not such a script or was edited."""
+    """Return the kind of the script in a file; '' if the file is not such a script or was edited."""
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     found = _MARK.search(text)
     return found[1] if found and _checksum(found[1], text[: found.start()]) == found[2] else ""
@@ -158,7 +156,7 @@ def _checksum(kind: str, text: str) -> str:
 
 
 def _option(parameter: tuple[str, str, str]) -> str:
-    """Return the line that makes a parameter an option, or '' for one that no word on a command line could replace."""
+    """Return the line that makes a parameter an option; '' if no command-line word can express its value."""
     name, default, about = parameter
     try:
         kind = type(ast.literal_eval(default))
@@ -167,7 +165,7 @@ def _option(parameter: tuple[str, str, str]) -> str:
     if kind not in {bool, int, float, str}:
         return ""
     takes = "action=argparse.BooleanOptionalAction" if kind is bool else f"type={kind.__name__}"
-    # BooleanOptionalAction says its default by itself (up to Python 3.12).
+    # BooleanOptionalAction shows its default by itself (up to Python 3.12).
     shown = about.replace("%", "%%") if kind is bool else f"{about.replace('%', '%%')} (default: %(default)r)".strip()
     option = json.dumps("--" + name.replace("_", "-"))
     return (
@@ -180,16 +178,16 @@ def _codes(notebook: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
 
 
 def _code(cell: Mapping[str, Any]) -> str:
-    """Return a cell's code without markers of regions, and without magics, which only notebooks know."""
+    """Return a cell's code without region markers and without magics, which work only in notebooks."""
     code = without_markers(cell["source"])
     try:
         ast.parse(code)
-    except SyntaxError:  # a line may begin with % in Python too, in the middle of a formula
+    except SyntaxError:  # a Python line may begin with % too, within a formula
         code = "\n".join("" if _MAGIC_LINE.match(line) else line for line in code.splitlines())
     try:
         ast.parse(code)
     except SyntaxError as error:
         raise ScriptError(
-            cell, f"this script cell is not Python: {error.msg} in its line {error.lineno}", "script.no-python"
+            cell, f"this script cell is not valid Python: {error.msg} in its line {error.lineno}", "script.no-python"
         ) from None
     return code.strip("\n")

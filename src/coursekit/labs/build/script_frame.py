@@ -1,4 +1,4 @@
-"""What a script has around the cells of its notebook: its head, its options, and the end that calls `main`."""
+"""The parts of a script around its notebook's cells: its head, its options, and the end that calls `main`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from coursekit.framework import HOROVOD, TORCH
 
 @dataclass(frozen=True)
 class Frame:
-    """What differs between frameworks; all but `module` is text of the script."""
+    """The parts that differ between frameworks; all except `module` are text of the script."""
 
-    module: str  # the name by which `rank`, `num_ranks` and `end` know the framework
+    module: str  # the framework's name in `rank`, `num_ranks` and `end`
     starts: tuple[str, ...]  # command lines that start a script on two ranks
-    first: str  # what stands ahead of the notebook's imports
-    join: str  # what comes before `main`
+    first: str  # text before the notebook's imports
+    join: str  # text before the call of `main`
     rank: str
     num_ranks: str
-    end: str  # what comes last
+    end: str  # last line
 
 
 FRAMES = {
     HOROVOD: Frame(
         module="hvd",
         starts=("horovodrun -np 2 python", "mpirun -np 2 python", "srun --ntasks=2 python"),
-        first="\nimport coursekit  # ahead of TensorFlow: it chooses Keras 2\n",
-        join="launched_script.begin_training()  # refuses tasks that Horovod has not joined: each would train alone",
+        first="\nimport coursekit  # before TensorFlow: it selects Keras 2\n",
+        join="launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone",
         rank="hvd.rank()",
         num_ranks="hvd.size()",
         end="hvd.shutdown()",
@@ -36,7 +36,7 @@ FRAMES = {
         module="dist",
         starts=("torchrun --nproc-per-node=2", "srun --ntasks=2 python"),
         first="",
-        join="launched_script.place_torch()  # tasks of srun learn their place as those of torchrun do",
+        join="launched_script.place_torch()  # gives tasks of srun the rank variables that torchrun sets",
         rank="dist.get_rank()",
         num_ranks="dist.get_world_size()",
         end="dist.destroy_process_group()",
@@ -48,11 +48,11 @@ _HEAD = '''\
 
 {made}
 
-Start it on as many ranks as you like, here on two:
+Start it on any number of ranks, for example on two:
 
 {starts}
 
-Parameters of the notebook are options: python {name} --help.
+The notebook's parameters are command-line options: python {name} --help.
 """
 
 import argparse
@@ -60,14 +60,14 @@ import json
 {first}'''
 
 _OPTIONS = """\
-if __name__ == "__main__":  # the command line may replace what stands above
+if __name__ == "__main__":  # command-line options replace the parameters above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 {options}    globals().update(vars(_parser.parse_args()))
 """
 
 _END = '''\
 def _plain(value):
-    """Return as numbers or text what JSON cannot hold."""
+    """Turn a value that JSON cannot hold into numbers or text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
@@ -89,7 +89,7 @@ def frame_of(notebook: Mapping[str, Any]) -> Frame:
 
 
 def head(frame: Frame, title: str, made: str, name: str) -> str:
-    """Return how a script of this file name begins; `made` says who made it."""
+    """Return the beginning of a script with the file name `name`; `made` says what made it."""
     starts = "\n".join(f"    {start} {name}" for start in frame.starts)
     return _HEAD.format(title=title, made=made, starts=starts, name=name, first=frame.first)
 

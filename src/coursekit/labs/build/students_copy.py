@@ -1,7 +1,7 @@
-"""The folder to publish for students: labs, job scripts, pages and the package without the instructors' parts.
+"""Make the folder to publish for students: labs, job scripts, pages, and the package without the instructors' parts.
 
-Where `solutions/` would say what labs there are, the copy has each lab's `lab.toml` beside its notebook, and the
-notebook once more as it was released.
+The copy has no `solutions/` to show what labs there are, so it has each lab's `lab.toml` next to the notebook. It also
+has each notebook a second time, as it was released.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from coursekit.labs.build.release import refuse_leaks, texts
 from coursekit.labs.lab import Lab, find_labs
 from coursekit.labs.students_notebook import RELEASED
 
-# What `make env`, `make lab` and the students' commands need. Nothing of solutions/ and tests/ is ever looked at.
+# Files that `make env`, `make lab` and the students' commands need. None of these folders is solutions/ or tests/.
 FOLDERS = ("slurm", "src/coursekit", "tools")
 LOCKS = ("requirements-2.15.lock", "requirements-2.21.lock")
 FILES = (".gitignore", "environment.yml", "labs/README.md", "pyproject.toml", *LOCKS)
-OWN = (".gitattributes", "AGENTS.md", "Makefile", "README.md")  # from students/, at the top of the copy
+OWN = (".gitattributes", "AGENTS.md", "Makefile", "README.md")  # from students/; at the top level of the copy
 PAGES = ("clusters", "commands", "glossary", "gpus", "scaling", "site-format", "sites", "student", "troubleshooting")
 MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", *(f"docs/{page}.md" for page in PAGES))
-PICTURE = re.compile(rb"\]\((?:\.\./docs/)?(pictures/[^)]+)\)")  # in a page of docs/, or in labs/README.md
-# Of these folders of the package only the students' commands and what they import; of all others everything.
+PICTURE = re.compile(rb"\]\((?:\.\./docs/)?(pictures/[^)]+)\)")  # in a page of docs/ or in labs/README.md
+# From these folders of the package, only the students' commands and their imports; from all others, everything.
 PARTS = {
     "src/coursekit/cli": (
         *("__init__", "shared", "execute", "submit", "jobs", "predict", "script", "hand_in"),
@@ -51,7 +51,7 @@ NOT_FOR_STUDENTS = (
     *("solutions.sbatch", "grade.sbatch", "solutions.sbatch.j2", "grade.sbatch.j2", "hub.sbatch.j2"),
     *("book-requirements.lock", "count_networks.py", "horovod_tests.py"),
 )
-# Sections of pages, and lists at their top, on commands that students do not have.
+# Sections of pages, and lists at their top, about commands that students do not have.
 OTHERS = rb"(For instructors|For authors|The authors' program: workshop)"
 SECTION = re.compile(rb"^## %b\n.*?(?=^## |\Z)|^%b:\n\n.*?\n\n" % (OTHERS, OTHERS), re.MULTILINE | re.DOTALL)
 BY_PRODUCTS = ("__pycache__", "node_modules")
@@ -59,11 +59,11 @@ MANIFEST = ".students-copy.json"
 
 
 def students_files(root: Path) -> dict[str, bytes]:
-    """Return path to content of everything that students get.
+    """Return the contents of all files that students get, by path.
 
     Raises:
-        CourseKitError: this is a students' copy itself, a notebook in `labs/` was edited or is missing,
-            or it would show an answer or a hidden test.
+        CourseKitError: this is a students' copy itself, or a notebook in `labs/` was edited, is missing,
+            or would show an answer or a hidden test.
     """
     files = {name: _read(root, name) for name in FILES}
     files |= {name: _read(root, f"students/{name}") for name in OWN}
@@ -81,25 +81,25 @@ def students_files(root: Path) -> dict[str, bytes]:
 
 
 def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
-    """Make a folder hold these files, remove what an earlier copy put there, and return how many files changed.
+    """Write these files into a folder, remove other files of an earlier copy, and return how many files changed.
 
     Raises:
-        CourseKitError: the folder is in another one of the checkout, holds something else, or an edited notebook.
+        CourseKitError: the folder is in a folder of the checkout, or holds other files or an edited notebook.
     """
     target = folder.resolve()
     if root in target.parents and target.parent != root:
-        raise CourseKitError(f"{folder} is in a folder of the checkout: name one of its own.", "copy.in-checkout")
+        raise CourseKitError(f"{folder} is in a folder of the checkout: name a separate folder.", "copy.in-checkout")
     manifest = target / MANIFEST
     former = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else []
     is_new = not target.exists() or (target.is_dir() and all(path.name == ".git" for path in target.iterdir()))
     if not (manifest.is_file() or is_new):
         raise CourseKitError(
-            f"{folder} holds something that is not a students' copy: name a new or empty folder.", "copy.other-files"
+            f"{folder} holds files that are not a students' copy: name a new or empty folder.", "copy.other-files"
         )
     for name in files:
         if name.endswith(".ipynb"):
             refuse_edited(folder / name)
-    # Should it be stopped half-way, the next call knows all that may be there.
+    # If this is stopped half-way, the next call knows all files that may be there.
     write_json(manifest, {"files": sorted({*former, *files})})
     changed = [
         name for name, data in files.items() if not (folder / name).is_file() or (folder / name).read_bytes() != data
@@ -114,8 +114,8 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
 
 
 def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
-    """Return a lab's notebook, what belongs to it, and what is known of the lab; no other file of its folder."""
-    source = source_notebook(lab)  # refuses a students' copy, which has no source
+    """Return a lab's notebook, the files that belong to it, and facts about the lab; no other file of its folder."""
+    source = source_notebook(lab)  # raises in a students' copy, which has no source
     place = f"labs/{lab.name}"
     notebook = _read(root, f"{place}/{lab.name}.ipynb")
     refuse_edited(root / place / f"{lab.name}.ipynb")
@@ -138,6 +138,6 @@ def _is_for_students(path: Path) -> bool:
 def _read(root: Path, name: str) -> bytes:
     if not (root / name).is_file():
         raise CourseKitError(
-            f"{name} is missing in the checkout: run `coursekit build`, or take it back from git.", "copy.missing-file"
+            f"{name} is missing in the checkout: run `coursekit build`, or restore it from git.", "copy.missing-file"
         )
     return (root / name).read_bytes()

@@ -1,4 +1,4 @@
-"""Read a py:percent text notebook, keeping the line of the file at which each cell starts."""
+"""Read a py:percent text notebook, and keep the line number at which each cell starts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from coursekit.errors import CourseKitError
 from coursekit.framework import HOROVOD
 from coursekit.labs.lab import Lab
 
-# What jupytext takes for the start of a cell, indented markers included.
+# The lines at which jupytext starts a cell, including indented markers.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
-# jupytext would also make commands of comments that begin with a word such as `copy` or `cat`.
+# jupytext would also turn comments into commands if they begin with a word such as `copy` or `cat`.
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 MAGIC = re.compile(r"^(\s*)# (%{1,2}[a-z]|![a-z])", re.MULTILINE)
 
@@ -21,7 +21,7 @@ LINE = "marker_line"
 
 
 class CellError(CourseKitError):
-    """Something is wrong in a cell; the message begins with the file and the line of the cell."""
+    """Something is wrong in a cell; the message begins with the cell's file and line."""
 
     def __init__(
         self, notebook: nbformat.NotebookNode, cell: nbformat.NotebookNode, sentence: str, code: str = ""
@@ -32,20 +32,20 @@ class CellError(CourseKitError):
 def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     """Read a lab's source.
 
-    jupytext drops line numbers, so each marker carries its own as one more attribute on the way through.
+    jupytext drops line numbers, so each marker gets its line number as an additional attribute beforehand.
 
     Returns:
-        A notebook with commented magics (`# %%ranks 2`, `# !ls`) in force.
-        Its cells hold in their metadata what the author wrote in the marker, and `marker_line`, counted from 1.
+        A notebook in which commented magics (`# %%ranks 2`, `# !ls`) are active.
+        The metadata of its cells holds the attributes of the author's marker, and `marker_line`, counted from 1.
 
     Raises:
-        CourseKitError: this is a students' copy, without it; there is text before the first marker,
-            a marker inside a text or a fenced block, or a marker with ill-formed tags.
+        CourseKitError: this is a students' copy, which has no source; or there is text before the first marker,
+            a marker inside a text or a fenced block, or a marker with malformed tags.
     """
     shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
     if not lab.source.is_file():
         raise CourseKitError(
-            f"{shown} is not there: a students' copy of the course has no answers to build from.", "lab.no-source"
+            f"{shown} is missing: a students' copy of the course has no answers to build from.", "lab.no-source"
         )
     lines = lab.source.read_text(encoding="utf-8").splitlines()
     numbers = [i for i, line in enumerate(lines, 1) if MARKER.match(line)]
@@ -55,21 +55,21 @@ def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     except nbformat.ValidationError as error:
         reason = str(error).partition("\n")[0]
         raise CourseKitError(
-            f'{shown}: tags are a list of different words, such as tags=["parameters"], but {reason}.', "cell.tags"
+            f'{shown}: tags must be a list of different words, such as tags=["parameters"], but {reason}.', "cell.tags"
         ) from None
     found = [cell.metadata.get(LINE) for cell in notebook.cells]
     if not numbers or None in found:
         raise CourseKitError(
-            f"{shown}:1: start each cell, also the first, with `# %%` or `# %% [markdown]`.", "cell.no-marker"
+            f"{shown}:1: start each cell, including the first, with `# %%` or `# %% [markdown]`.", "cell.no-marker"
         )
     for i in numbers:
         if i not in found:
             raise CourseKitError(
-                f"{shown}:{i}: this cell marker stands inside a text or a fenced block: write it apart.",
+                f"{shown}:{i}: this cell marker is inside a text or a fenced block: move it out.",
                 "cell.marker-inside",
             )
     for cell in notebook.cells:
-        cell.source = cell.source.strip("\n")  # a cell magic must stand in the first line
+        cell.source = cell.source.strip("\n")  # a cell magic must be on the first line
         if cell.cell_type == "code":
             cell.source = MAGIC.sub(r"\1\2", cell.source)
     framework = {} if lab.framework == HOROVOD else {"framework": lab.framework}

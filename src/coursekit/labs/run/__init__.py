@@ -1,1 +1,1 @@
-"""Execute the solved labs with papermill and report on them."""
+"""Execute solved labs with papermill, and report how they went."""

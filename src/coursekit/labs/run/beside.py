@@ -1,4 +1,4 @@
-"""What a student has beside the notebook, such as own modules and data, for the folder in which a copy is executed."""
+"""Copy a student's files next to the notebook, such as modules and data, to the folder in which a copy is executed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.labs.students_notebook import RELEASED
 
 BY_PRODUCTS = (".ipynb_checkpoints", "__pycache__", ".git")
-OTHERS = (JOBS_FOLDER, RELEASED)  # what jobs that started here have left, and the released notebook
-MAX_BYTES = 1_000_000_000  # of a file or a folder: what is bigger is a data set, or a former training's checkpoints
+OTHERS = (JOBS_FOLDER, RELEASED)  # the results of jobs that started here, and the released notebook
+MAX_BYTES = 1_000_000_000  # of a file or a folder; bigger ones are data sets, or checkpoints of an earlier run
 BYTES_PER_GB = 1e9
-NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # for a copy of anything
+NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no copy can succeed
 
 
 def copy_beside(notebook: Path, folder: Path) -> tuple[str, ...]:
-    """Copy all that is beside a notebook into a folder, which is made, and return what is left out, and why.
+    """Copy everything next to a notebook into a folder, create it if needed, and return what is left out, and why.
 
-    A link to a folder or a big file becomes a link to the same place, since that may be a data set.
+    A link to a folder or a big file becomes a link to the same place, because that may be a data set.
     """
     folder.mkdir(parents=True, exist_ok=True)
     left_out: list[str] = []
@@ -34,7 +34,7 @@ def copy_beside(notebook: Path, folder: Path) -> tuple[str, ...]:
             left_out.append(f"{path.name} ({num_bytes / BYTES_PER_GB:.1f} GB)")
         else:
             left_out += _copy(path, folder / path.name, path.name)
-    return tuple(os.fsencode(one).decode(errors="replace") for one in left_out)  # a name may be no text
+    return tuple(os.fsencode(one).decode(errors="replace") for one in left_out)  # a file name may not be valid text
 
 
 def _copy(path: Path, target: Path, name: str) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _copy(path: Path, target: Path, name: str) -> Iterator[str]:
 
 
 def _num_bytes(path: Path) -> int:
-    """Return the size of a file, or of all below a folder; that of a link is its own."""
+    """Return the size of a file, or of everything below a folder; for a link, the size of the link itself."""
     below = [Path(folder, name) for folder, _, names in os.walk(path) for name in names if not path.is_symlink()]
     num_bytes = 0
     for one in [path, *below]:

@@ -1,4 +1,4 @@
-"""Execute one lab: papermill does the work, we decide the verdict, and nothing that was started outlives it."""
+"""Execute one lab: papermill runs the cells, this module decides the verdict, and no process outlives the run."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from coursekit.ranks.explain import MachineTooSlowError
 from coursekit.text import first_few
 
 NUM_TRACEBACK_LINES = 15
-MAX_CHARACTERS = 1000  # of an error in a line: a message may hold an array
-NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's words where a kernel lives and was not ready in time
-DIED = "Kernel died"  # theirs and nbclient's where it has ended
+MAX_CHARACTERS = 1000  # of an error on one line: its message may contain an array
+NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's message if a kernel is alive, but was not ready in time
+DIED = "Kernel died"  # the message of jupyter_client and nbclient if it has ended
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
 
 
 def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
-    """Execute a lab in a folder of its own and return how it went, whatever happened.
+    """Execute a lab in a separate folder and return how it went, whatever happened.
 
     The folder is the kernel's working folder, in which the executed notebook is saved after every cell.
-    `on_cell` is called with number, total and name of each code cell that starts.
-    The verdict is "interrupted" when KeyboardInterrupt was raised, which ends here.
+    `on_cell` is called with the number, total and name of each code cell that starts.
+    A KeyboardInterrupt is caught here, and makes the verdict "interrupted".
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
     executed = folder / run.notebook.name
@@ -54,7 +54,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     try:
         _papermill(run, executed, watch)
     except PapermillExecutionError:
-        pass  # the watch knows the cells, and which errors are part of the lesson
+        pass  # the watch has recorded the cells, and knows which errors are part of the lesson
     except KeyboardInterrupt:
         interrupted = True
     except (RuntimeError, TimeoutError) as error:
@@ -64,7 +64,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         end_all(watch.stop())
         end_marked(folder)
     notebook = nbformat.read(executed, as_version=4)
-    if not watch.failed:  # papermill marks also an error that was part of the lesson, or passed by
+    if not watch.failed:  # papermill also marks errors that are part of the lesson or were passed by
         notebook = remove_error_markers(notebook)
     write_text(executed, nbformat.writes(notebook))
     result = LabResult(
@@ -90,22 +90,22 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
 
 
 def _prepare(run: LabRun, executed: Path) -> None:
-    """Write the notebook that is executed, with all that programs have to know of its cells."""
+    """Write the notebook that is executed, with the metadata of cells that programs need."""
     notebook = nbformat.from_dict(read_notebook(run.notebook, run.name))
     for cell in list(filter(is_parameters, notebook.cells))[:-1]:
-        cell.metadata.tags.remove(PARAMETERS)  # of a cell that was split: papermill would fill in after the first part
+        cell.metadata.tags.remove(PARAMETERS)  # of a split cell: papermill would insert after the first part
     write_text(executed, nbformat.writes(notebook))
 
 
 def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
-    # papermill takes paths as patterns to fill in with parameters.
+    # papermill formats paths with the parameters, so braces are doubled.
     place = str(executed).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
         place,
         place,
         parameters=dict(run.parameters),
         engine_name=ENGINE,
-        kernel_name=NATIVE_KERNEL_NAME,  # whatever the notebook was written with, or does not say
+        kernel_name=NATIVE_KERNEL_NAME,  # whatever kernel the notebook names, if any
         language="python",
         progress_bar=False,
         request_save_on_cell_execute=True,
@@ -114,7 +114,7 @@ def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
 
 
 def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]:
-    """Return the points; a test whose kernel never answered earns nothing, though it shows no error."""
+    """Return the scores; a test earns nothing if the kernel never answered, although it shows no error."""
     finished = {cell_name(cell) for cell in notebook.cells if cell.get("id") in watch.finished}
     return tuple(
         one if one.grade_id in finished else replace(one, points=0.0, message=one.message or NOT_FINISHED)
@@ -123,19 +123,19 @@ def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]
 
 
 def _images_per_s(notebook: NotebookNode) -> float:
-    """Return the highest speed that a cell of the lab has shown; 0 where none has."""
+    """Return the highest speed that any cell of the lab has shown; 0 if none has."""
     shown = [output.get("data", {}).get(SPEED) for cell in notebook.cells for output in cell.get("outputs", [])]
     return max((float(speed["images_per_s"]) for speed in shown if speed), default=0.0)
 
 
 def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
-    """Return why the machine, not the lab, is to blame for how it ended; '' when it is not."""
+    """Return why the machine, not the lab, is to blame for how the run ended; '' if it is not."""
     errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
     message = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
     return message or (watch.too_slow if watch.stopped_early else problem if NO_ANSWER in problem else "")
 
 
-def _verdict(  # noqa: PLR0913  # all that is known
+def _verdict(  # noqa: PLR0913  # everything known
     run: LabRun, watch: KernelWatch, result: LabResult, problem: str, too_slow: str, *, interrupted: bool
 ) -> tuple[str, str]:
     """Return the verdict and one sentence on why the lab did not pass."""
@@ -145,7 +145,7 @@ def _verdict(  # noqa: PLR0913  # all that is known
         return results.INTERRUPTED, f"stopped by a signal {where} [lab.interrupted]" if interrupted else slow
     if watch.overdue and watch.stopped_early:
         limit = format_time(run.time_limit_s)
-        words = f"took longer than its {limit} (time_limit_min in lab.toml), stopped {where} [lab.overtime]"
+        words = f"exceeded its time limit of {limit} (time_limit_min in lab.toml), stopped {where} [lab.overtime]"
         return results.FAILED, words
     if problem:
         return results.FAILED, f"{problem} {where} [lab.kernel-died]"
@@ -165,7 +165,7 @@ def _raised(number: int, cell: NotebookNode) -> FailedCell:
 
 
 def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell:
-    """Return the cell that was running last with its traceback; without one, what it and the kernel itself wrote."""
+    """Return the cell that ran last with its traceback, or if it has none, the output of the cell and the kernel."""
     cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
     outputs = cell.outputs if cell else []
     error = next((output for output in outputs if output.output_type == "error"), None)

@@ -1,8 +1,8 @@
-"""The layout of `jobs/`, the folder of a checkout in which batch jobs leave what they did.
+"""The layout of `jobs/`, the folder of a checkout in which batch jobs leave their results.
 
     123456.json                     a job that was submitted, as `coursekit jobs` remembers it
-    01-sgd-123456/                  what it left: result.json, and the executed notebook 01-sgd.ipynb
-    01-sgd-123456-attempt-2/        what it left when Slurm had started it again
+    01-sgd-123456/                  its results: result.json, and the executed notebook 01-sgd.ipynb
+    01-sgd-123456-attempt-2/        its results after Slurm had started it again
     01-sgd.sbatch                   a script that was rendered for one submission
     submit-2026-11-20T17-00-00.log  what `coursekit submit` asked Slurm
 
@@ -25,9 +25,9 @@ ATTEMPT = "-attempt-"
 
 
 def new_folder(parent: Path, prefix: str = "") -> Path:
-    """Make a folder that nothing was kept in before, named after this Slurm job's number or the local time.
+    """Make a new folder, named after this Slurm job's number or the local time.
 
-    A job that Slurm starts again has the same number, and a folder of its own.
+    A job that Slurm starts again keeps its number, but gets a separate folder.
     """
     stem = prefix + (os.environ.get("SLURM_JOB_ID") or time_stamp())
     for attempt in count(1):
@@ -39,7 +39,7 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
 
 
 def last_attempt(first: Path) -> Path:
-    """Return the folder of a job's last start, given that of its first; earlier starts had ends of their own."""
+    """Return the folder of a job's last start, given the folder of its first; each start has a separate result."""
     later = {
         int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{escape(first.name)}{ATTEMPT}*[0-9]")
     }
@@ -47,5 +47,5 @@ def last_attempt(first: Path) -> Path:
 
 
 def time_stamp() -> str:
-    """Return the local time as a name of a file."""
+    """Return the local time in a form that fits into a file name."""
     return datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")

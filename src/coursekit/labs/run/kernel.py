@@ -1,4 +1,4 @@
-"""papermill's engine for a lab: the kernel is this very Python, and ends with the notebook."""
+"""papermill's engine for a lab: the kernel runs in this same Python, and ends with the notebook."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from coursekit.labs.run.watch import KERNEL_LOG, KernelWatch
 from coursekit.paths import socket_folder
 
 ENGINE = "coursekit"
-START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter knows wall-clock time only
+START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter counts only wall-clock time
 
-# The words of nbclient and papermill about a failing kernel would spoil the progress display; the result has them.
+# Messages of nbclient and papermill on a failing kernel would spoil the progress display; the result has them.
 silent = logging.getLogger("coursekit.kernel")
 silent.addHandler(logging.NullHandler())
 silent.propagate = False
-# Ctrl-C can leave a coroutine of nbclient's behind, which those who pressed it need not hear of.
+# Ctrl-C can leave a coroutine of nbclient behind; the user who pressed it need not hear of that.
 warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
 
 
 class ThisPython(KernelSpecManager):
-    """Knows one kernel, of the Python that runs this.
+    """Offers a single kernel, which runs in this same Python.
 
     On Jupyter's paths, which sites and users set, another `python3` may come first; a hub's kernel (`coursekit kernel`)
-    would start a container within that of the job.
+    would start a container inside the job's container.
     """
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return how ipykernel is started, whatever the kernel's name."""
+        """Return a specification that starts ipykernel, whatever the kernel's name."""
         return KernelSpec(
             argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
             display_name=kernel_name,
             language="python",
-            metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},  # a process of this machine
+            metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},  # a process on this machine
         )
 
 
@@ -52,7 +52,7 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Execute the notebook of papermill's manager, which saves it after every cell; `watch` is our own option."""
+        """Execute the notebook of papermill's manager, which saves it after every cell; we added the option `watch`."""
         watch: KernelWatch = options["watch"]
         with (
             # Sockets in a private folder (/kernel-12345678/kernel-ipc-5): no port that others could reach.
@@ -69,10 +69,10 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
                 nb_man,
                 km=manager,
                 startup_timeout=START_TIMEOUT_S,
-                iopub_timeout=START_TIMEOUT_S,  # else output that comes 4 s after the answer is lost
+                iopub_timeout=START_TIMEOUT_S,  # otherwise output that arrives 4 s after the answer is lost
                 log=silent,
-                allow_errors=True,  # the watch stops where the run does
-                # Jupyter's interface for kernels elsewhere knows no process id; the local one, which we start, has it.
+                allow_errors=True,  # the watch decides where the run stops
+                # Jupyter's interface covers remote kernels and has no process id; our local provisioner has one.
                 on_notebook_start=lambda notebook: watch.kernel_started(int(manager.provisioner.pid), notebook),  # type: ignore[union-attr]
                 on_cell_execute=watch.cell_started,
                 on_cell_executed=watch.cell_finished,

@@ -1,4 +1,4 @@
-"""What will run: labs, options and parameters, checked against each other before anything starts."""
+"""Plan a run: check labs, options and parameters against each other before anything starts."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ class LabRun:
     title: str
     notebook: Path
     parameters: Mapping[str, Scalar]
-    num_ranks: int  # 1 where its notebook has no such parameter
-    time_limit_s: float  # of its own time
+    num_ranks: int  # 1 if its notebook has no such parameter
+    time_limit_s: float  # corrected time
     goes_on: bool = False  # past errors, as nbgrader does with a student's notebook
 
 
 def plan_runs(
     labs: Sequence[Lab], notebooks: Mapping[str, Path], num_ranks: int | None, given: Mapping[str, str]
 ) -> tuple[LabRun, ...]:
-    """Check all labs and options against each other: a lab's small run, then `--ranks`, then the texts of `-p`.
+    """Return the planned runs, with parameters from the lab's small run, then `--ranks`, then `-p`, all checked.
 
     Raises:
-        CourseKitError: If a parameter is unknown to all chosen labs or a value is out of place.
+        CourseKitError: no chosen lab has a given parameter, or a value is not allowed.
     """
     defaults = {lab.name: read_defaults(notebooks[lab.name]) for lab in labs}
     if num_ranks is not None:
-        # Also refused when no chosen lab has ranks to start: the number is nonsense anyway.
+        # Checked even if no chosen lab starts ranks: an impossible number is a mistake anyway.
         check(NUM_RANKS, num_ranks, 1, "--ranks")
     known = {name: None for names in defaults.values() for name in names}
     unknown = given.keys() - known.keys()
     if unknown:
         raise CourseKitError(
-            f"-p: no chosen lab has a parameter {', '.join(sorted(unknown))}; known are {list_names(known)}.",
+            f"-p: no chosen lab has a parameter {', '.join(sorted(unknown))}; choose from {list_names(known)}.",
             "parameter.unknown",
         )
     return tuple(_plan(lab, notebooks[lab.name], defaults[lab.name], num_ranks, given) for lab in labs)
@@ -79,7 +79,7 @@ def _plan(
 
 
 def read_defaults(notebook: Path) -> dict[str, Scalar]:
-    """Return the default of every parameter that a notebook assigns; refuse one that is no bool, number or text."""
+    """Return the default of every parameter that a notebook assigns; refuse one that is not a bool, number or text."""
     defaults: dict[str, Scalar] = {}
     for name, default, _ in parameters_of(read_notebook(notebook, notebook.stem)):
         try:
@@ -89,7 +89,7 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
         if not isinstance(value, (bool, int, float, str)):
             raise CourseKitError(
                 f"{notebook.name}: the default of parameter {name!r} is {default!r}; "
-                "write one true or false value, number or text there, so that values given for it can be checked.",
+                "make it a single boolean, number or text, so that given values can be checked.",
                 "parameter.default",
             )
         defaults[name] = value
@@ -97,10 +97,10 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
 
 
 def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Return what was typed after `-p` for the parameters of one notebook; other names are those of other labs.
+    """Return the values given with `-p` for one notebook's parameters; ignore other names, which belong to other labs.
 
     Raises:
-        CourseKitError: a text is no value of that parameter.
+        CourseKitError: a text is not a value of its parameter.
     """
     values = {}
     for name in sorted(given.keys() & defaults.keys()):
@@ -114,10 +114,10 @@ def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> di
 
 
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
-    """Return a value, written in `origin`, that has the type of its default; a whole number may stand for a number.
+    """Return a value from `origin` after checking that it has its default's type; an integer may stand for a float.
 
     Raises:
-        CourseKitError: If the type differs, or a number of ranks is out of range.
+        CourseKitError: the type differs, or a number of ranks is out of range.
     """
     if type(value) is int and type(default) is float:
         value = float(value)
@@ -129,12 +129,12 @@ def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
 
 
 def list_names(names: Mapping[str, object]) -> str:
-    """Return names for a message."""
+    """Return names as a list for a message."""
     return ", ".join(sorted(names)) or "none"
 
 
 def _wrong_type(name: str, value: object, default: Scalar, origin: str) -> CourseKitError:
     return CourseKitError(
-        f"{origin}: {name} must be {EXAMPLES[type(default)]} as its default {default!r} is, not {value!r}.",
+        f"{origin}: {name} must be {EXAMPLES[type(default)]}, like its default {default!r}, not {value!r}.",
         "parameter.type",
     )

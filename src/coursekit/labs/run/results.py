@@ -1,6 +1,6 @@
-"""What a run leaves behind: records that are written as JSON and read back as the same values, also in words.
+"""The records of a run, written as JSON and read back unchanged, and their form in words.
 
-To them belong the facts that a result was measured on: machine, versions, commit.
+They include the facts about where a result was measured: machine, versions, commit.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TENSORFLOW_NAMES = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")
 PACKAGES = ("horovod", "nbgrader", "papermill", "coursekit")
 TOOL_TIMEOUT_S = 20
 NUM_COMMIT_DIGITS = 10
-HTML = "report.html"  # of a run, for people
+HTML = "report.html"  # a run's report for people
 PASSED, FAILED, INTERRUPTED, NOT_RUN = "passed", "failed", "interrupted", "not run"
 
 MB_PER_GB = 1000
 SECONDS_PER_MINUTE = 60
 NOTHING = "-"
-CHECK = "CheckError: "  # what a check says of an answer begins with it
-WHOLE_FROM = 100  # from here on decimals say nothing
+CHECK = "CheckError: "  # the message of a check begins with it
+WHOLE_FROM = 100  # from here on, decimals mean nothing
 
 Value = bool | int | float | str | list[Any] | dict[str, Any] | None
 
@@ -40,16 +40,16 @@ class Facts:
     """The circumstances of a run."""
 
     host: str
-    device: str  # name of the GPUs, or of the processor where none can be used
+    device: str  # name of the GPUs, or of the processor if no GPU can be used
     num_cpus: int  # processors this process may use
-    versions: Mapping[str, str]  # version of Python and of each package; "not installed" where it is missing
+    versions: Mapping[str, str]  # version of Python and of each package; "not installed" if it is missing
     commit: str | None  # commit of the course checkout; None outside git
-    dirty: bool  # whether tracked files differ from that commit, or there are files that git does not know
-    nodes: str = ""  # all nodes of the Slurm job it ran in, as Slurm folds them: `acn[01-02]`; '' outside one
+    dirty: bool  # whether tracked files differ from that commit, or untracked files exist
+    nodes: str = ""  # all nodes of its Slurm job, as Slurm abbreviates them: `acn[01-02]`; '' outside a job
     job_id: str = ""
 
     def in_words(self) -> tuple[str, str, str]:
-        """Return the machine or all nodes of the job, the versions, and the commit, each in one line."""
+        """Return the machine (or all nodes of the job), the versions and the commit, each on one line."""
         where = f"{self.nodes} (Slurm job {self.job_id})" if self.nodes else self.host
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         commit = (
@@ -61,7 +61,7 @@ class Facts:
 def gather_facts(root: Path) -> Facts:
     """Return the facts of this process and of the course checkout at `root`."""
     commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
-    # Touching a file does not count as a change, and no lock is taken that a commit elsewhere would trip over.
+    # Touching a file does not count as a change, and this takes no lock that could block a commit elsewhere.
     changes = commit and _output("git", "--no-optional-locks", "-C", str(root), "status", "--porcelain")
     tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
     found = {"python": platform.python_version(), "tensorflow": tensorflow, "keras": _version(KERAS)}
@@ -86,19 +86,19 @@ def _version(package: str) -> str:
 
 
 def _device() -> str:
-    """Return the GPUs that TensorFlow may use, as "2 x NVIDIA A100-SXM4-40GB"; without any, the processor."""
-    # A GPU is only worth naming when this TensorFlow can drive it and nobody has hidden it from the labs.
+    """Return the GPUs that TensorFlow may use, such as "2 x NVIDIA A100-SXM4-40GB"; without any, the processor."""
+    # A GPU is named only if this TensorFlow can use it, and nobody has hidden it from the labs.
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"} or _version("tensorflow-cpu")
     gpus = [] if hidden else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
     if gpus:
         return ", ".join(f"{gpus.count(kind)} x {kind}" for kind in sorted(set(gpus)))
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))  # x86 alone has it
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))  # only x86 has it
     return next(names, "") or platform.processor() or platform.machine()
 
 
 def _output(*command: str) -> str:
-    """Return what a command prints; empty when it is missing, fails or takes too long."""
+    """Return what a command prints; empty if it is missing, fails or takes too long."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -108,9 +108,9 @@ def _output(*command: str) -> str:
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell with an error: its `[n]`, its name in the authored source, its code, the end of its traceback.
+    """A cell with an error: its number `[n]`, its name in the authored source, its code, and the end of its traceback.
 
-    Before the first cell its number is 0.
+    Before the first cell, the number is 0.
     """
 
     number: int
@@ -120,7 +120,7 @@ class FailedCell:
 
     @property
     def place(self) -> str:
-        """Which cell it is, in words."""
+        """The cell's number and name, in words."""
         return f"cell {self.number} ({self.name})"
 
 
@@ -131,18 +131,18 @@ class LabResult:
     lab: str
     title: str
     verdict: str  # `passed`, `failed`, `interrupted` or `not run`
-    reason: str  # one sentence on why it did not pass; empty when it did
+    reason: str  # a sentence on why it did not pass; empty if it did
     scores: tuple[CellScore, ...] = ()  # one score per test cell
-    time_s: float = 0.0  # wall-clock seconds from the start of the kernel until it had ended
+    time_s: float = 0.0  # wall-clock seconds from the start of the kernel to its end
     peak_memory_mb: float = 0.0  # highest sum over the kernel and all processes below it, in 10^6 bytes
-    num_ranks: int = 1  # the notebook's parameter of that name, 1 without one
+    num_ranks: int = 1  # the notebook's parameter of that name; 1 if it has none
     parameters: Mapping[str, Value] = field(default_factory=dict)  # every value that was passed to the notebook
     started: str = ""  # ISO 8601 with the offset from UTC; empty for a lab that was not run
-    failed_cell: FailedCell | None = None  # that the lab stopped at; None when it ran to its end
-    raised: tuple[FailedCell, ...] = ()  # cells with errors that the run went on after, each with its error in a line
-    facts: Facts | None = None  # machine, versions and commit it ran with; None for a lab that was not run
-    left_out: tuple[str, ...] = ()  # what beside the notebook was not copied to the folder it ran in, and why
-    images_per_s: float = 0.0  # training speed of all ranks together that the lab measured; 0 where it measures none
+    failed_cell: FailedCell | None = None  # at which the lab stopped; None if it ran to its end
+    raised: tuple[FailedCell, ...] = ()  # cells with errors after which the run continued, each error on one line
+    facts: Facts | None = None  # machine, versions and commit of the run; None for a lab that was not run
+    left_out: tuple[str, ...] = ()  # files next to the notebook that were not copied to its working folder, and why
+    images_per_s: float = 0.0  # measured training speed of all ranks together; 0 if the lab measures none
 
     @property
     def points(self) -> float:
@@ -151,7 +151,7 @@ class LabResult:
 
     @property
     def max_points(self) -> float:
-        """Points of a lab whose every test passes."""
+        """Points of the lab if every test passes."""
         return sum(score.max_points for score in self.scores)
 
     @property
@@ -166,18 +166,18 @@ class LabResult:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The cells, in words, with errors that are neither a test's nor what a check says."""
+        """The cells, in words, with errors that are neither failed tests nor messages of a check."""
         tests = {score.grade_id for score in self.scores}
         return tuple(one.place for one in self.raised if one.name not in tests and not one.error.startswith(CHECK))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values, with the sums that readers of the file would compute first."""
+        """Return the record as JSON values, with sums that every reader of the file needs."""
         return {**asdict(self), "points": self.points, "max_points": self.max_points}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LabResult:
         """Return the record that `to_json` wrote."""
-        known = {one.name for one in fields(cls)}  # others are sums, or those of an earlier version
+        known = {one.name for one in fields(cls)}  # others are sums, or fields of an earlier version
         return replace(
             cls(**{name: value for name, value in data.items() if name in known}),
             scores=tuple(CellScore(**score) for score in data["scores"]),
@@ -189,7 +189,7 @@ class LabResult:
 
 
 def format_points(result: LabResult) -> str:
-    """Return "18 / 20", without needless decimals."""
+    """Return points such as "18 / 20", without needless decimals."""
     return f"{result.points:g} / {result.max_points:g}" if result.scores else NOTHING
 
 

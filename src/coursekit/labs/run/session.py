@@ -1,6 +1,6 @@
-"""A run: labs one after the other, in a folder of its own; after each, what is known is on disk as a report.
+"""Run labs one after another in a new folder, and write a report of the results so far after each lab.
 
-The report is JSON for programs, and one self-contained HTML file for people; a terminal shows it in short.
+The report is JSON for programs, and one self-contained HTML file for people; a terminal shows a short form.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ MARKS = {
 
 
 def point_latest(folder: Path) -> None:
-    """Let `build/runs/latest` lead to this run, without a moment in which it leads nowhere."""
+    """Point `build/runs/latest` to this run, without a moment in which the link points nowhere."""
     fresh = folder.parent / f".{LATEST}-{folder.name}"
     fresh.symlink_to(folder.name)
     fresh.replace(folder.parent / LATEST)
 
 
 class RunProgress:
-    """Show which lab and which cell runs: in one line of a terminal, or in a line for each in a log."""
+    """Show which lab and which cell runs: on one line in a terminal, or one line per cell in a log."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self.line = console.status("")  # on the screen during a `with` block
+        self.line = console.status("")  # on the screen while in a `with` block
         self._lab = ""
 
     def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
-        """Show that a lab begins: the time until its first cell is the start of its kernel."""
+        """Show that a lab starts; until its first cell, its kernel is starting."""
         self._lab = f"lab {number}/{num_labs} {escape(run.name)}"
         self.line.update(f"{self._lab}: starting")
 
     def cell_started(self, number: int, total: int, name: str) -> None:
-        """Show that a code cell begins."""
+        """Show that a code cell starts."""
         text = f"{self._lab}: cell {number}/{total} {escape(name)}"
         self.line.update(text)
         if not self._console.is_terminal:
@@ -74,11 +74,11 @@ class RunProgress:
 def run_labs(
     folder: Path, plan: Sequence[LabRun], facts: Facts, progress: RunProgress, stop: StopSignals
 ) -> list[LabResult]:
-    """Run the labs in the run's folder, and write the report after each.
+    """Run the labs in the run's folder, and write the report after each lab.
 
-    Labs that a signal to stop keeps from running count as not run.
+    If a signal stops the run, the remaining labs count as not run.
     """
-    from nbconvert import HTMLExporter  # a quarter of the start of `coursekit execute`, which needs none
+    from nbconvert import HTMLExporter  # takes a quarter of the start of `coursekit execute`, which does not need it
 
     done: dict[str, LabResult] = {}
     try:
@@ -92,7 +92,7 @@ def run_labs(
             write_text(_executed(folder, run.name).with_suffix(".html"), text)
             write_report(folder, plan, done, facts)
     except KeyboardInterrupt:
-        pass  # between two labs; inside one it becomes that lab's verdict
+        pass  # between two labs; during a lab it decides that lab's verdict
     finally:
         end_marked(folder)
     return write_report(folder, plan, done, facts)
@@ -103,8 +103,8 @@ def _executed(folder: Path, lab: str) -> Path:
 
 
 def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> list[LabResult]:
-    """Write `report.json` and `report.html` into the run's folder: what is done by now, and what is not run."""
-    reason = "the run ended before it"
+    """Write `report.json` and `report.html` into the run's folder: results so far, and labs not run."""
+    reason = "the run ended before this lab started"
     labs = [
         done.get(run.name)
         or LabResult(run.name, run.title, results.NOT_RUN, reason, num_ranks=run.num_ranks, parameters=run.parameters)
@@ -133,23 +133,23 @@ def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabRes
 
 
 def _links(folder: Path, result: LabResult) -> list[tuple[str, str]]:
-    """Return text and relative address of each file that a reader may want to open."""
+    """Return the text and relative address of each file that a reader may want to open."""
     notebook = _executed(folder, result.lab)
     links = [
         ("Executed notebook to read", notebook.with_suffix(".html")),
         ("Executed notebook for Jupyter", notebook),
     ]
-    if result.verdict != results.PASSED:  # else a kernel writes no more than that it was interrupted at its end
-        links.append(("What the kernel wrote", notebook.with_name(KERNEL_LOG)))
+    if result.verdict != results.PASSED:  # otherwise a kernel writes only that it was interrupted at its end
+        links.append(("Output of the kernel", notebook.with_name(KERNEL_LOG)))
     return [
         (text, path.relative_to(folder).as_posix()) for text, path in links if path.exists() and path.stat().st_size
     ]
 
 
 def show_report(console: Console, labs: Sequence[LabResult], facts: Facts, folder: Path) -> None:
-    """Print the table, what went wrong in each lab, the circumstances and where the rest is."""
+    """Print the table, the errors in each lab, the facts of the run, and the path of the full report."""
     table = Table(title=f"run {folder.name}", title_justify="left")
-    # What 79 columns have room for; the report also has the memory.
+    # As much as fits into 79 columns; the report also shows the memory.
     for heading in ("lab", "verdict", "points", "time", "ranks", "images/s"):
         table.add_column(heading, justify="left" if heading in {"lab", "verdict"} else "right", no_wrap=True)
     for one in labs:
@@ -159,11 +159,11 @@ def show_report(console: Console, labs: Sequence[LabResult], facts: Facts, folde
     for one in labs:
         if one.verdict != results.PASSED:
             _print(console, f"\n{MARKS[one.verdict]} {escape(one.lab)}: {escape(one.reason)}", markup=True)
-            # Its traceback shows the code, too.
+            # The traceback shows the code, too.
             _print(console, f"{textwrap.indent(one.failed_cell.error, '    ')}\n" if one.failed_cell else "")
     machine, versions, commit = facts.in_words()
     _print(console, f"on {machine}\n{versions}\ncommit {commit}")
-    _print(console, f"report, also of memory: {folder / HTML}")
+    _print(console, f"full report, including memory: {folder / HTML}")
 
 
 def _print(console: Console, text: str, *, markup: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Watch a lab's kernel: which cell runs, how long it may, and how much memory it takes with all that it starts."""
+"""Watch a lab's kernel: its current cell, its time limit, and the memory that it and its descendants use."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from coursekit.labs.cells import GOES_ON, cell_name
 from coursekit.processes import pss_bytes
 from coursekit.ranks.explain import MachineTooSlowError
 
-KERNEL_LOG = "kernel.log"  # what the kernel itself writes, in its working folder
-# A cell that is interrupted may have ranks to end before its traceback appears.
+KERNEL_LOG = "kernel.log"  # the output of the kernel itself, in its working folder
+# An interrupted cell may have to stop ranks before its traceback appears.
 INTERRUPT_GRACE_S = 10.0
 SAMPLE_EVERY_S = 1.0
-# Reading the page tables of large processes is slow: it takes at most one second in so many of a core's.
+# Reading the page tables of large processes is slow: it may take at most one in this many seconds of a core.
 SAMPLE_AGAIN = 20
 BYTES_PER_MB = 1e6
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Return a process's share of memory in bytes, all of it where the share is hidden; 0 once it has ended."""
+    """Return a process's share of memory in bytes, or all its memory if the share is hidden; 0 once it has ended."""
     with suppress(psutil.Error):
-        if process.is_running():  # else its number may be a new one's
+        if process.is_running():  # otherwise its number may belong to a new process
             with suppress(OSError):
                 return pss_bytes(process.pid)
             return int(process.memory_info().rss)
@@ -42,32 +42,32 @@ def _memory_bytes(process: psutil.Process) -> int:
 
 @dataclass
 class KernelWatch:
-    """What is known about one lab's kernel while it runs and afterwards.
+    """The state of one lab's kernel while it runs and afterwards.
 
-    papermill tells when a cell starts, is answered and fails; a thread keeps the time limit: nbclient's own `timeout`
-    is one of each cell, and counts the time in which a busy machine gives the kernel nothing. Of three cells:
+    papermill reports when a cell starts, is answered or fails; a thread enforces the time limit, because nbclient's own
+    `timeout` applies to each cell, and counts time in which a busy machine does not run the kernel. For three cells:
 
         cell 1 starts, is answered   number 1, finished
         cell 2 starts                number 2; at the time limit it is interrupted: overdue
-        cell 2 fails, is answered    failed, stopped_early; cell 3 never starts, unless the run goes on past errors
+        cell 2 fails, is answered    failed, stopped_early; cell 3 never starts, unless the run continues after errors
     """
 
     folder: Path  # working folder of the kernel
-    # Seconds from the kernel's first answer until it is interrupted, of its own time and that of what it has started.
+    # Seconds of corrected time of the kernel and its descendants, from its first answer until it is interrupted.
     time_limit_s: float
-    on_cell: Callable[[int, int, str], None]  # called with number, total and name of each code cell that starts
-    goes_on: bool = False  # whether the run goes on past errors
+    on_cell: Callable[[int, int, str], None]  # called with the number, total and name of each code cell that starts
+    goes_on: bool = False  # whether the run continues after errors
     total: int = 0  # number of code cells
     current: NotebookNode | None = None  # the code cell that is running or ran last; None before the first
     number: int = 0  # its position among the code cells, counted from 1
     # Ids of the cells that the kernel reported as done, with or without an error.
     finished: set[str] = field(default_factory=set)
     failed: bool = False  # whether the run was stopped by an error in `current`
-    raised: list[tuple[int, NotebookNode]] = field(default_factory=list)  # number and cell of each error passed by
+    raised: list[tuple[int, NotebookNode]] = field(default_factory=list)  # number and cell of each error passed over
     overdue: bool = False  # whether the time limit has passed
-    too_slow: str = ""  # why the machine, not the lab, is to blame that the kernel was interrupted; '' when it is not
-    peak_memory_mb: float = 0.0  # highest sum over the kernel and all below it, in 10^6 bytes
-    # Every process that was ever found there, also those whose parents have ended since.
+    too_slow: str = ""  # why the machine, not the lab, caused the interrupt; '' if it did not
+    peak_memory_mb: float = 0.0  # highest sum over the kernel and its descendants, in 10^6 bytes
+    # Every process that was ever found there, including those whose parents have ended since.
     seen: set[psutil.Process] = field(default_factory=set)
     _kernel: psutil.Process | None = None
     _thread: threading.Thread | None = None
@@ -76,33 +76,33 @@ class KernelWatch:
 
     @property
     def stopped_early(self) -> bool:
-        """Whether a cell failed, never started, or got no answer."""
+        """Whether a cell failed, never started, or was never answered."""
         return self.failed or self.number < self.total or len(self.finished) < self.number
 
     def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
-        """Begin to measure memory and time."""
+        """Start to measure memory and time."""
         self.total = sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
         self._kernel = psutil.Process(pid)
         self._thread = threading.Thread(target=self._keep_time, args=[self._kernel], name="kernel-watch", daemon=True)
         self._thread.start()
 
     def cell_started(self, cell: NotebookNode, **_: Any) -> None:
-        """Note which cell runs."""
+        """Record which cell runs."""
         self.current = cell
         self.number += 1
         self.on_cell(self.number, self.total, cell_name(cell))
 
     def cell_finished(self, cell: NotebookNode, **_: Any) -> None:
-        """Note that the kernel has answered for a cell."""
+        """Record that the kernel has answered for a cell."""
         self.finished.add(cell.id)
-        if self.number == self.total:  # the kernel ends now, and on a busy machine the last sample may be long ago
+        if self.number == self.total:  # the kernel ends now, and on a busy machine the last sample may be old
             self._sample_memory()
 
     def cell_failed(self, cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
-        """Note an error, unless the cell's tags say that it is part of the lesson, and end the run there or go on.
+        """Record an error, unless the cell's tags mark it as part of the lesson; then stop the run or continue.
 
         Raises:
-            CellExecutionError: the run ends, always so out of time or on a machine that is too slow for it.
+            CellExecutionError: the run stops, as it always does after its time limit or on a machine that is too slow.
         """
         tags = cell.metadata.get("tags", [])
         if GOES_ON[0] in tags and GOES_ON[1] not in tags:
@@ -116,7 +116,7 @@ class KernelWatch:
         raise CellExecutionError.from_cell_and_msg(cell, reply)
 
     def stop(self) -> set[psutil.Process]:
-        """Stop measuring, and return every process that was seen."""
+        """Stop measuring, and return all processes that were seen."""
         self._stopped.set()
         if self._thread:
             self._thread.join()
@@ -129,11 +129,11 @@ class KernelWatch:
                 self.peak_memory_mb = max(self.peak_memory_mb, sum(map(_memory_bytes, self.seen)) / BYTES_PER_MB)
 
     def _keep_time(self, kernel: psutil.Process) -> None:
-        # With this process, which sends the cells: where it is held up, the kernel waits for it.
+        # Count this process too, which sends the cells: if it is held up, the kernel waits for it.
         clock = CorrectedClock(lambda: [os.getpid(), *tree(kernel.pid)])
         if self._is_over(Deadline(self.time_limit_s, clock.tick)):
             self.overdue = True
-            # As Jupyter's stop button does, to the whole group: a cell may wait for a command it has started.
+            # To the whole group, as Jupyter's stop button does: a cell may wait for a command that it has started.
             with suppress(psutil.Error, ProcessLookupError):
                 if kernel.is_running():
                     os.killpg(os.getpgid(kernel.pid), signal.SIGINT)
@@ -145,7 +145,7 @@ class KernelWatch:
         """Sample memory until a deadline, or until this watch is stopped; return whether the deadline has passed."""
         due_s = time.monotonic()
         try:
-            while left_s := deadline.left_s():  # looks at the clock more often than memory is worth
+            while left_s := deadline.left_s():  # this checks the clock more often than memory needs to be sampled
                 if time.monotonic() >= due_s:
                     begin_s = time.thread_time()
                     self._sample_memory()

@@ -1,1 +1,1 @@
-"""Job scripts: rendered for every site, submitted, followed, explained."""
+"""Jobs: their scripts for every site, submitting and following them, and why they wait or fail."""

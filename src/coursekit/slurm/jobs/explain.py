@@ -22,21 +22,21 @@ from coursekit.text import format_minutes
 NUM_TAIL_BYTES = 64_000
 NUM_EXPLANATIONS = 3  # more would bury the first, which is the most telling
 NUM_SHOWN = 200  # characters of a line
-# The line with which a traceback ends: the exception, at the margin or behind what marks a rank.
+# The last line of a traceback: the exception, at the margin or after the prefix of a rank.
 _RAISED = re.compile(
     r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<name>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
 )
-# Exceptions that follow from others.
+# Exceptions that are caused by others.
 CONSEQUENCES = frozenset((
     "PapermillExecutionError", "CellExecutionError", "DeadKernelError", "CheckError",
     "RankError", "HorovodInternalError", "CalledProcessError", "KeyboardInterrupt",
 ))  # fmt: skip
-EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # what an event sets
+EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # set for a course
 
 
 @dataclass(frozen=True)
 class Hint:
-    """A row of `hints.toml`, which says what its keys mean; its code is the row's name there."""
+    """A row of `hints.toml`, which explains the keys; its code is the row's name there."""
 
     words: str
     patterns: tuple[str, ...] = ()
@@ -53,13 +53,13 @@ class Hint:
 
     @property
     def pattern(self) -> str:
-        """One regular expression for all of its patterns."""
+        """All its patterns as one regular expression."""
         return "|".join(self.patterns)
 
 
 @dataclass(frozen=True)
 class Hints:
-    """`hints.toml`: why a job waits, was refused or ended, and what is said where no row fits, by code."""
+    """`hints.toml`: why a job waits, was refused or ended, and what to say if no row fits, by code."""
 
     unknown: Mapping[str, Hint]
     waits: Mapping[str, Hint]
@@ -75,26 +75,26 @@ _FILE = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
 
 
 class Explanation(NamedTuple):
-    """What happened and what to do, in one or two sentences, with its code, and what that was recognised by."""
+    """What happened and what to do, in one or two sentences, with a code, and the evidence for it."""
 
     words: str
     code: str
     evidence: str
 
     def __str__(self) -> str:
-        """Return all, for people."""
+        """Return everything, for people to read."""
         return f"{Cause(self.words, self.code)}\n    recognised by: {self.evidence}"
 
 
 def reason_of(reason: str) -> Hint:
-    """Return the row on why a job waits; the reason is as `squeue --format=%r` shows it."""
+    """Return the row that explains why a job waits, for a reason as `squeue --format=%r` shows it."""
     return next((row for row in WHY_WAITING if re.fullmatch(row.pattern, reason.replace("_", " "))), UNKNOWN_WAIT)
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
-    """Return one sentence on why a job waits and when Slurm expects it to start, counted from `now`.
+    """Return one sentence on why a job waits, and when Slurm expects it to start, seen from `now`.
 
-    Reason and start are as `squeue --format='%r %S'` shows them; the start is '' for none.
+    Reason and start are as `squeue --format='%r %S'` shows them; the start is '' if there is none.
     """
     words = reason_of(reason).words.format(job_id=job_id)
     shown = f" ({reason})" if reason else ""
@@ -113,7 +113,7 @@ def _expected(start: str, now: datetime) -> str:
 
 
 def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
-    """Return explanations of a job that ended, the most telling first; () if it completed, or nothing is recognised."""
+    """Return explanations of how a job ended, the most telling first; () if it completed, or nothing is recognised."""
     if state.state == COMPLETED:
         return ()
     by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
@@ -122,7 +122,7 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
         for row in WHY_ENDED
         if state.state in row.states
     ]
-    if said := _from_log(log):  # it knows, while an exit code only hints
+    if said := _from_log(log):  # the log is sure, while an exit code is only a hint
         found += said
     else:
         found += [
@@ -146,9 +146,9 @@ def read_tail(path: Path) -> str:
 
 
 def _from_log(log: str) -> list[Explanation]:
-    """Return what is recognised: what a traceback ends with, then what is nearest to the end of the log.
+    """Return what is recognised: first the exceptions that tracebacks end with, then what is nearest to the log's end.
 
-    What may be harmless, or follows from something else, is said where nothing else is recognised.
+    Weak rows, which may be harmless or follow from something else, count only if nothing else is recognised.
     """
     raised = [match for match in _RAISED.finditer(log) if match["name"] not in CONSEQUENCES]
     found = _matches(log, is_weak=False)
@@ -164,14 +164,14 @@ def _from_log(log: str) -> list[Explanation]:
 
 
 def _matches(log: str, *, is_weak: bool) -> list[tuple[Hint, re.Match[str]]]:
-    """Return each row that fits, and its last match: a restarted job tells of earlier starts first."""
+    """Return each row that fits, and its last match, because the log of a restarted job begins with earlier starts."""
     rows = [row for row in WHY_ENDED if row.patterns and row.is_weak == is_weak]
     found = [(row, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
     return [(row, matches[-1]) for row, matches in found if matches]
 
 
 def _lines_of(match: re.Match[str]) -> tuple[int, str]:
-    """Return where the lines of a match begin, and these lines as one, so that they can be found again in the log."""
+    """Return where the lines of a match begin, and these lines as one line, which can be found in the log."""
     text, end = match.string, match.end()
     start = text.rfind("\n", 0, match.start() + 1) + 1
     lines = text[start:end] + text[end:].partition("\n")[0]
@@ -188,10 +188,10 @@ def explain_refusal(words: str, site: Site, key: str = "", of_form: dict[str, st
     """Return one sentence on why `sbatch` refused a script, and its code.
 
     Args:
-        words: what it said.
+        words: what the command said.
         site: the machine.
         key: a partition's name in its profile; '' for its default.
-        of_form: what to write in place of options and variables, where a form was filled in and not a command called.
+        of_form: what to say in place of options and variables, if the user filled in a form.
     """
     fitting = (row for row in WHY_REFUSED if any(one.lower() in words.lower() for one in row.patterns))
     facts, overriding = _of_site(site, key) | (of_form or _of_shell(site, key)), "" if of_form else _overriding()
@@ -209,7 +209,7 @@ def _of_site(site: Site, key: str) -> dict[str, str]:
         "constraint": f" ({', '.join(constraint)})" if constraint else "",
         "time": f"{partition.slurm_name} allows {format_minutes(partition.max_time_min)}, and a QOS may allow less",
         "limits": allowed or "see `sacctmgr show assoc` and `sacctmgr show qos`",
-        "script": f"tell the course's instructors, the profile slurm/sites/{site.name}.toml is out of date",
+        "script": f"tell the course's instructors that the profile slurm/sites/{site.name}.toml is out of date",
     }
 
 
@@ -217,10 +217,10 @@ def _of_shell(site: Site, key: str) -> dict[str, str]:
     partition, form = site.partition(key), account(site, site.partition(key))
     given, qos, reservation = (os.environ.get(name, "") for name in EXPECTED)
     wrong = (
-        f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or is not for this partition: "
+        f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or may not use this partition: "
         f"set one of the form {form}"
     )
-    none = f"no account was given, and there is no default one: `export SBATCH_ACCOUNT={form}`, with your project"
+    none = f"no account was given, and you have no default account: `export SBATCH_ACCOUNT={form}`, with your project"
     return {
         "account": wrong if given else none,
         "qos": f" {qos}" if qos else "",
@@ -231,6 +231,6 @@ def _of_shell(site: Site, key: str) -> dict[str, str]:
 
 
 def _overriding() -> str:
-    """Return which variables may be to blame: they count more than the lines of a script, and are easily forgotten."""
+    """Return a sentence on variables that override the script, which are easily forgotten; '' if none is set."""
     names = sorted(name for name in FOR_SBATCH if name in os.environ and name not in EXPECTED)
     return f" These variables of your shell override the script: {', '.join(names)}." if names else ""

@@ -1,4 +1,4 @@
-"""Follow a job: why it waits, what it says, and how it ended. It may be stopped and taken up again at any time."""
+"""Follow a job: why it waits, what it prints, and how it ended. You may stop following and resume at any time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from coursekit.text import counted
 from coursekit.waiting import Attempts
 
 READ_S = 1.0  # between looks at the log
-FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, which serves everybody: ever longer
-LATE_S = 20.0  # how late files of another node may appear on a parallel file system
+FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, ever longer, because it serves everybody
+LATE_S = 20.0  # how late files from another node may appear on a parallel file system
 _write = partial(print, end="", flush=True)
 
 
 def follow_job(job_id: str | int) -> bool | None:
-    """Show a job's waiting, its log and its ending; interrupt it as you like, the job goes on.
+    """Show why a job waits, its log and how it ended; you may interrupt this, and the job continues.
 
     Returns:
-        Whether the job went well; None when the following was interrupted.
+        Whether the job went well; None if you interrupted following.
 
     Raises:
         CourseKitError: the job was not submitted from this checkout.
@@ -41,16 +41,16 @@ def follow_job(job_id: str | int) -> bool | None:
         return _show_ending(root, job, state)
     except KeyboardInterrupt:
         _write(
-            f"\nNo longer following; job {job.job_id} goes on. "
-            f"`coursekit jobs {job.job_id} --follow` takes it up again, `scancel {job.job_id}` ends it.\n"
+            f"\nNo longer following; job {job.job_id} continues. "
+            f"`coursekit jobs {job.job_id} --follow` follows it again, `scancel {job.job_id}` cancels it.\n"
         )
         return None
 
 
 def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
-    """Show what there is to see until the job has ended, and return its last state.
+    """Show the job's state and its log until it has ended, and return its last state.
 
-    Slurm is asked ever more rarely, and what it says is shown when it changes.
+    Slurm is asked less and less often, and its answer is shown when it changes.
     """
     state, shown, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
     attempts, next_ask = Attempts(lambda sentence: _write(f"{sentence}\n")), time.monotonic()
@@ -61,7 +61,7 @@ def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
                 state = found[job.job_id]
                 job = note(root, job, state)
                 log.path = root / job.log
-                # An estimated start moves all the time: it is shown with the reason, not each time that it moves.
+                # An estimated start changes all the time: it is shown with the reason, not each time that it changes.
                 if (state.state, state.reason) != shown:
                     shown, pause_s = (state.state, state.reason), FIRST_PAUSE_S  # the next change is often near
                     _write(_sentence(job, state))
@@ -75,7 +75,7 @@ def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
 
 
 class LogReader:
-    """What is new in a log, also when it appears late or is cut off in mid-letter."""
+    """Reads what is new in a log, even if it appears late or ends in the middle of a letter."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.position = path, 0
@@ -94,7 +94,7 @@ class LogReader:
 
 
 def _sentence(job: SubmittedJob, state: JobState) -> str:
-    """Return what to say of a state, a line; '' for one that is shown at the end."""
+    """Return a line that describes a state; '' for a state that is shown at the end."""
     if state.state == PENDING:
         return f"{explain_pending(job.job_id, state.reason, state.start)}\n"
     if state.ended or state.state == UNKNOWN:
@@ -104,7 +104,7 @@ def _sentence(job: SubmittedJob, state: JobState) -> str:
 
 
 def _read_late(log: LogReader, state: JobState) -> None:
-    """Show what still arrives of a log after the end: wait for its first line, and for a second of silence."""
+    """Show what arrives in a log after the job's end: wait for its first line, and for a second of silence."""
     deadline = time.monotonic() + (LATE_S if state.ever_ran else 0)
     while time.monotonic() < deadline:
         new = log.read()
@@ -115,7 +115,7 @@ def _read_late(log: LogReader, state: JobState) -> None:
 
 
 def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
-    """Show how a job ended and return whether it went well; wait for files of one that completed."""
+    """Show how a job ended, and return whether it went well; if it completed, wait for its files."""
     leaves_result = job.name == job.lab and (root / "labs" / job.lab).is_dir()
     deadline = time.monotonic() + (LATE_S if state.state == COMPLETED and leaves_result else 0)
     while (result := read_result(root, job)) is None and time.monotonic() < deadline:

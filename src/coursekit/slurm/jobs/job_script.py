@@ -1,4 +1,4 @@
-"""What a job script asks for, no more than what it is about takes, as `#SBATCH` lines, and what that costs at most."""
+"""What a job script asks for, which is no more than it needs; its `#SBATCH` lines, and what it costs at most."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from coursekit.text import counted, format_minutes
 
 MINUTES_PER_HOUR = 60
 CLASS_SIZE = 30
-WORDS_COLUMN = 38  # where the words behind directives begin
-WHY = {  # words on options that sites add
+WORDS_COLUMN = 38  # where the comments after directives begin
+WHY = {  # comments on options that sites add
     "--constraint": "only nodes with this feature",
     "--hint": "one rank's threads on whole cores",
     "--ntasks-per-core": "one task on a core, not on half of one",
     "--exclusive": "whole nodes, shared with nobody",
 }
-GRADING_GB = 8  # memory that grading needs at least: what one hand-in may use, with what runs it
-SAVE_AHEAD_S = 120  # how long before the time limit a job gets the signal to save what it has
+GRADING_GB = 8  # the least memory for grading: what one hand-in may use, and what runs it
+SAVE_AHEAD_S = 120  # how long before the time limit a job gets the signal to save its work
 JUPYTER_MIN = GRADE_MIN = 60
 
 
@@ -35,7 +35,7 @@ class JobShape(NamedTuple):
 
     @property
     def num_ranks(self) -> int:
-        """The world size when every task is one rank."""
+        """The world size if every task is one rank."""
         return self.num_nodes * self.num_tasks_per_node
 
 
@@ -44,14 +44,14 @@ class LaunchPattern:
     """What the job scripts of one template have in common.
 
     Attributes:
-        suffix: what stands behind the lab's name in that of the job.
-        signal: what the script hears ahead of its time limit, to save its work and to start again when a node fails;
-            '' for a job that can do neither.
-        time_limit_min: the time limit; 0 for that of the lab.
-        num_ranks: how many ranks a committed script asks for; 0 for all of as many nodes as the site's profile says,
-            and for a lab's notebook as many as show what the lab is about.
+        suffix: what follows the lab's name in the job's name.
+        signal: the signal on which the script saves its work before its time limit; '' for a job that cannot.
+            Only a job with a signal starts again when a node fails.
+        time_limit_min: the time limit; 0 for the lab's.
+        num_ranks: how many ranks a committed script asks for; 0 for all GPUs of as many nodes as the site's profile
+            says, and for a lab's notebook, the number that the lab asks for.
         is_grading: whether it judges hand-ins, on the smallest share of a node.
-        each: for whom or what one such job is: a student, a run.
+        each: what one such job is for: a student, or a run.
     """
 
     suffix: str = ""
@@ -64,12 +64,12 @@ class LaunchPattern:
 
 LAUNCH_PATTERNS = {
     "lab": LaunchPattern(),
-    # A training has itself requeued at this signal, but not when somebody cancels it: that comes as SIGTERM.
+    # A training job requeues itself on this signal, but not on SIGTERM, which it gets when somebody cancels it.
     "train": LaunchPattern("-train", signal="USR1"),
     "solutions": LaunchPattern(each="run"),
     "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_ranks=2),
     "grade": LaunchPattern(time_limit_min=GRADE_MIN, num_ranks=1, is_grading=True, each="run"),
-    # A signal would end a hub's server, and its student would not know why.
+    # A signal would end a hub's server, and the student would not know why.
     "hub": LaunchPattern(signal=""),
 }
 
@@ -83,12 +83,12 @@ class JobScript:
         lab: the lab, for the patterns "lab" and "train".
         key: a partition's name in the site's file; '' for its default.
         num_nodes: how many nodes; 0 for what the committed scripts ask for.
-        num_tasks_per_node: ranks of a node; 0 for what the committed scripts ask for, on a given number of nodes
-            for one per GPU.
-        time_limit_min: the time limit; 0 for that of the pattern or the lab.
+        num_tasks_per_node: ranks per node; 0 for what the committed scripts ask for, or for one per GPU if the
+            number of nodes is given.
+        time_limit_min: the time limit; 0 for the pattern's or the lab's.
         account: the project, without the partition's suffix; committed scripts leave it to `SBATCH_ACCOUNT`.
         reservation: likewise.
-        arguments: words for the program that the script starts, for a shell.
+        arguments: what to pass to the program that the script starts, quoted for a shell.
     """
 
     site: Site
@@ -104,27 +104,27 @@ class JobScript:
 
     @property
     def name(self) -> str:
-        """The job's name, which is that of its script: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
+        """The job's name, which is also its script's: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
         return f"{self.lab.name}{self.launch.suffix}" if self.lab else self.pattern
 
     @property
     def launch(self) -> LaunchPattern:
-        """What its script has in common with those of other labs and sites."""
+        """Its launch pattern, which scripts of other labs and sites share."""
         return LAUNCH_PATTERNS[self.pattern]
 
     @property
     def partition(self) -> Partition:
-        """The partition that it asks for."""
+        """The partition that the job asks for."""
         return self.site.partition(self.key)
 
     @property
     def num_ranks(self) -> int:
-        """How many ranks show what it is about; 0 for all GPUs of as many nodes as the site's profile says."""
+        """How many ranks the job needs; 0 for all GPUs of as many nodes as the site's profile says."""
         return self.lab.resources.num_ranks if self.lab and not self.launch.suffix else self.launch.num_ranks
 
     @property
     def shape(self) -> JobShape:
-        """How much of its partition it asks for.
+        """How much of its partition the job asks for.
 
         Raises:
             CourseKitError: no job there may have that many nodes, or no node there has that many GPUs.
@@ -132,9 +132,9 @@ class JobScript:
         partition, num_nodes, num_tasks = self.partition, self.num_nodes, self.num_tasks_per_node
         where, most = f"{self.site.name}, partition {partition.slurm_name}", most_nodes(partition) or num_nodes
         if not 0 <= num_nodes <= most:
-            raise CourseKitError(f"{where}: {num_nodes} nodes; a job has from 1 to {most}.", "job.nodes")
+            raise CourseKitError(f"{where}: ask for 1 to {most} nodes, not {num_nodes}.", "job.nodes")
         if not 0 <= num_tasks <= (most := partition.num_gpus_per_node):
-            raise CourseKitError(f"{where}: {num_tasks} ranks on each node; a node has from 1 to {most}.", "job.ranks")
+            raise CourseKitError(f"{where}: ask for 1 to {most} ranks per node, not {num_tasks}.", "job.ranks")
         if self.num_ranks == 1:
             usual = JobShape(1, 1)
         elif num_nodes or not self.num_ranks:
@@ -145,24 +145,24 @@ class JobScript:
 
     @property
     def time_min(self) -> int:
-        """Its time limit, cut to what its partition allows."""
+        """The job's time limit, cut to what its partition allows."""
         of_lab = self.lab.resources.time_limit_min if self.lab else 0
         return min(self.time_limit_min or self.launch.time_limit_min or of_lab, self.partition.max_time_min)
 
     @property
     def num_charged(self) -> int:
-        """How many GPUs it is charged for, used or not."""
+        """How many GPUs the job is charged for, used or not."""
         num_gpus = self.partition.num_gpus_per_node if self.partition.whole_nodes else self.shape.num_tasks_per_node
         return self.shape.num_nodes * num_gpus if self.partition.has_gpus else 0
 
     @property
     def gpu_hours(self) -> float:
-        """What it costs when it runs until its time limit."""
+        """What the job costs if it runs until its time limit."""
         return self.num_charged * self.time_min / MINUTES_PER_HOUR
 
 
 def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
-    """Return the smallest piece of a partition with that many ranks; where whole nodes are charged, all GPUs work."""
+    """Return the smallest piece of a partition with that many ranks; it uses all GPUs if whole nodes are charged."""
     num_gpus = partition.num_gpus_per_node
     num_tasks = num_gpus if partition.whole_nodes else min(num_ranks, num_gpus)
     num_nodes = math.ceil(num_ranks / num_tasks)
@@ -170,14 +170,14 @@ def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
 
 
 def most_nodes(partition: Partition) -> int:
-    """Return the most nodes of a job; 0 where that is not known."""
+    """Return the most nodes that a job may have; 0 if that is not known."""
     return partition.max_num_nodes or partition.num_nodes
 
 
 def all_jobs(root: Path, site: Site) -> list[JobScript]:
-    """Return all jobs of a site: every lab in every pattern that it has, and those of the site."""
+    """Return all jobs of a site: for each lab, one per launch pattern, and those of the site itself."""
     labs = find_labs(root)
-    # Labs with a script, which a launcher starts on many ranks.
+    # Labs with a training script, which a launcher starts on many ranks.
     trained = [lab for lab in labs if (root / "labs" / lab.name / SCRIPT_NAME).exists()]
     return [
         *(JobScript(site, "lab", lab) for lab in labs),
@@ -188,7 +188,7 @@ def all_jobs(root: Path, site: Site) -> list[JobScript]:
 
 
 def cost(job: JobScript) -> str:
-    """Return "at most 0.7 GPU hours for a student (2 GPUs for 20 min), 20 GPU hours for a class of 30"."""
+    """Return text such as "at most 0.7 GPU hours for a student (2 GPUs for 20 min), 20 GPU hours for a class of 30"."""
     num_hours, each = job.gpu_hours, job.launch.each
     if not num_hours:
         return "no GPU hours"
@@ -205,15 +205,15 @@ def hours(gpu_hours: float) -> str:
 
 
 def directives(job: JobScript) -> list[str]:
-    """Return the `#SBATCH` lines of a job, each with a word for the reader."""
+    """Return the `#SBATCH` lines of a job, most with a comment for the reader."""
     launch, partition, shape = job.launch, job.partition, job.shape
     task, cpus = "one task per rank, one rank per GPU", "a rank's share of the node"
     num_cpus = partition.num_cpus_per_gpu
     if launch.is_grading:
-        task, cpus = "one task", "as many hand-ins at a time, if memory is enough"
+        task, cpus = "one task", "as many hand-ins at a time, if there is enough memory"
         enough = math.ceil(
             GRADING_GB * partition.num_cpus_per_node / partition.memory_gb
-        )  # cores that bring the memory
+        )  # cores that come with that memory
         num_cpus = min(partition.num_cpus_per_node, max(partition.num_cpus_per_gpu, enough))
     hours, minutes = divmod(job.time_min, MINUTES_PER_HOUR)
     asked = [
@@ -223,7 +223,7 @@ def directives(job: JobScript) -> list[str]:
         *((line, WHY.get(line.partition("=")[0], "")) for line in partition.directives),
         (f"--account={job.account}{partition.account_suffix}" if job.account else "", ""),
         (f"--reservation={job.reservation}" if job.reservation else "", ""),
-        (f"--qos={partition.qos[0]}" if partition.qos else "", "limits of time and size"),
+        (f"--qos={partition.qos[0]}" if partition.qos else "", "limits on time and size"),
         (f"--nodes={shape.num_nodes}", ""),
         (f"--ntasks-per-node={shape.num_tasks_per_node}", task),
         (f"--cpus-per-task={num_cpus}", cpus),
@@ -232,11 +232,11 @@ def directives(job: JobScript) -> list[str]:
     ]
     if launch.signal:
         asked += [
-            (f"--signal=B:{launch.signal}@{SAVE_AHEAD_S}", "seconds before the limit: save what is there"),
+            (f"--signal=B:{launch.signal}@{SAVE_AHEAD_S}", "seconds before the limit: save the work"),
             ("--requeue", "when a node fails, the job starts again"),
             ("--open-mode=append", "and continues the same log"),
         ]
     else:
-        asked.append(("--no-requeue", "it does not start again by itself"))
+        asked.append(("--no-requeue", "the job does not start again by itself"))
     lines = [(f"#SBATCH {option}", why) for option, why in asked if option]
     return [f"{line:<{WORDS_COLUMN}} # {why}" if why else line for line, why in lines]

@@ -1,6 +1,6 @@
-"""One's own jobs of the course: those that were submitted from this checkout, by `coursekit submit` or by `sbatch`.
+"""Your own jobs for the course: those that were submitted from this checkout, with `coursekit submit` or `sbatch`.
 
-Each has a small file in the checkout's folder `jobs/`, which outlives the notebook's kernel and needs no accounting.
+Each has a small file in the checkout's folder `jobs/`. It outlives the notebook's kernel and needs no accounting.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class SubmittedJob:
     """One job of the course; paths are relative to the checkout.
 
     Attributes:
-        job_id: Slurm's name for it, as `squeue` shows it.
-        name: the job's name, which is that of its script.
-        site: the name of the site's profile; '' for a script that belongs to none.
-        submitted: when it was submitted, ISO 8601 with the offset from UTC.
-        ending: how it ended, once that was seen: Slurm forgets, in minutes where accounting is off.
-        number: its `JobState.number`, once that is known; '' for `job_id`.
+        job_id: Slurm's id for it, as `squeue` shows it.
+        name: the job's name, the same as its script's.
+        site: the name of the site's profile; '' if its script belongs to no site.
+        submitted: when it was submitted, in ISO 8601 with the offset from UTC.
+        ending: how it ended, once we know: Slurm forgets it, within minutes if accounting is off.
+        number: its `JobState.number`, once we know it; '' means `job_id`.
     """
 
     job_id: str
@@ -53,7 +53,7 @@ class SubmittedJob:
 
     @property
     def log(self) -> str:
-        """The file to which Slurm writes what the job says."""
+        """The file to which Slurm writes the job's output."""
         return f"{self.name}-{self.number or self.job_id}.out"
 
     @property
@@ -63,7 +63,7 @@ class SubmittedJob:
 
 
 class ListedJob(NamedTuple):
-    """One job, and what is known of it in words."""
+    """One job, its state, and what we know about it in words."""
 
     job: SubmittedJob
     state: JobState
@@ -71,14 +71,14 @@ class ListedJob(NamedTuple):
 
 
 def remember(root: Path, job: SubmittedJob) -> None:
-    """Write a job down, whole or not at all."""
+    """Save a job's file, completely or not at all."""
     (root / JOBS_FOLDER).mkdir(exist_ok=True)
     write_json(root / JOBS_FOLDER / f"{job.job_id}.json", asdict(job))
 
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
-    """Return the job with this id, or None when it was not submitted from here."""
-    # A file of another version or a broken disk tells nothing.
+    """Return the job with this id, or None if it was not submitted from here."""
+    # A file from another version or a broken disk is ignored.
     with suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         fields = json.loads((root / JOBS_FOLDER / f"{job_id}.json").read_text(encoding="utf-8"))
         ending = fields.pop("ending")
@@ -87,7 +87,7 @@ def recall(root: Path, job_id: str) -> SubmittedJob | None:
 
 
 def recall_all(root: Path) -> list[SubmittedJob]:
-    """Return all jobs that were submitted from this checkout, the oldest first."""
+    """Return all jobs that were submitted from this checkout, oldest first."""
     ids = [path.stem for path in (root / JOBS_FOLDER).glob("*.json") if JOB_ID.fullmatch(path.stem)]
     found = [recall(root, job_id) for job_id in ids]
     return sorted(
@@ -96,13 +96,13 @@ def recall_all(root: Path) -> list[SubmittedJob]:
 
 
 def find_jobs(root: Path, job_id: str) -> list[SubmittedJob]:
-    """Return a job of this checkout; of an array its tasks, when it is called by its own number.
+    """Return the job of this checkout that has this number, or all tasks of the array that has it.
 
     Raises:
         CourseKitError: no job has this number.
     """
     if not JOB_ID.fullmatch(job_id):
-        raise CourseKitError(f"{job_id!r} is not a job: give the number that `coursekit jobs` shows.", "job.no-number")
+        raise CourseKitError(f"{job_id!r} is not a job number: give one that `coursekit jobs` shows.", "job.no-number")
     with suppress(SlurmError):
         adopt(root, read_queue())
     found = [job for job in recall_all(root) if job_id in {job.job_id, NUMBER.findall(job.job_id)[0]}]
@@ -117,7 +117,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     """Return one job of this checkout.
 
     Raises:
-        CourseKitError: no job has this number, or several have.
+        CourseKitError: no job has this number, or several do.
     """
     job, *others = find_jobs(root, job_id)
     if others:
@@ -127,22 +127,22 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
 
 
 def list_jobs(root: Path) -> list[ListedJob]:
-    """Return all jobs of this checkout, the oldest first; where Slurm does not answer, as far as their files tell."""
+    """Return all jobs of this checkout, oldest first; if Slurm does not answer, as their files describe them."""
     states: dict[str, JobState] = {}
     try:
         queue = read_queue()
         adopt(root, queue)
-        # One that had ended may have been put back into the queue.
+        # A job that had ended may have been put back into the queue.
         active = {job_id for job_id, state in queue.items() if not state.ended}
         states = look([job.job_id for job in recall_all(root) if not job.ending or job.job_id in active], queue)
     except SlurmError as error:
-        print(f"{error} This is what the files of your jobs tell:", file=sys.stderr, flush=True)
+        print(f"{error} This is what the files of your jobs say:", file=sys.stderr, flush=True)
     jobs = [note(root, job, states.get(job.job_id)) for job in recall_all(root)]
     return [_listed(root, job, states.get(job.job_id) or job.ending or JobState(UNKNOWN)) for job in jobs]
 
 
 def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
-    """Write down what is new of a job: its number, and how it ended, if it did. Return it with that."""
+    """Save what is new about a job, its number and how it ended, and return the updated job."""
     if state is None:
         return job
     newest = replace(job, number=state.number or job.number, ending=state if state.ended else job.ending)
@@ -157,7 +157,7 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
         is_here = state.folder != "" and Path(state.folder).resolve() == root.resolve()
         was_refused = state.state == FAILED and not state.nodes  # such a job is gone at once
         if JOB_ID.fullmatch(job_id) and is_here and not was_refused and not recall(root, job_id):
-            # Slurm joins a script's path and words by spaces; there may be some in the checkout's path, but not in it.
+            # Slurm joins a script's path and arguments with spaces; the checkout's path may have some, the rest none.
             script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split(" ")[0])
             site = script.parent.name if script.parts[:-2] == Path(JOB_SCRIPTS).parts else ""
             lab = state.name.removesuffix(LAUNCH_PATTERNS["train"].suffix)
@@ -166,14 +166,14 @@ def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
 
 
 def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
-    """Return the result that a job left, or None if it has left none yet."""
+    """Return the result that a job has left, or None if there is none yet."""
     with suppress(OSError, ValueError, TypeError, LookupError):
         return LabResult.from_json(json.loads((last_attempt(root / job.folder) / RESULT).read_text(encoding="utf-8")))
     return None
 
 
 def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
-    """Return where the executed notebook is, or None before it is written."""
+    """Return the path of the executed notebook, or None before it is written."""
     path = last_attempt(root / job.folder) / f"{job.lab}.ipynb"
     return path if path.is_file() else None
 
@@ -181,11 +181,11 @@ def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
 def _listed(root: Path, job: SubmittedJob, state: JobState) -> ListedJob:
     if state.state == PENDING:
         return ListedJob(job, state, explain_pending(job.job_id, state.reason, state.start).partition(" waits: ")[2])
-    # While a job runs, a result is that of an earlier start.
+    # While a job runs, any result is from an earlier start.
     result = read_result(root, job) if state.ended or state.state == UNKNOWN else None
     if result:
         points = f", {format_points(result)} points" if result.scores else ""
         return ListedJob(job, state, f"{result.verdict}{points}")
-    # In the last line job scripts say how it went.
+    # In their last line, job scripts say how the job went.
     lines = [line.strip() for line in read_tail(root / job.log).splitlines() if line.strip()]
     return ListedJob(job, state, lines[-1].removeprefix(f"{job.name}: ") if lines else "")

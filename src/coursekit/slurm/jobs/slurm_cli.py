@@ -1,7 +1,7 @@
-"""Slurm's own commands, called in one place, and what they know about jobs.
+"""The one place that calls Slurm's own commands, and what these know about jobs.
 
-A command has a time limit, and its failure is one sentence.
-Jobs are read from the queue while that remembers them, then from accounting, where that is on.
+Each command has a time limit, and its failure is reported in one sentence.
+Jobs are read from the queue as long as it remembers them, then from accounting, if that is on.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from coursekit.environ import FOR_SBATCH, slurm_environ
 from coursekit.waiting import AwayError
 
 LOGGER = logging.getLogger(__name__)
-TIMEOUT_S = 60.0  # a busy controller answers late, and tells its commands itself to try again
+TIMEOUT_S = 60.0  # a busy controller answers late, and tells its commands to try again
 
-# What a kernel has for its own output (ipykernel's `init_io` and its launcher); a log would fill with colour codes.
+# A kernel sets these for its own output (ipykernel's `init_io` and its launcher); they put colour codes into logs.
 KERNEL_VARIABLES = {"CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND", "PAGER", "GIT_PAGER", "JPY_PARENT_PID"}
 
-# What Slurm's commands say where no controller is configured, or where it is down.
+# Slurm's commands say this if no controller is configured, or if it is down.
 NO_SLURM = ("Could not establish a configuration source", "Unable to contact slurm controller")
 
 PENDING, COMPLETED, FAILED, OUT_OF_MEMORY = "PENDING", "COMPLETED", "FAILED", "OUT_OF_MEMORY"
@@ -35,7 +35,7 @@ ENDED = frozenset((
     COMPLETED, FAILED, OUT_OF_MEMORY, "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "DEADLINE",
     "PREEMPTED", "REVOKED", "SPECIAL_EXIT",
 ))  # fmt: skip
-# Names, folders and words of a command may have bars and line breaks in them: other marks part fields and jobs.
+# Names, folders and arguments may contain bars and line breaks, so other marks separate fields and jobs.
 FIELD, JOB = "\x1f", "\x1e"
 QUEUE_FORMAT = FIELD.join(("%i", "%T", "%r", "%S", "%M", "%N", "%A", "%V", "%j", "%Z", "%o")) + JOB
 ACCOUNTING_FORMAT = "JobID,State,Start,Elapsed,NodeList,JobIDRaw,ExitCode"
@@ -44,10 +44,10 @@ NOT_STARTED = {"", "0:00", "00:00:00"}
 
 
 class SlurmError(AwayError):
-    """A command of Slurm failed.
+    """A Slurm command failed.
 
     Attributes:
-        words: what the command said, without the prefix `sbatch: error:`; '' when it said nothing.
+        words: what the command said, without the prefix `sbatch: error:`; '' if it said nothing.
     """
 
     def __init__(self, message: str, code: str, words: str = "") -> None:
@@ -62,15 +62,13 @@ def call(
     environ: dict[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> str:
-    """Run one of Slurm's commands, by default without variables that change what it does; return what it printed.
+    """Run one of Slurm's commands, by default without variables that change what it does; return its output.
 
     Raises:
-        SlurmError: it is not there, fails, or does not end in time.
+        SlurmError: the command is missing, fails, or does not end in time.
     """
     if shutil.which(program) is None:
-        raise SlurmError(
-            f"there is no {program} on this machine: jobs are handled on a login node.", "slurm.no-command"
-        )
+        raise SlurmError(f"there is no {program} on this machine: go to a login node.", "slurm.no-command")
     try:
         ended = subprocess.run(
             [program, *words],
@@ -85,7 +83,7 @@ def call(
         )
     except subprocess.TimeoutExpired:
         raise SlurmError(
-            f"{program} gave no answer in {timeout_s:g} s: Slurm is busy, try again later.", "slurm.busy"
+            f"{program} gave no answer in {timeout_s:g} s: Slurm is busy; try again later.", "slurm.busy"
         ) from None
     LOGGER.info("%s: status %d: %s", shlex.join([program, *words]), ended.returncode, ended.stdout + ended.stderr)
     if ended.returncode:
@@ -99,12 +97,12 @@ def call(
 
 
 def job_environment() -> dict[str, str]:
-    """Return this process's environment without what belongs to the job or the kernel that it may run in."""
+    """Return this process's environment without the variables of a job or a kernel that it may run in."""
     return {name: value for name, value in slurm_environ(FOR_SBATCH).items() if name not in KERNEL_VARIABLES}
 
 
 def without_prefix(said: str, program: str) -> str:
-    """Return what a command of Slurm said, in one line and without its name."""
+    """Return what a Slurm command said, in one line and without the command's name."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     for prefix in (f"{program}: ", "error: ", "Batch job submission failed: "):
         lines = [line.removeprefix(prefix) for line in lines]
@@ -113,18 +111,18 @@ def without_prefix(said: str, program: str) -> str:
 
 @dataclass(frozen=True)
 class JobState:
-    """One job as Slurm sees it; texts are '' where it says nothing.
+    """One job as Slurm sees it; a text is '' if Slurm says nothing.
 
     Attributes:
-        state: Slurm's word, such as `PENDING`; `UNKNOWN` for a job it has forgotten.
+        state: Slurm's word, such as `PENDING`; `UNKNOWN` for a job that it has forgotten.
         reason: why it waits or ended, as Slurm writes it.
-        start: when it started, or will by Slurm's estimate, `2026-11-20T17:30:00` in the machine's time.
+        start: when it started, or when Slurm expects it to start, such as `2026-11-20T17:30:00` in the machine's time.
         elapsed: how long it has run, `[days-]hours:minutes:seconds` or shorter.
         exit_code: `status:signal` of its script.
         cancelled_by: the number of the user who cancelled it.
-        submitted: when it was submitted, as `start`.
-        command: its script with the words behind it.
-        number: once it has nodes, what its script has as SLURM_JOB_ID; each task of an array has its own.
+        submitted: when it was submitted, written like `start`.
+        command: its script and the arguments of the script.
+        number: the SLURM_JOB_ID in its script, once it has nodes; each task of an array has a different one.
     """
 
     state: str
@@ -142,17 +140,17 @@ class JobState:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether the job is over."""
         return self.state in ENDED
 
     @property
     def ever_ran(self) -> bool:
-        """Whether it got as far as its first line."""
+        """Whether it reached the first line of its script."""
         return self.nodes != "" or self.elapsed not in NOT_STARTED  # some fail within their first second
 
 
 def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
-    """Return the state of each job; `queue` is what `read_queue` has just returned, to ask only once.
+    """Return the state of each job; give what `read_queue` has just returned as `queue`, to ask only once.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -162,7 +160,7 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
     gone = [job_id for job_id in wanted if job_id not in queue or queue[job_id].ended]
     accounts = {}
     if gone:
-        # Accounting has tasks that never started by their array alone.
+        # If a task never started, accounting lists only its array.
         numbers = dict.fromkeys(re.split("[_+]", job_id)[0] for job_id in gone)
         with suppress(SlurmError):  # accounting may be off, or not answer
             text = call(
@@ -179,7 +177,7 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
 
 
 def read_queue() -> dict[str, JobState]:
-    """Return one's own jobs that the controller still remembers: all that wait or run, and those of the last minutes.
+    """Return your own jobs that the controller still remembers: waiting, running, or ended in the last minutes.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -189,7 +187,7 @@ def read_queue() -> dict[str, JobState]:
 
 
 def parse_queue(text: str) -> dict[str, JobState]:
-    """Return the jobs of squeue's answer in `QUEUE_FORMAT`."""
+    """Return the jobs in squeue's answer, which is in `QUEUE_FORMAT`."""
     jobs = {}
     for line in text.split(JOB):
         job_id, *words = map(_value, line.removeprefix("\n").split(FIELD))
@@ -201,7 +199,7 @@ def parse_queue(text: str) -> dict[str, JobState]:
 
 
 def parse_accounting(text: str) -> dict[str, JobState]:
-    """Return the jobs of sacct's lines; a step that ran out of memory tells why its job failed."""
+    """Return the jobs in sacct's output; if a step ran out of memory, that is why its job failed."""
     jobs: dict[str, JobState] = {}
     for line in text.splitlines():
         job_id, state, start, elapsed, nodes, number, exit_code = (_value(word) for word in line.split("|"))
@@ -216,7 +214,7 @@ def parse_accounting(text: str) -> dict[str, JobState]:
 
 
 def _tasks(job_id: str) -> list[str]:
-    """Return the jobs that a line is about: `7_[1,5-9:2%4]` is 7_1, 7_5, 7_7 and 7_9, of which four run at a time."""
+    """Return the jobs that an id stands for: `7_[1,5-9:2%4]` is 7_1, 7_5, 7_7 and 7_9, of which four run at a time."""
     array, bracket, listed = job_id.partition("[")
     if not bracket:
         return [job_id]

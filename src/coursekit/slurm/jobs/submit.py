@@ -1,4 +1,4 @@
-"""Submit labs as jobs of a site."""
+"""Submit labs as jobs at a site."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def submit(  # noqa: PLR0913  # the options of the command
     train: bool = False,
     values: Mapping[str, str] | None = None,
 ) -> list[SubmittedJob]:
-    """Submit labs, each as a job of its own: `submit(["02"], "karolina", nodes=2, values={"num_epochs": "50"})`.
+    """Submit each lab as a separate job: `submit(["02"], "karolina", nodes=2, values={"num_epochs": "50"})`.
 
     Without `nodes`, `ranks_per_node` and `partition`, the committed scripts are submitted as they are.
-    With `train` the labs' scripts run in place of their notebooks; `values` are parameters of the notebooks, by name.
+    With `train`, the labs' scripts run instead of their notebooks; `values` are parameters of the notebooks, by name.
 
     Raises:
-        CourseKitError: something is missing, of any lab, or Slurm refuses; the message says what to do.
+        CourseKitError: something is missing in a lab, or Slurm refuses a job; the message says what to do.
     """
     root = find_root()
     chosen = select_labs(root, labs)
@@ -61,10 +61,10 @@ def submit(  # noqa: PLR0913  # the options of the command
 
 
 def arguments_of(root: Path, lab: str, given: Mapping[str, str], *, train: bool) -> list[str]:
-    """Return what stands behind a lab's job script, `-p NAME VALUE` or an option of train.py for each parameter.
+    """Return the arguments of a lab's job script: for each parameter, `-p NAME VALUE` or an option of train.py.
 
     Raises:
-        CourseKitError: the notebook cannot be read, answers are missing, or make no script; there is no such
+        CourseKitError: the notebook cannot be read, answers are missing or do not form a script, there is no such
             parameter, or a value does not fit.
     """
     path = root / "labs" / lab / f"{lab}.ipynb"
@@ -98,7 +98,7 @@ def arguments_of(root: Path, lab: str, given: Mapping[str, str], *, train: bool)
 
 
 def _script(root: Path, job: JobScript) -> tuple[str, str]:
-    """Return the path of a job's script below `root`, and its text where it is rendered for what the job is to have.
+    """Return the path of a job's script below `root`, and its text if it must be rendered for this job.
 
     Raises:
         CourseKitError: there is no such script, or the job does not fit the machine.
@@ -121,5 +121,5 @@ def _submit(root: Path, job: JobScript, script: str, lab: str, arguments: Sequen
     job_id, now = said.strip().splitlines()[-1].partition(";")[0], datetime.now().astimezone()
     submitted = SubmittedJob(job_id, job.name, lab, job.site.name, script, now.isoformat(timespec="seconds"))
     remember(root, submitted)
-    print(f"Job {job_id} ({script}) is submitted: `coursekit jobs {job_id} --follow` shows how it goes.")
+    print(f"Job {job_id} ({script}) was submitted: follow it with `coursekit jobs {job_id} --follow`.")
     return submitted

@@ -1,4 +1,4 @@
-"""Find and read the files of sites, and check what types cannot say: parts that must fit, traps on the way to GPUs."""
+"""Find and read the sites' files, and check what types cannot: parts that must fit, and options that hide GPUs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load_site(root: Path, name: str) -> Site:
     """Read one site's file and check it.
 
     Raises:
-        CourseKitError: there is no such site, or its file is wrong; the message names file and key.
+        CourseKitError: there is no such site, or its file is wrong; the message names the file and the key.
     """
     names = site_names(root)
     if name not in names:
@@ -42,7 +42,7 @@ def load_sites(root: Path) -> list[Site]:
 
 
 def _faults(site: Site) -> Iterator[Cause]:
-    """Say which parts of a site do not fit each other: the place in its file, and what is wrong."""
+    """Yield the contradictions in a site: the place in its file, and what is wrong there."""
     yield from _unknown(": status", site.status, STATUSES)
     yield from _unknown(": default_partition", site.default_partition, site.partitions)
     if not site.software.shell.startswith("#!"):
@@ -60,7 +60,7 @@ def _faults(site: Site) -> Iterator[Cause]:
     limit = site.partition().max_num_nodes or site.partition().num_nodes
     if limit and site.num_nodes > limit:  # the committed job scripts must fit into the default partition
         yield Cause(
-            f": num_nodes is {site.num_nodes}, but a job of the default partition has at most {limit} nodes",
+            f": num_nodes is {site.num_nodes}, but a job in the default partition may have at most {limit} nodes",
             "site.nodes",
         )
 
@@ -85,7 +85,7 @@ def _faults_of_partition(site: Site, key: str) -> Iterator[Cause]:
 
 
 def _wrong_options(place: str, options: Iterable[str]) -> Iterator[Cause]:
-    """Options are long and do not take GPUs out of the ranks' sight."""
+    """Yield the options that are not in their long form, or that hide GPUs from the ranks."""
     for option in options:
         if not option.startswith("--"):
             yield Cause(
@@ -94,7 +94,7 @@ def _wrong_options(place: str, options: Iterable[str]) -> Iterator[Cause]:
         if option.startswith(HIDES_GPUS):
             yield Cause(
                 f"{place} has {option!r}, which shows a rank only its own GPU; "
-                "ranks pin the GPU of their local rank and have to see all of their node",
+                "each rank pins the GPU of its local rank and must see all GPUs of its node",
                 "site.hides-gpus",
             )
 

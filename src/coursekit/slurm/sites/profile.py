@@ -1,7 +1,7 @@
-"""What a site's file says: typed fields for what programs compute with, lists of lines for what scripts just print.
+"""The contents of a site's file: typed fields for programs to compute with, lists of lines for scripts to print.
 
 `docs/site-format.md` says what each key means, and which values are allowed.
-Everything about a machine stands in `slurm/sites/<name>.toml` and nowhere else.
+Everything about a machine is in `slurm/sites/<name>.toml` and nowhere else.
 Code asks a profile for features, never for its name.
 """
 
@@ -17,7 +17,7 @@ from coursekit.text import format_minutes
 from coursekit.toml_files import MAY_BE_EMPTY, AtLeast
 
 STATUSES = ("current", "retired")
-# How GPUs of a node are asked for, and the option for that many of them.
+# The ways to ask for GPUs of a node, each with the option for a number of them.
 GPU_REQUESTS = {"none": "", "gres": "--gres=gpu:{}", "gpus-per-node": "--gpus-per-node={}"}
 NO_GPU = "none"
 JOB_SCRIPTS, SUFFIX = "slurm/jobs", ".sbatch"  # with a folder for each site
@@ -29,7 +29,7 @@ MaybeText = Annotated[str, MAY_BE_EMPTY]
 
 @dataclass(frozen=True)
 class Partition:
-    """One kind of node to ask for, under the name that `--partition` of our commands takes."""
+    """One kind of node to ask for; its name is what our commands take as `--partition`."""
 
     slurm_name: str
     requested: bool
@@ -59,13 +59,13 @@ class Partition:
 
     @property
     def has_gpus(self) -> bool:
-        """Whether the nodes have GPUs; without, `num_gpus_per_node` counts ranks."""
+        """Whether the nodes have GPUs; if not, `num_gpus_per_node` is the number of ranks."""
         return self.gpu != NO_GPU
 
 
 @dataclass(frozen=True)
 class Qos:
-    """A quality of service: limits of its own, asked for with `--qos`."""
+    """A quality of service: a set of limits that a job asks for with `--qos`."""
 
     max_time_min: Annotated[int, AtLeast(0)] = 0
     max_num_gpus: Annotated[int, AtLeast(0)] = 0
@@ -75,7 +75,7 @@ class Qos:
 
 @dataclass(frozen=True)
 class Access:
-    """How people get in."""
+    """How users log in."""
 
     login: tuple[str, ...]
     account_example: str
@@ -84,7 +84,7 @@ class Access:
 
 @dataclass(frozen=True)
 class PyTorch:
-    """Where PyTorch comes from, for the labs that need it: in place of the other modules and container."""
+    """Where PyTorch comes from, for the labs that need it: its modules and container replace the others."""
 
     modules: MaybeLines = ()
     container: MaybeText = ""
@@ -100,7 +100,7 @@ class Software:
     before: MaybeLines = ()
     modules: MaybeLines = ()
     after: MaybeLines = ()
-    container: MaybeText = ""  # what stands before a command to start it in the image with all this
+    container: MaybeText = ""  # the words before a command that start it in the image with all this
     environment: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict)
     notes: MaybeLines = ()
     pytorch: PyTorch = field(default_factory=PyTorch)
@@ -109,7 +109,7 @@ class Software:
 
 @dataclass(frozen=True)
 class LaunchSettings:
-    """How ranks are started and meet."""
+    """How ranks are started, and how they connect."""
 
     gpu_of_rank: str
     srun_options: MaybeLines = ()
@@ -129,7 +129,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class Jupyter:
-    """How a browser reaches JupyterLab: by a hub, by a tunnel to a job of one's own, or both."""
+    """How a browser reaches JupyterLab: through a hub, through a tunnel to the user's own job, or both."""
 
     address: MaybeText = ""
     tunnel: MaybeText = ""
@@ -138,7 +138,7 @@ class Jupyter:
 
 @dataclass(frozen=True)
 class ToConfirm:
-    """A fact that was not confirmed."""
+    """A fact that has not been confirmed."""
 
     key: str
     doubt: str
@@ -171,7 +171,7 @@ class Site:
         return f"{JOB_SCRIPTS}/{self.name}/{job}{SUFFIX}"
 
     def partition(self, name: str | None = None) -> Partition:
-        """Return a partition by the name that `--partition` takes, the default without one.
+        """Return the partition with the name that `--partition` takes, or the default one if there is no name.
 
         Raises:
             CourseKitError: the site has no such partition.
@@ -186,9 +186,9 @@ class Site:
 
 
 def with_pytorch(site: Site) -> Site:
-    """Return a site as the labs see it that need PyTorch: its modules and container in place of the others.
+    """Return a site for the labs that need PyTorch: its modules and container replace the others.
 
-    A venv of the same name means that PyTorch is one more package of the course's own: then all stays as it is.
+    If both venvs have the same name, PyTorch is just one more of the course's own packages, and nothing changes.
     """
     software, pytorch = site.software, site.software.pytorch
     if pytorch.venv == software.venv:
@@ -199,7 +199,7 @@ def with_pytorch(site: Site) -> Site:
 
 
 def srun_options(container: str) -> tuple[str, ...]:
-    """Return the options of `srun` that `container` begins with: those of an engine that Slurm itself starts."""
+    """Return the `srun` options at the beginning of `container`: the options of an engine that Slurm itself starts."""
     return tuple(takewhile(lambda word: word.startswith("-"), container.split()))
 
 
@@ -209,13 +209,13 @@ def gpus_of_node(partition: Partition) -> str:
 
 
 def gpu_options(partition: Partition, num_gpus: int) -> list[str]:
-    """Return the option that asks for that many GPUs on each node; none where GPUs come with the node."""
+    """Return the option that asks for that many GPUs on each node; none if GPUs come with the node."""
     option = GPU_REQUESTS[partition.gpu_request].format(num_gpus)
     return [option] if option else []
 
 
 def request(partition: Partition) -> tuple[str, ...]:
-    """Return the options of `sbatch` that ask for whole nodes of this kind, the number of nodes aside."""
+    """Return the `sbatch` options that ask for whole nodes of this kind, except the number of nodes."""
     return (
         *([f"--partition={partition.slurm_name}"] if partition.requested else []),
         *partition.directives,
@@ -231,7 +231,7 @@ def account(site: Site, partition: Partition) -> str:
 
 
 def limits(site: Site, name: str) -> str:
-    """Return what a QOS limits, "" for nothing."""
+    """Return what a QOS limits, in words; "" if it limits nothing."""
     qos = site.qos[name]
     words = (
         (qos.max_time_min, format_minutes(qos.max_time_min)),

@@ -1,4 +1,4 @@
-"""A site in the terminal: everything a student or a maintainer wants, and what is in doubt."""
+"""A site in the terminal: everything that a student or a maintainer wants to know, and what is in doubt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CODE = "cyan"
 
 
 def show_list(console: Console, sites: Sequence[Site]) -> None:
-    """Print the table of all sites, below each its partitions."""
+    """Print the table of all sites, each followed by its partitions."""
     table = Table("site", "machine and its partitions", "status, GPUs of a node", box=box.SIMPLE_HEAD, pad_edge=False)
     for site in sites:
         table.add_row(escape(site.name), escape(site.title), site.status, style="bold")
@@ -31,7 +31,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     software, launch, storage, jupyter = site.software, site.launch, site.storage, site.jupyter
     console.print(f"[bold]{escape(site.title)}[/] ({site.name}, {site.status})", highlight=False)
     _print(console, [site.summary, f"Charged: {site.billing_unit}."], indent=0)
-    own = f"export SBATCH_ACCOUNT={account(site, site.partition())} # yours in its place"
+    own = f"export SBATCH_ACCOUNT={account(site, site.partition())} # put your own here"
     commands = [*site.access.login, own, f"sbatch {site.script('LAB')}"]
     _section(console, "Access", commands, site.access.notes)
     _section(console, "Cost")
@@ -46,12 +46,12 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     _section(console, "Software", [*software.before, *modules, *software.after, *variables], software.notes)
     if software.pytorch.modules or software.pytorch.notes:
         modules = [f"module load {name}" for name in software.pytorch.modules]
-        _section(console, "PyTorch, in place of these", modules, software.pytorch.notes)
+        _section(console, "PyTorch, instead of these", modules, software.pytorch.notes)
     mpi = [f"--mpi={launch.mpi}"] if launch.mpi else []
     container = [software.container] if software.container else []
     srun = " ".join(("srun", *mpi, *launch.srun_options, *container, "python train.py"))
     over = f" over {launch.interface}" if launch.interface else ""
-    meeting = f"Ranks of a notebook meet{over} by Gloo, or by MPI if Horovod lacks Gloo."
+    meeting = f"The ranks of a notebook connect{over} with Gloo, or with MPI if Horovod lacks Gloo."
     _section(console, "Ranks", [srun], [meeting, launch.gpu_of_rank])
     named = (("scratch", storage.scratch_variable), ("data sets", storage.dataset_variable))
     folders = [f"{what}: ${variable}" for what, variable in named if variable]
@@ -66,7 +66,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
 
 
 def _show_partition(console: Console, site: Site, key: str) -> None:
-    """Print one partition: what its nodes are, how long jobs may be, and how it is asked for."""
+    """Print one partition: its nodes, how long jobs may run, and how to ask for it."""
     partition = site.partitions[key]
     console.print(f"  [bold]{escape(key)}[/]{_default(site, key)}: {partition.slurm_name} in Slurm", highlight=False)
     nodes = counted(partition.num_nodes, "node") if partition.num_nodes else f"number of nodes {UNKNOWN}"
@@ -80,10 +80,10 @@ def _show_partition(console: Console, site: Site, key: str) -> None:
         f"a rank: {counted(partition.num_cpus_per_gpu, 'CPU')}",
         *(["jobs get whole nodes"] if partition.whole_nodes else []),
         f"size: {nodes}{most}",
-        f"time: at most {longest}; {default_time} for jobs that do not say",
+        f"time: at most {longest}; {default_time} for jobs that set no limit",
         f"account: {account(site, partition)}",
         *([f"QOS: {', '.join(partition.qos)}"] if partition.qos else []),
-        *([f"limits of its own: {limits(site, partition.partition_qos)}"] if partition.partition_qos else []),
+        *([f"its own limits: {limits(site, partition.partition_qos)}"] if partition.partition_qos else []),
         *partition.notes,
     ]
     _print(console, [f"- {fact}" for fact in facts], indent=4)
