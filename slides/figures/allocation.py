@@ -13,7 +13,7 @@ def draw():
     """Draw the two nodes of an allocation as columns, and job steps with their tasks as bands over both."""
     figure, axes = diagram()
     _frame(axes, (1.5, 0.15), (10.0, 4.3))
-    axes.text(1.7, 4.18, "allocation: the job's nodes until it ends", ha="left", va="center")
+    axes.text(1.7, 4.18, "allocation: the job's resources until it ends", ha="left", va="center")
     for node in range(2):
         x = 3.0 + 4.25 * node
         node_frame(axes, (x, 0.3), (3.95, 3.4))

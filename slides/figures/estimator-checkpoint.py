@@ -78,7 +78,7 @@ def words():
         "So rank 0 first tells all ranks how many steps are done."
     )
     return [
-        "After a restart, rank 0 loads the checkpoint of step 300; rank 1 has none, and its weights are random.",
+        "After a restart, rank 0 loads step 300's checkpoint from its folder; rank 1 has none and random weights.",
         "The hook broadcasts rank 0's weights, momenta and global step: both are at step 300.",
         "Both continue with step 301, and with max_steps both stop at step 500.",
         ended,

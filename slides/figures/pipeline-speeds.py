@@ -6,7 +6,7 @@ from coursekit.pictures import COLORS, GREY
 from workshop.slides.drawing import canvas
 
 DATA = ("results/pipeline",)
-CAPTION = "JPEGs of 500 pixels; a step waits, as for an accelerator. Median of turns."
+CAPTION = "JPEGs of 500 pixels; waiting stands in for the accelerator. Median of turns."
 NAMES = {
     "nothing": "nothing parallel, no prefetch",
     "nothing, mended": "… rewritten by TensorFlow",

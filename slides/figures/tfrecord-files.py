@@ -1,4 +1,4 @@
-"""ImageNet as TFRecord files: the files, the records in a file, the parts of a record, and the ranks that read them."""
+"""ImageNet as TFRecord files: the files, the records in a file, the parts of a record, and who reads which file."""
 
 from matplotlib.patches import Rectangle
 

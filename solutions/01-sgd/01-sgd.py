@@ -71,7 +71,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # In a new cell, add 5 to the `y` of the ten samples with the largest `x`.
 # Find the slope with the smallest mean *squared* error, then the slope with the smallest mean *absolute* error.
-# Which of the two slopes do the ten samples change more?
+# Which of the two slopes do these ten samples shift more?
 #
 # </details>
 
@@ -214,7 +214,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # **Exercise (3 points).** Write `batches`, a generator that shuffles the samples with the random generator `rng`
 # and yields one pair of arrays per batch. Every sample is used exactly once; the last batch may be smaller.
-# Draw the order from `rng` and from nothing else: two generators with the same seed then give the same batches, and a training run can be repeated.
+# Use only `rng` to draw the order: then two generators with the same seed give the same batches, and a training run can be repeated.
 # Leave `x` and `y` themselves unchanged, and stop yielding when every sample has been used.
 #
 # <details><summary>Hint</summary>
@@ -225,7 +225,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then miss, and does the trained line show it?
+# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then miss, and can you see this in the trained line?
 #
 # </details>
 
@@ -292,7 +292,7 @@ with check("number of updates", section="5"):
 #   The loss of a line has only one lowest point, and the gradients of single samples average to the gradient of all samples.
 
 # %% [markdown] role="readonly" id="compare-text"
-# Here is the same training with batches of 1, 100 and all samples. To compare equal work, each run has the same number of *epochs*
+# The next cell trains with batches of 1, 100 and all samples. To compare equal work, each run has the same number of *epochs*
 # (with batch size 1 we stop after ten, which is already ten thousand updates).
 
 
@@ -356,7 +356,7 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 import tensorflow as tf
 
-# Two numbers need no GPU, and TensorFlow would take all of its memory.
+# Two numbers need no GPU, and TensorFlow would take all the memory of one.
 tf.config.set_visible_devices([], "GPU")
 
 
@@ -396,7 +396,7 @@ pictures.show(figure, "The paths of the NumPy version and the TensorFlow version
 print(f"largest difference between the two paths: {np.max(np.abs(full - with_tape)):.1e}")
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* a difference of less than one part in a million; it arises because TensorFlow computes with 32 bits.
+# *Expected:* a difference of less than one part in a million; it arises because TensorFlow computes in 32 bits.
 #
 # ## 7. The largest stable learning rate (12 minutes)
 #
@@ -541,7 +541,7 @@ print(f"largest stable rate by experiment: {largest:.3f}, from the Hessian: {lim
 # ## What you can now do
 #
 # - write a training loop, from the loss to the update, and check its gradients;
-# - say what the batch size changes in the path of training, and what it does not;
+# - say how the batch size changes the path of training, and what it does not change;
 # - compute the largest stable learning rate or find it by experiment, and say which direction determines it.
 #
 # **Further reading**

@@ -20,7 +20,7 @@
 # Sections 2 to 7 build the pieces, and section 8 puts them together. Section 9 does the same with Keras, and section 10 tests whether it is faster.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# These are the settings of this run. On a laptop, two ranks are two processes on its cores.
+# These are the settings of this run. On a laptop, two ranks are two processes that share its cores.
 # On a supercomputer, Slurm gives a job an *allocation*: some of the machine's computers, called *nodes*, for a limited time.
 # There, the ranks are the tasks of a *job step*: processes that one `srun` starts on these nodes.
 # When you have finished, try `num_ranks = 4`.
@@ -220,7 +220,7 @@ batch_size = -(-num_samples // num_ranks)
 # This is the gradient-tape loop of lab 01 with four gaps. A gap that is `None` is skipped, so without any pieces every rank trains alone.
 # Read it once; you will fill the gaps one by one.
 #
-# With `seed`, each rank draws its own random start, the same in every run. You can therefore compare the pictures before and after a change.
+# Each rank uses `seed` to draw its own random starting point, which is the same in every run. You can therefore compare the pictures before and after a change.
 
 
 # %% role="readonly" id="train" tags=["picture"]
@@ -230,7 +230,7 @@ def train(shard=None, broadcast_start=None, average=None, scale_rate=None, num_e
     if tf.config.list_physical_devices("GPU"):
         pin_gpu()
     shard_x, shard_y = shard(x, y) if shard else (x, y)
-    variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]  # every rank draws its own start
+    variables = [tf.Variable(tf.random.normal([])) for _ in range(2)]  # every rank draws its own starting point
     if broadcast_start:
         broadcast_start(variables)
     rate = scale_rate(learning_rate) if scale_rate else learning_rate
@@ -312,11 +312,11 @@ pictures.before_and_after(alone, sharded, x, y, "shards")
 print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) - 1}")
 
 # %% [markdown] role="readonly" id="broadcast-text"
-# Now each rank takes fewer steps, because it uses only its share. But the ranks train *different models*, with different starts and different data.
+# Now each rank takes fewer steps, because it uses only its share. But the ranks train *different models*, from different starting points and on different data.
 #
 # ## 4. Broadcast the start (7 minutes)
 #
-# All copies of the model must start equal. One rank sends its variables to all others. This *broadcast* is one of the *collectives*: operations that finish only if every rank takes part.
+# All copies of the model must be equal at the start. One rank sends its variables to all others. This *broadcast* is one of the *collectives*: operations that finish only if every rank takes part.
 #
 # **Exercise (1 point).** Write `broadcast_start`, which gives all ranks the values of one rank, in place. By convention, and here too, this is rank 0,
 # but any rank will do if all ranks name the same one.
@@ -373,7 +373,7 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Send all gradients as *one* message: flatten and concatenate them, call allreduce once, and split the result again.
+# Send all gradients as *one* message: flatten and concatenate them, call allreduce once, and split the result back into gradients.
 # Horovod does this automatically and calls it tensor fusion.
 #
 # </details>
@@ -424,10 +424,10 @@ except ranks.RankTimeoutError as error:
 # %% [markdown] role="readonly" id="rate-text"
 # ## 6. Scale the learning rate, and find the limit (15 minutes)
 #
-# With N ranks, a step uses N times as many samples, so an epoch has N times fewer steps. To get equally far in one epoch, each step has to be N times as long:
+# With N ranks, a step uses N times as many samples, so an epoch has N times fewer steps. To get just as far in one epoch, each step has to be N times as long:
 # *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
-# **Exercise (1 point).** Write `scale_rate`. It must work for any number of ranks: on two nodes with four ranks each, it must count eight.
+# **Exercise (1 point).** Write `scale_rate`. It must work for any number of ranks: on two nodes with four ranks each, it must count all eight.
 #
 # <details><summary>Hint</summary>
 #
@@ -437,7 +437,7 @@ except ranks.RankTimeoutError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Pass your own rule to `train` as `scale_rate`, for example the square root of the number of ranks. Which rule reduces the loss sooner? Which one stays below the limit of the next exercise for more ranks?
+# Pass your own rule to `train` as `scale_rate`, for example the square root of the number of ranks. Which rule reduces the loss sooner? Which one allows more ranks before it reaches the limit of the next exercise?
 #
 # </details>
 
@@ -490,7 +490,7 @@ pictures.show(figure, "With the scaled rate, rank 0 follows the same path in lar
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Which rate would allow 16 ranks, and how many steps does a single rank need with it? What have you gained?
+# Which rate would allow 16 ranks, and how many steps does a single rank need at that rate? What have you gained?
 #
 # </details>
 
@@ -538,7 +538,7 @@ for name, history in runs.items():
 
 # %% [markdown] role="readonly" id="files-text"
 # *Expected:* with up to four ranks, training converges, and sooner with each additional rank. With six, at a rate of 1.2, the loss grows without bound.
-# Real networks meet the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps through the first steps, but does not raise the limit.
+# Real networks hit the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps through the first steps, but does not raise the limit.
 #
 # ## 7. One rank writes (5 minutes)
 #
@@ -606,7 +606,7 @@ with check("files", section="7"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Stop the training as soon as the loss is below 0.1. First let each rank decide by its own loss, then let all ranks decide by the mean over the ranks. Why does one of the two versions hang?
+# Stop training as soon as the loss is below 0.1. First let each rank decide from its own loss, then let all ranks decide from the mean loss over the ranks. Why does one of the two versions hang?
 #
 # </details>
 
@@ -637,8 +637,8 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
-# A single launch on three ranks, two on one node and one on another, serves all five checks. In it, the ranks train several times on synthetic data,
-# and the checks read the properties off the trajectories. The last check compares every step with NumPy, up to rounding.
+# All five checks use a single launch on three ranks, two on one node and one on another. The ranks train several times on synthetic data,
+# and the checks infer the properties from the trajectories. The last check compares every step with NumPy, up to rounding.
 
 # %% role="readonly" id="horovod-trial"
 horovod_trial = lab02_trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
@@ -791,7 +791,7 @@ pictures.show(figure, f"{num_ranks} trajectories jump to one point after the fir
 # ## 10. Is it faster? (4 minutes)
 #
 # Speed is the reason for using several ranks. The cell below measures one step on 1, 2 and 4 ranks, which share either 1200 samples, as above, or many more.
-# A step takes time for *computing*, which N ranks share, and for the *latency* of an allreduce. This is the fixed time until all ranks have met, however small the gradients are.
+# A step takes time for *computing*, which N ranks share, and for the *latency* of an allreduce. Latency is the fixed time that the ranks need to meet, however small the gradients are.
 
 
 # %% role="readonly" id="speed" tags=["picture"]
@@ -833,9 +833,9 @@ pictures.show(figure, f"Speed-up of one step. {'. '.join(words)}.")
 print("\n".join(words))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* with 1200 samples, more ranks gain nothing and usually lose. The gradient takes only microseconds to compute. A step therefore costs little more than
-# the TensorFlow calls, which every rank pays in full, and the latency, which a single rank hardly has. With millions of samples, computing takes most of the time.
-# Sharing it helps, up to the number of cores: if there are more ranks than cores, they take turns. The networks of lab 03 are of this second kind.
+# *Expected:* with 1200 samples, more ranks bring no gain and usually cost time. The gradient takes only microseconds to compute. A step therefore costs little more than
+# the TensorFlow calls, which every rank pays in full, and the latency, which is almost zero for a single rank. With millions of samples, computing takes most of the time.
+# Sharing this work helps, up to the number of cores: if there are more ranks than cores, they take turns. The networks of lab 03 are of this second kind.
 #
 # ## What you can now do
 #

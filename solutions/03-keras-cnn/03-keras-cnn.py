@@ -2,7 +2,7 @@
 # # Lab 03: Convolutional networks with Keras on ImageNet files
 #
 # **120 minutes, 20 points, two or more ranks.**
-# You take a network from `tf.keras.applications` and a folder of files in ImageNet's format, and turn single-process training into training on N ranks.
+# You take a network from `tf.keras.applications` and a folder of files in ImageNet format, and turn single-process training into training on N ranks.
 # On a laptop, the files hold small synthetic images and the network is MobileNetV2; at a centre, you change only the parameters, and the same notebook trains ResNet50 on ImageNet.
 #
 # After this lab you can
@@ -41,7 +41,7 @@ compression = "none"  # or "fp16": gradients are sent with 16 bits
 num_groups = 1  # messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs
 folder = "training"  # for checkpoints and logs
 num_threads = 1  # per rank; 0: TensorFlow decides
-time_limit_min = 10  # after which a run on ranks is stopped
+time_limit_min = 10  # a run on ranks is stopped after this time
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
@@ -217,7 +217,7 @@ with check("pictures", section="3"):
 # ### Damaged files
 #
 # If you copy a thousand files between machines, one of them may end up truncated. `imagenet.read_records(file, damaged)` reads one file, and the parameter `damaged` says what happens at a damaged record:
-# either the run ends with a `DataLossError`, or the record and the rest of its file are skipped. `coursekit data check` names such files.
+# either the run ends with a `DataLossError`, or the record and the rest of its file are skipped. `coursekit data check` lists such files.
 
 # %% role="readonly" id="damaged" tags=["picture"]
 cut_off = Path(tempfile.mkdtemp()) / "train-00000-of-00001"
@@ -232,20 +232,20 @@ except tf.errors.DataLossError as error:
 # %% [markdown] role="readonly" id="dataset-text"
 # ### From files to batches
 #
-# The order of these steps matters, for the result, for speed or for memory:
+# The order of these steps matters for the result, for speed or for memory:
 #
 # 1. **Shard the list of files**, so that each rank opens only its own. If you sharded the records instead, every rank would read all the files, which is N times the traffic on the file system.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
 # 3. For training, shuffle the records in a buffer of 1000, then repeat them without end.
 # 4. Load the images on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
-# 5. Batch, and *prefetch*, so that the next batch is prepared while the network works on this one.
+# 5. Batch, and *prefetch*, so that the next batch is prepared while the network trains on the current one.
 #
 # With `seed` in both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as they come:
 # this is a little faster, but the order is never the same twice.
 # The random crops still differ from run to run: several cores load images at the same time, and the order in which they draw random numbers varies.
 # So two otherwise identical runs end with different accuracies. Lab 04 has functions that derive the random numbers from the record's number.
 #
-# **Exercise (3 points).** Write `make_dataset`, with all five steps, `deterministic` and the parameter `damaged`.
+# **Exercise (3 points).** Write `make_dataset`. It takes all five steps, and uses `deterministic` and the parameter `damaged`.
 # In training, all batches are full (`drop_remainder=True`), and no image is left out of an epoch; in validation, nothing is shuffled, repeated or dropped.
 #
 # <details><summary>Hint</summary>
@@ -339,7 +339,7 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 #
 # <details><summary>Hint</summary>
 #
-# First compute the batch of a rank: `batch_size`, or `global_batch_size // hvd.size()`. The other two follow from that batch times `hvd.size()`.
+# First compute the batch size of a rank: `batch_size`, or `global_batch_size // hvd.size()`. The other two results follow from that size times `hvd.size()`.
 #
 # </details>
 #
@@ -467,7 +467,7 @@ class WarmUp(tf.keras.callbacks.Callback):
 # Two of its arguments make the averaging faster:
 #
 # - `compression=hvd.Compression.fp16` sends gradients as 16-bit instead of 32-bit numbers, which halves the bytes. It pays off if the network between nodes is the bottleneck; on CPUs, the conversion costs more than it saves.
-# - `groups=N` puts the gradients into N groups, each sent as one message. Without it, Horovod sends whatever is ready at each of its cycles. On many GPUs, that is best, because sending overlaps with computing.
+# - `groups=N` puts the gradients into N groups, each sent as one message. Without it, Horovod sends whatever is ready in each of its cycles. On many GPUs, that is best, because sending overlaps with computing.
 #   On CPUs, sending takes time away from computing, so fewer and larger messages are better, and TensorFlow has a smaller graph to build. `groups=None` means no groups.
 #
 # **Exercise (2 points).** Write `make_optimizer`. It returns SGD with a momentum of 0.9, wrapped, with 16-bit compression if `compression` is `"fp16"`, and with `groups=num_groups or None`.
@@ -530,7 +530,7 @@ with check("compression and groups", section="6"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add `tf.keras.callbacks.EarlyStopping("loss", patience=0)` to the list, first before and then after `MetricAverageCallback`. On each rank, print the number of epochs after which it stops.
+# Add `tf.keras.callbacks.EarlyStopping("loss", patience=0)` to the list, first before and then after `MetricAverageCallback`. On each rank, print the number of epochs after which training stops.
 #
 # </details>
 
@@ -637,7 +637,7 @@ print(f"mean of the ranks' accuracies: {np.mean(num_right / num_pictures):.0%}")
 print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures):.0%}")
 
 # %% [markdown] role="readonly" id="evaluate-exercise-text"
-# You may add up only *sums*: of losses, of right answers and of images. Keras keeps exactly these sums: after `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has
+# Only *sums* may be added up over the ranks: sums of losses, of correct predictions and of images. Keras keeps exactly these sums: after `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has
 # `metric.total` and `metric.count`.
 #
 # **Exercise (2 points).** Write `evaluate`, which returns the same dictionary on every rank. It maps each metric's `name` to its mean over the images of *all* ranks, as a float.
@@ -681,7 +681,7 @@ with check("validation", section="9"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="train-text"
-# ## 10. The whole training (21 minutes)
+# ## 10. The whole training run (21 minutes)
 #
 # **Exercise (2 points).** Put everything together. `build()` makes the network (call it *after* pinning the GPU), and `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
@@ -821,7 +821,7 @@ def main(name=model, more_callbacks=(), **changes):
 #
 # On CPUs, three settings make the steps faster:
 #
-# - `bind_cores=True` keeps each rank on its own cores. Otherwise the system moves ranks between cores, and Horovod's background threads get in their way. In a job, Slurm does this.
+# - `bind_cores=True` keeps each rank on its own cores. Otherwise the system moves ranks between cores, and Horovod's background threads get in their way. In a job, Slurm binds the ranks.
 # - Once per *cycle*, by default every millisecond, Horovod's background thread looks for gradients to send, and this takes time away from computing. With `HOROVOD_CYCLE_TIME=10`, it looks every 10 ms.
 # - `num_groups = 1`, used in `make_optimizer`, sends one large message instead of many small ones.
 #
@@ -885,7 +885,7 @@ print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.ro
 #
 # <details><summary>Hint</summary>
 #
-# Define a function inside the function, with `@tf.function(autograph=False)` above it. Its lines are the ones that make up a step in lab 02, section 8.
+# Define a function inside the function, with `@tf.function(autograph=False)` above it. It contains the lines that make up a step in lab 02, section 8.
 #
 # </details>
 #

@@ -3,7 +3,7 @@
 #
 # **105 minutes, 20 points, two or more ranks.**
 # This is lab 03 again, with the same files and the same networks, but trained through TensorFlow's older interface, the *Estimator*.
-# Much code at computing centres still uses it, so you will meet it. It ended with TensorFlow 2.15, so you will also have to port such code.
+# A lot of code at computing centres still uses it, so you will meet it. TensorFlow 2.15 was the last version with it, so you will also have to port such code.
 #
 # After this lab you can
 #
@@ -25,7 +25,7 @@
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
-model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
+model = "MobileNetV2"  # any network in tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
 num_held_out = 2  # training files that are held out for evaluation
@@ -40,7 +40,7 @@ seed = 1
 # %% role="readonly" id="imports" tags=["script"]
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 # %% role="readonly" id="notebook-imports"
 from coursekit import ranks
@@ -77,8 +77,8 @@ limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (5 minutes)
 #
-# The data are the same as in lab 03: TFRecord files in ImageNet's format. Keep ImageNet's own validation files for the end of a project.
-# To see how good a network is while you work on it, keep back some of the *training* files: they are *held out*, never trained on.
+# The data are the same as in lab 03: TFRecord files in ImageNet format. Keep ImageNet's own validation files for the end of a project.
+# To see how good a network is while you work on it, set aside some of the *training* files: these are *held out*, that is, never used for training.
 
 # %% role="readonly" id="find-files" tags=["script"]
 data_folder = imagenet.find_data(data)
@@ -178,7 +178,7 @@ def make_batches(records, training, params):
 #
 # <details><summary>Hint</summary>
 #
-# First take a slice of the list of files with a step. Then call `read_files`, for training `.shuffle(buffer, seed=…)` and `.repeat()`, and finally `make_batches`.
+# First slice the list of files with a step (`files[start::step]`). Then call `read_files`; for training, add `.shuffle(buffer, seed=…)` and `.repeat()`; finally, call `make_batches`.
 #
 # </details>
 #
@@ -231,9 +231,9 @@ with check("data for training and for evaluation", section="2"):
 #
 # Four things are easy to forget, and none of them raises an error:
 #
-# 1. **Training mode.** The flag in `network(features, training=…)` must be true in training *only*. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how much.
-# 2. **Updates.** Batch normalisation keeps moving averages for evaluation. In a graph, the averages change only if the training step depends on their updates, which are in `network.get_updates_for(features)`.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not give it a Keras optimiser: it would pass that to Horovod's Keras module and drop `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
+# 1. **Training mode.** The flag in `network(features, training=…)` must be true in training *only*. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how large this effect is.
+# 2. **Updates.** Batch normalisation keeps moving averages for evaluation. In a graph, the averages change only if the training step depends on their updates, which `network.get_updates_for(features)` returns.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not give it a Keras optimiser: it would pass this on to Horovod's Keras module and drop `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
 # 4. **Rate.** `params["learning_rate"]` is the rate for one rank; multiply it by the number of ranks, as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` builds a network that returns logits.
@@ -319,7 +319,7 @@ with check("moving averages", section="3"):
 # - [ ] In the training loss, which does not fall.
 #   In training mode, the layers use the statistics of the current batch: training does not need the moving averages and looks normal.
 # - [x] Only in the evaluation, which gives bad results.
-#   An evaluation uses the moving averages, which are still at their initial values, 0 and 1. Training looked fine all along.
+#   Evaluation uses the moving averages, which are still at their initial values, 0 and 1. Training looked fine all along.
 
 # %% [markdown] role="readonly" id="config-text"
 # ## 4. The configuration (10 minutes)
@@ -350,7 +350,7 @@ def new_session_config():
 #
 # <details><summary>Hint</summary>
 #
-# Start with `session_config = new_session_config()`, then set its options. Which one counts the GPUs of a node, the rank or the local rank?
+# Start with `session_config = new_session_config()`, then set its options. Which one is the index of a GPU on the node, the rank or the local rank?
 # `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` leaves the `model_dir` unset.
 #
 # </details>
@@ -404,7 +404,7 @@ with check("files and seed", section="4"):
 # One of these variables is the *global step*, the number of steps taken so far. This is how an interrupted run continues: rank 0 finds a checkpoint in its `model_dir` and loads it, and the hook sends weights, momenta and global step to all other ranks.
 # With `max_steps`, all ranks then stop at the same step.
 #
-# There is one exception. If the training has *ended*, rank 0 sees in its checkpoint that no steps are left and returns at once; the others have no checkpoint, start training, and wait for a broadcast that never comes.
+# There is one exception. If training has already *ended*, rank 0 sees from its checkpoint that no steps are left and returns at once; the others have no checkpoint, start training, and wait for a broadcast that never comes.
 # So rank 0 must first tell the others how many steps are done:
 
 
@@ -510,7 +510,7 @@ with check("the training continues (train)", section="5"):
 # If every rank evaluates all images, N ranks do N times the work for one number. There are two correct ways:
 #
 # - **Rank 0 alone** evaluates all images, and the others wait. This is simple, and enough if the evaluation is short. Use no collective inside it, because the other ranks would not take part.
-# - **Each rank evaluates its own files**, which is N times as fast. Then take care of two things:
+# - **Each rank evaluates its own files**, which is N times as fast. If you choose this way, take care of two things:
 #   - All ranks need the weights. Without a checkpoint in its `model_dir`, an Estimator evaluates *random* weights and only mentions this in its log. So rank 0 sends the others the path of its checkpoint, `estimator.latest_checkpoint()`.
 #   - The shards are *unequal*, so the plain mean of the ranks' accuracies is wrong. Weight each accuracy by the number of images in its shard, as in lab 03.
 #
@@ -531,7 +531,7 @@ with check("the training continues (train)", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write it the other way, too, and compare the times. From how many held-out files on does it pay to evaluate on all ranks?
+# Write it the other way, too, and compare the times. How many held-out files must there be before it pays to evaluate on all ranks?
 #
 # </details>
 
@@ -698,7 +698,7 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A cluster may also have a `"chief"`. Look up what it does in addition to a worker's tasks. Which process does that in your cluster, which has no chief?
+# A cluster may also have a `"chief"`. Look up what it does in addition to a worker's tasks. Which process takes on these tasks in your cluster, which has no chief?
 #
 # </details>
 
@@ -728,11 +728,11 @@ with check("TF_CONFIG", section="8"):
 # - `strategy.num_replicas_in_sync` is the number of workers (times the number of GPUs per worker).
 #
 # **Exercise (2 points).** Write `train_with_strategy`. It trains as in section 5, with your `input_fn`, but in Keras. Every worker calls this function, and `TF_CONFIG` is already set.
-# Add nothing here either, and do not use Horovod: strategy and context know the workers. Pass `callbacks` on to `fit`; one of them keeps the losses for the picture below.
+# Add nothing here either, and do not use Horovod: the strategy and the context know the workers. Pass `callbacks` on to `fit`; one of them keeps the losses for the picture below.
 #
 # <details><summary>Hint</summary>
 #
-# `num_steps` and the rate are for one process. The training of section 5 divides the steps by the number of ranks and multiplies the rate by it; here, workers take the place of ranks.
+# `num_steps` and the rate are for one process. Section 5 divides the steps by the number of ranks and multiplies the rate by it; here, workers take the place of ranks.
 #
 # </details>
 #
@@ -785,7 +785,7 @@ with check("rate and steps (strategy)", section="8"):
     lab04_strategy.check_plan(strategy_trial)
 
 # %% [markdown] role="readonly" id="same-text"
-# The next cell compares the two: it trains the small network for ten steps with Horovod and the Estimator, then for ten with the strategy. Both runs start from the same weights and use the same images in the same order.
+# The next cell compares the two: it trains the small network for ten steps with Horovod and the Estimator, then for ten steps with the strategy. Both runs start from the same weights and use the same images in the same order.
 # The two workers are real processes. Each one first finds a free port, because a fixed port may be in use on a shared machine. Horovod only numbers the workers; in a job, `SLURM_PROCID` would do that.
 
 
@@ -844,12 +844,12 @@ by_strategy = ranks.run(with_strategy, hosts, f"{where}/model.ckpt-0", 10, num_r
 training_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, axis=0))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* the two curves coincide; the losses differ only in the last digits, because of rounding. Everything you have learnt about shards, the common start, averages, rate and steps is independent of the library.
+# *Expected:* the two curves coincide; the losses differ only in the last digits, because of rounding. Everything you have learnt about shards, equal initial weights, averages, the rate and the steps is independent of the library.
 #
 # ## What you can now do
 #
 # - read and write a model function, and say what each mode needs;
-# - find omissions in Estimator code for many ranks, although they raise no error;
+# - find omissions in Estimator code for many ranks, even though they raise no error;
 # - continue and evaluate a training run when only one rank has the checkpoint;
 # - port such code to Keras, with Horovod or with TensorFlow's own strategies.
 #

@@ -3,11 +3,11 @@
 #
 # **90 minutes, 20 points, two or more ranks.**
 # A GPU that waits for data computes nothing. You write and read TFRecord files and build pipelines that give each rank its share of the data. You put the operations in the right order and speed up a slow pipeline.
-# At the end, you train a small network on digits on all ranks and read its logs in TensorBoard.
+# At the end, you train a small digit classifier on all ranks and inspect its logs in TensorBoard.
 #
 # After this lab you can
 #
-# - write TFRecord files, read them back, and find out which are damaged;
+# - write TFRecord files, read them back, and find out which files are damaged;
 # - build pipelines that read from files or generators and give each rank its share;
 # - put shard, cache, shuffle, batch and prefetch in the right order, and confirm it by measurement;
 # - make all ranks take the same number of steps, and use the same samples with any number of ranks;
@@ -80,7 +80,7 @@ tf.config.set_visible_devices([], "GPU")
 feeding_pictures.show_digits(*make_digits(12, seed))
 
 # %% [markdown] role="readonly" id="write-text"
-# **Exercise (1 point).** Write `write_records`. It writes one record for each image with two features: `image`, the bytes of the pixels (`image.tobytes()`), and `label`, an integer.
+# **Exercise (1 point).** Write `write_records`. For each image, it writes one record with two features: `image`, the bytes of the pixels (`image.tobytes()`), and `label`, an integer.
 #
 # <details><summary>Hint</summary>
 #
@@ -120,7 +120,7 @@ with check("records written", section="1"):
 # ### And back
 #
 # Reading undoes all that: parse the `Example`, turn the bytes into numbers, and restore the shape. Each call of a TensorFlow operation has a fixed cost; if you call it on a *batch* of records, you pay that cost only once.
-# Such a *vectorised* map is much cheaper than a map before the batch.
+# Such a *vectorised* map is much cheaper than a map before batching.
 #
 # **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, which is a tensor of strings with shape `(n,)`.
 # It returns the images (float32, shape `(n, 28, 28)`, pixels from 0 to 1) and the labels (shape `(n,)`).
@@ -134,7 +134,7 @@ with check("records written", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, parse single records with `tf.io.parse_single_example` before the batch, and time both versions with 10 000 records.
+# Instead, parse the records one at a time with `tf.io.parse_single_example` before batching, and time both versions on 10 000 records.
 #
 # </details>
 
@@ -161,12 +161,12 @@ with check("records parsed", section="1"):
 # %% [markdown] role="readonly" id="lost-text"
 # ### Damaged files
 #
-# A copy may break off, or a disk may flip a bit. The checksums reveal this, and `tf.data.TFRecordDataset(file)` raises a `DataLossError`. `dataset.ignore_errors()` suppresses the error,
+# A copy may be interrupted, or a disk may flip a bit. The checksums reveal this, and `tf.data.TFRecordDataset(file)` raises a `DataLossError`. `dataset.ignore_errors()` suppresses the error,
 # but it does *not* continue with the next record: a reader that cannot trust a record does not know where the next one begins. Everything after the damage in that file is lost, without a message.
 #
-# A file that was cut exactly between two records does not even raise an error. You notice the loss only if you know how many records there should be.
+# Reading a file that was cut exactly between two records does not even raise an error. You notice the loss only if you know how many records there should be.
 #
-# **Exercise (1 point).** Write `count_lost`. You know how many records each file should have. For each file, return how many of them `tf.data` does not deliver.
+# **Exercise (1 point).** Write `count_lost`. It gets the number of records that each file should have. For each file, return how many of them `tf.data` does not deliver.
 #
 # <details><summary>Hint</summary>
 #
@@ -198,7 +198,7 @@ with check("damaged files", section="1"):
 # %% [markdown] role="readonly" id="files-text"
 # ## 2. Two sources (13 minutes)
 #
-# If arrays fit into memory, one line turns them into a source: `tf.data.Dataset.from_tensor_slices((images, labels))`. For large data this is a bad source, because in a `tf.function` the arrays become constants in the graph.
+# If arrays fit into memory, one line turns them into a source: `tf.data.Dataset.from_tensor_slices((images, labels))`. For large data sets this is a bad source, because in a `tf.function` the arrays become constants in the graph.
 #
 # ### Files
 #
@@ -261,7 +261,7 @@ with check("interleaved files", section="2"):
 # (A generator that is already running is used up after one epoch, so pass the function, not its result.)
 # TensorFlow has to know in advance what to expect: `output_signature` gives the type and shape.
 #
-# With `dataset.shard` after a generator, every rank would compute *all* samples and throw most of them away. So take the share inside the generator.
+# With `dataset.shard` after a generator, every rank would compute *all* samples and throw most of them away. So select the rank's share inside the generator.
 #
 # **Exercise (2 points).** Write `from_generator`. `draw(number)` makes the sample `number` and returns its image (float32, shape `(28, 28)`) and its label. There are `num_samples` samples.
 # Return a data set that yields this rank's samples one by one and draws no others.
@@ -329,7 +329,7 @@ def decode(number):
 
 
 def try_orders():
-    """Return for each pipeline the batches that reach this rank in two epochs."""
+    """For each pipeline, return the batches that reach this rank in two epochs."""
     hvd.init()
     numbers, mine = tf.data.Dataset.range(12), (hvd.size(), hvd.rank())
     hurry = tf.data.Options()
@@ -432,7 +432,7 @@ with check("a new order in every epoch", section="3"):
 #
 # ### The same samples, whatever the number of ranks
 #
-# You can compare a run on 4 ranks with one on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut that order into *global* batches; each rank takes its part of every batch.
+# You can compare a run on 4 ranks with one on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut the resulting order into *global* batches; each rank takes its part of every batch.
 # All ranks have to agree on the order. So do this with sample *numbers*, which cost nothing, before anything is loaded.
 #
 # **Exercise (2 points).** Write `global_batches`. It returns a data set in which every element is this rank's part of a global batch: `global_batch_size` of the numbers from 0 to `num_samples - 1`.
@@ -487,12 +487,12 @@ print("and so are the next ones.")
 # %% [markdown] role="readonly" id="steps-text"
 # ### The same number of steps
 #
-# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out first stops, and the others wait for its gradients in `hvd.allreduce` for ever.
-# There are two ways out. If all ranks stop with the one that has the fewest samples, samples are lost. If all continue until the one with the most samples is done, the others *begin again*. (`hvd.join()` is a third way: a rank that is done contributes zeros.)
+# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out first stops, and the others wait for ever in `hvd.allreduce` for its gradients.
+# There are two ways out. If all ranks stop when the one with the fewest samples is done, samples are lost. If all ranks continue until the one with the most samples is done, the others have to *repeat* samples. (`hvd.join()` is a third way: a rank that is done contributes zeros.)
 #
 # Only the rank itself knows how many samples it has, so the ranks have to tell each other.
 #
-# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. Every rank returns the number of batches that the rank with the most samples needs to use them all. Each sample of a rank comes once before any comes again.
+# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. On every rank, the number of batches is the number that the rank with the most samples needs to use them all. Each sample of a rank comes once before any comes again.
 #
 # <details><summary>Hint</summary>
 #
@@ -502,14 +502,14 @@ print("and so are the next ones.")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, stop all ranks with the one that has the fewest samples, and distribute the files so that little is lost. With the eight files of section 7 on 3 ranks, what share of the samples does each way lose or repeat?
+# Instead, stop all ranks when the one with the fewest samples is done, and distribute the files so that little is lost. With the eight files of section 7 on 3 ranks, what share of the samples does each way lose or repeat?
 #
 # </details>
 
 
 # %% role="answer" id="equal-steps" tags=["script"]
 def equal_steps(dataset, batch_size):
-    """Return full batches of this rank's samples; all ranks return the number that the largest share needs."""
+    """Return this rank's samples in full batches; all ranks return the same number, enough for the largest share."""
     # about 4 lines
     ### BEGIN SOLUTION
     num_mine = sum(1 for _ in dataset)
@@ -538,7 +538,7 @@ with check("equal steps", section="4"):
 #
 # <details><summary>Hint</summary>
 #
-# `dataset.cache(…)` takes a string. Put the rank's number into it, so that each rank has a different name.
+# `dataset.cache(…)` takes a string. Put the rank's number into it, so that each rank uses a different path.
 #
 # </details>
 #
@@ -572,7 +572,7 @@ with check("a cache for each rank", section="5"):
 #
 # time per step ≥ max(read, decode, train)
 #
-# So find the slowest stage, speed it up, and look again, until everything waits for the network.
+# So find the slowest stage, speed it up, and look again, until everything else waits for training.
 #
 # Here is a store that is slow by design. It sleeps instead of working, so it is equally slow on every machine. Reading a record takes 30 ms, and each *call* of `decode`, with one record or a whole batch, takes 30 ms. A training step takes 40 ms.
 # `feed_slowly` is the simplest pipeline:
@@ -591,7 +591,7 @@ slow.train(feed_slowly(slow, 8))
 feeding_pictures.show_timeline({"feed_slowly": slow})
 
 # %% [markdown] role="readonly" id="store-exercise-text"
-# **Exercise (2 points).** Write `feed_fast`. It returns the same images in batches of the same size, at least 2.7 times as fast. (If only the training took time, it would be more than 10 times as fast.) Here are four remedies, each for one stage:
+# **Exercise (2 points).** Write `feed_fast`. It returns the same images in batches of the same size, at least 2.7 times as fast. (If only training took time, it would be more than 10 times as fast.) Here are four remedies, each for one stage:
 #
 # - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Give it the number of files, eight: by default it follows the number of cores, but waiting needs no core;
 # - `map(…, num_parallel_calls=…)` decodes several records at the same time;
@@ -648,7 +648,7 @@ feeding_pictures.show_timeline({"feed_slowly": slow, "feed_fast": fast})
 print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 
 # %% [markdown] role="readonly" id="bound-text"
-# *Expected:* six times as fast or more. For a batch of eight, reading (all eight files at a time) now takes 30 ms, decoding 30 ms and training 40 ms. So the network is the slowest stage.
+# *Expected:* six times as fast or more. For a batch of eight, reading (all eight files at a time) now takes 30 ms, decoding 30 ms and training 40 ms. So training is now the slowest stage.
 #
 # On a real machine, `tf.data` has one thread per core, and each read that waits occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; the store's `train` sets it.
 
@@ -702,14 +702,14 @@ def write_files(folder):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add validation with your own samples to `fit`, and look for its events in the folder `validation`. Is this the loss of one rank or of all ranks?
+# Add validation with your own samples to `fit`, and look for its events in the folder `validation`. Is the validation loss the loss of one rank or of all ranks?
 #
 # </details>
 
 
 # %% role="answer" id="train" tags=["script"]
 def train(build, dataset, folder, num_epochs, rate):
-    """Train on all ranks together, with rank 0's logs in the folder, and return the history by metric."""
+    """Train on all ranks together, write rank 0's logs to the folder, and return the history, keyed by metric."""
     # about 13 lines
     ### BEGIN SOLUTION
     network = build()
@@ -751,7 +751,7 @@ with check("logs of rank 0", section="7"):
 
 # %% role="readonly" id="main" tags=["script"]
 def main(folder=folder):
-    """Train on this rank and return the history by metric."""
+    """Train on this rank and return the history, keyed by metric."""
     hvd.init()
     spare_horovod()  # AutoGraph skips Horovod's own code, so the first step is shorter
     for gpu in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
@@ -769,7 +769,7 @@ def main(folder=folder):
 
 # %% role="readonly" id="run" tags=["picture"]
 def profiled(folder):
-    """Run main and return its result; on rank 0, TensorFlow records what each thread does meanwhile."""
+    """Run main and return its result; meanwhile, TensorFlow on rank 0 records what each thread does."""
     hvd.init()
     if hvd.rank():
         return main(folder)
@@ -788,11 +788,11 @@ for count in (1, num_ranks):
 #
 # This section takes about 8 minutes, which do not count towards the lab's time.
 #
-# TensorBoard is a web page that reads event files. On your own machine, where your browser can reach its port, `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell open it in the notebook.
+# TensorBoard is a web page that reads event files. On your own machine, your browser can reach its port: to open it in the notebook, run `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell.
 # In JupyterLab on another machine, jupyter-server-proxy (if it is installed there) forwards the port. First set `os.environ["TENSORBOARD_PROXY_URL"]` to the address of your server, followed by `/proxy/%PORT%/`.
-# If you may not open a port, read the same files without TensorBoard:
+# If you are not allowed to open a port, read the same files without TensorBoard:
 #
-# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step is only rank 0's: it is the mean of the epoch so far, so it jumps when a new epoch begins. The curve by epoch is the mean over all ranks, because the callback that averages comes first.
+# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step is only rank 0's: it is the mean of the epoch so far, so it jumps when a new epoch begins. The curve by epoch is the mean over all ranks, because the averaging callback comes before TensorBoard's.
 # - **Graphs**: a training step as TensorFlow executes it. Horovod sits between the gradients and the optimiser, with one allreduce for each gradient. If the allreduces are missing, each rank trains separately. The cell below counts them.
 # - **Histograms**: how the weights of each layer are distributed after each epoch. If weights do not spread, they do not learn; if they run away, the learning rate is too high.
 # - **Profile**: what each thread did, and when. `profiled` above records it; the tab needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch does so until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. With a network as small as this one and ranks that share cores, this wait takes most of the time.
@@ -807,7 +807,7 @@ runs = {f"ranks: {count}": tensorboard.read_trace(f"{folder}/{count}-ranks/logs"
 tensorboard.show_profiles({name: tensorboard.steps_of(trace) for name, trace in runs.items()})
 
 # %% [markdown] role="readonly" id="read-text"
-# **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the log folder (a `Path`), in which Keras has made the folders `train` and `validation`. Return a dictionary:
+# **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the log folder (a `Path`), in which Keras has created the folders `train` and `validation`. Return a dictionary:
 #
 # - `"last_loss"`: the training loss of the last epoch, over all ranks;
 # - `"num_steps"`: the number of steps in the logs;
@@ -852,7 +852,7 @@ for name, number in read_run(logs).items():
 # %% [markdown] role="readonly" id="end"
 # ## What you can now do
 #
-# - You can write and read TFRecord files, and you know which records a damaged file loses.
+# - You can write and read TFRecord files, and you know which records are lost if a file is damaged.
 # - You can build pipelines from files and generators in which each rank has its own share and does only its own work.
 # - You know which of two operations comes first, and how to confirm it by measurement.
 # - You can make all ranks take the same number of steps, and repeat a run on the same samples with a different number of ranks.

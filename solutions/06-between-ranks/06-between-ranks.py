@@ -2,7 +2,7 @@
 # # Lab 06: What travels between ranks
 #
 # **90 minutes, 20 points, four ranks.**
-# `hvd.allreduce` is one line. In this lab you write the algorithm behind it yourself, with sends and receives. You count every message, measure the cost, and make the allreduce carry less.
+# Calling `hvd.allreduce` takes one line. In this lab you write the algorithm behind it yourself, with sends and receives. You count every message, measure the cost, and make the allreduce send fewer bytes.
 #
 # After this lab you can
 #
@@ -61,7 +61,7 @@ tf.config.set_visible_devices([], "GPU")
 # - `channel.send(array, to)` sends an array to another rank and returns at once, whether or not that rank receives it;
 # - `channel.receive(source)` waits for the next array from that rank and returns it. Messages from one rank arrive in the order in which they were sent.
 #
-# A send copies the numbers at once, so you may change the array right away. A receive returns a new array of the same type and shape, which is yours to change.
+# A send copies the array at once, so you may change your array right away. A receive returns a new array of the same type and shape, which is yours to change.
 #
 # The channel counts what it sends in `num_messages` and `num_bytes`. Here, every rank sends its number to the next rank:
 
@@ -251,7 +251,7 @@ with check("the ring", section="2"):
 
 
 # %% [markdown] role="readonly" id="look-text"
-# Now look at what your ring sends. Rank r begins with 10 to the power of r in every place, so the digits of a sum show which ranks have added their part.
+# Now look at what your ring sends. Rank r starts with 10 to the power of r in every element of its array, so the digits of a sum show which ranks have contributed to it.
 # To mark the chunks, the number in each chunk is a thousandth larger than in the chunk before.
 
 
@@ -325,9 +325,9 @@ measured = {
 print(f"measured with {ranks.horovod_build()}")
 
 # %% [markdown] role="readonly" id="fit-text"
-# **Exercise (2 points).** Write `fit_cost`. From measured `seconds`, it finds α and β such that seconds ≈ `num_steps` α + `num_bytes` β, by least squares of the *relative* errors.
+# **Exercise (2 points).** Write `fit_cost`. From measured `seconds`, it finds α and β such that seconds ≈ `num_steps` α + `num_bytes` β, by minimising the sum of the squared *relative* errors.
 # Each measurement comes with its number of steps and the number of bytes that a rank sent.
-# (With absolute errors, the milliseconds of the large messages would hide α, which is only microseconds and shows in the small ones.)
+# (With absolute errors, the milliseconds of the large messages would hide α, which is only microseconds and shows up in the small messages.)
 #
 # <details><summary>Hint</summary>
 #
@@ -367,9 +367,9 @@ print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s"
 pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / num_ranks * beta)})
 
 # %% [markdown] role="readonly" id="cost-picture-text"
-# Within one node, nothing travels over a network: bytes are copied through the system's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the system and out again. The picture shows how far this is from one plain copy. Here, the plain way is often faster than the ring.
+# Within one node, nothing travels over a network: bytes are copied through the system's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the system and out again. The picture shows how much longer this takes than one plain copy. Here, the plain way is often faster than the ring.
 # The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where it also has its own part of the network. Here, the ranks take turns on a few cores.
-# Horovod also needs time for all ranks to agree on what to send. It looks for tensors once per cycle, which lasts a millisecond by default, and on shared cores each look has to wait its turn, too.
+# Horovod also needs time for all ranks to agree on what to send. It checks for tensors once per cycle, which lasts a millisecond by default, and on shared cores each check has to wait its turn, too.
 #
 # ### Which algorithm, when?
 #
@@ -417,12 +417,12 @@ for count in (4, 64, 1024):
 # %% [markdown] role="readonly" id="equal-text"
 # ## 4. What equal means (10 minutes)
 #
-# A sum of floating-point numbers depends on the order of the additions. The plain way adds rank after rank; on the ring, each chunk begins with a different rank; NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank sums twice as many samples first, which puts the brackets elsewhere. So the same gradients give sums that differ in their last bits. (This needs at least three ranks: two ranks make one addition, which has only one result.)
+# A sum of floating-point numbers depends on the order of the additions. The plain way adds rank after rank; on the ring, each chunk begins with a different rank; NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank sums twice as many samples first, which groups the additions differently. So the same gradients give sums that differ in their last bits. (This needs at least three ranks: with two ranks there is a single addition, which has only one result.)
 
 
 # %% role="readonly" id="differ" tags=["picture"]
 def add_up():
-    """Return this rank's own gradients and the sums over all ranks by the plain way, the ring and Horovod."""
+    """Return this rank's own gradients and the sums over all ranks from the plain way, the ring and Horovod."""
     own = tf.random.normal([1000]).numpy()
     with open_channel() as channel:
         return own, naive_allreduce(channel, own), ring_allreduce(channel, own), by_horovod(channel, own)
@@ -439,16 +439,16 @@ print(
 )
 
 # %% [markdown] role="readonly" id="same-text"
-# So a test must not ask for `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a whole part may be missing; for gradients of a million, it is too small.
+# So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing; for gradients of a million, it is too small.
 # And if parts cancel, even the relative error of the sum is large, although nobody made a mistake.
 #
-# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. This bound is a different number for each *place* in the array.
+# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. This bound is a different number for each *element* of the array.
 #
 # **Exercise (2 points).** Write `same_sum`. It returns whether `first` and `second`, both of shape `(n,)`, can both be sums of the same `parts`, of shape `(num_ranks, n)`, added in any order. A NaN does not count as a sum.
 #
 # <details><summary>Hint</summary>
 #
-# `np.abs(parts).sum(axis=0)` is Σ|part| for each place. Compare with `<=`, which is never true for a NaN, and use `np.all`.
+# `np.abs(parts).sum(axis=0)` is Σ|part| for each element. Compare with `<=`, which is never true for a NaN, and use `np.all`.
 #
 # </details>
 #
@@ -484,7 +484,7 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 #
 # A network has many gradients, most of them small. Each allreduce costs its latencies and the time that all ranks need to agree. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
 # This works only if tensors are handed over together: in a `tf.function`, as in Keras' `fit`. If you call the allreduces one after another, each waits until the one before has finished.
-# Two settings decide what travels together. Horovod collects tensors for one *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): an early tensor waits, and a late one takes the next cycle. And `hvd.grouped_allreduce` declares that its tensors belong together, so Horovod waits for all of them, in a graph or not.
+# Two settings decide what travels together. Horovod collects tensors for one *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): an early tensor waits, and a late one takes the next cycle. And `hvd.grouped_allreduce` declares that its tensors belong together, so Horovod waits for all of them, whether or not they are in a graph.
 #
 # Horovod's *timeline* shows this: with `HOROVOD_TIMELINE`, rank 0 records what happens to each tensor. `reductions` reads from the timeline when each tensor was on the wire.
 
@@ -503,7 +503,7 @@ def hand_over(way):
     elif way == "in a graph":
         average = tf.function(average).get_concrete_function()
     time.sleep(0.2)  # the thread that writes the timeline starts late and stops without a final check
-    average()  # untimed: the first call takes longer, and some ranks come late
+    average()  # untimed: the first call takes longer, and some ranks start late
     begin = time.perf_counter()
     average()
     seconds = time.perf_counter() - begin
@@ -573,7 +573,7 @@ for name, spans in timelines.items():
 # %% [markdown] role="readonly" id="half-text"
 # ## 6. Sixteen bits (17 minutes)
 #
-# Half the bits mean half the bytes, and GPUs compute with them several times as fast. But float16 ends at 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? Here are the gradients of a network that was trained on the digits of lab 05 for eight epochs. By now, most of them are small.
+# Half the bits mean half the bytes, and GPUs compute with such numbers several times as fast. But the largest float16 number is 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? Here are the gradients of a network that was trained on the digits of lab 05 for eight epochs. By now, most of them are small.
 
 # %% role="readonly" id="gradients" tags=["picture"]
 tf.keras.utils.set_random_seed(seed)
@@ -597,9 +597,9 @@ print(
 )
 
 # %% [markdown] role="readonly" id="lost-text"
-# *Loss scaling*: multiply the loss, and with it every gradient, by a large number before the backward pass. Divide the gradients by the same number once they are in 32 bits again. A power of two changes no digits.
+# *Loss scaling*: multiply the loss, and with it every gradient, by a large number before the backward pass. Divide the gradients by the same number once they are in 32 bits again. Scaling by a power of two changes no digits.
 #
-# **Exercise (1 point).** Write `lost_share`. It multiplies the gradients by `scale`. Of those that were not zero, it returns the share that float16 then turns into zero or infinity.
+# **Exercise (1 point).** Write `lost_share`. It multiplies the gradients by `scale`. It returns the share of the nonzero gradients that float16 then turns into zero or infinity.
 #
 # <details><summary>Hint</summary>
 #
@@ -638,9 +638,9 @@ scales = [1.0, 2.0**12, 2.0**28]
 pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for scale in scales])
 
 # %% [markdown] role="readonly" id="scale-text"
-# The right scale changes during training, so the scale is *dynamic*. If a gradient overflows, the step is skipped and the scale is halved. After `growth_steps` good steps in a row, the scale is doubled and counting begins again.
+# The right scale changes during training, so the scale is *dynamic*. If a gradient overflows, the step is skipped and the scale is halved. After `growth_steps` good steps in a row, the scale is doubled and counting starts again.
 #
-# **Exercise (2 points).** Write `next_scale`. It gets the scale, the number of good steps since the scale changed or a step overflowed, and whether this step's gradients were all finite.
+# **Exercise (2 points).** Write `next_scale`. It gets the scale, the number of good steps since the scale last changed or a step last overflowed, and whether this step's gradients were all finite.
 # It returns the scale and the number of good steps for the next step.
 #
 # <details><summary>Hint</summary>
@@ -803,8 +803,8 @@ pictures.show_overlap(steps[len(steps) // 2])
 # %% [markdown] role="readonly" id="groups-text"
 # Two more names to know:
 #
-# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that rank. The average still divides by the total number of ranks.
-# - *Process sets*: groups of ranks that talk among themselves. Here, one half averages its gradients; meanwhile, the other half validates and averages its losses.
+# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that rank. The sum is still divided by the total number of ranks.
+# - *Process sets*: groups of ranks that communicate only among themselves. Here, one half averages its gradients; meanwhile, the other half validates and averages its losses.
 
 
 # %% role="readonly" id="groups" tags=["picture"]
@@ -829,9 +829,9 @@ print("\n".join(ranks.run(groups, num_ranks=num_ranks)))
 #
 # - You can write an allreduce, and you know what every rank sends in each step.
 # - You can fit α and β to measurements, and use them to choose the algorithm.
-# - You can compare sums place by place, with a tolerance that follows from rounding errors.
+# - You can compare sums element by element, with a tolerance that follows from rounding errors.
 # - You can tell from a timeline whether tensors travel together, how many bytes they have, and what overlaps.
-# - You know which gradients 16 bits lose, and you can scale a loss with all ranks in step.
+# - You know which gradients are lost in 16 bits, and you can scale a loss with all ranks in step.
 #
 # **Further reading**
 #

@@ -2,7 +2,7 @@
 # # Lab 07: Predict, then book
 #
 # **70 minutes, 20 points, two ranks.** Tests give 18 of the points; your instructor gives 2.
-# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict; then you measure, and explain the difference. At the end, you request a machine.
+# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict; then you measure, and explain the difference. At the end, you write a request for machine time.
 #
 # After this lab you can
 #
@@ -20,7 +20,7 @@
 
 # %% [markdown] role="readonly" id="parameters-text"
 # These are the parameters of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 07 -p batch_size 64`.
-# The machine of sections 4 and 6 is described as in a site's file; see `coursekit sites show jean-zay`.
+# The machine of sections 4 and 6 is described in the same way as in a site's file; see `coursekit sites show jean-zay`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
@@ -80,7 +80,7 @@ tf.config.set_visible_devices([], "GPU")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Which value does the time for the bytes approach for many ranks? And the time for the latencies? With α = 10 µs and 10 GB/s, from which N on do the latencies of a 100 MB gradient take longer than its bytes?
+# For many ranks, which value does the time for the bytes approach? And the time for the latencies? With α = 10 µs and 10 GB/s, how large must N be before the latencies of a 100 MB gradient take longer than its bytes?
 #
 # </details>
 
@@ -130,8 +130,8 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
     print(f"{size / 1e3:8.0f} kB: {1e3 * seconds:7.2f} ms; a quarter of the calls took more than {1e3 * upper:.2f} ms")
 
 # %% [markdown] role="readonly" id="fit-text"
-# **Exercise (3 points).** Write `fit_link`, which finds α and β by least squares of the *relative* errors. It gets `num_ranks`, the `sizes` in bytes, and the `seconds` that an allreduce of each size took on these ranks.
-# With absolute errors, the milliseconds of the large arrays would hide the microseconds that show α.
+# **Exercise (3 points).** Write `fit_link`, which finds α and β by minimising the sum of the squared *relative* errors. It gets `num_ranks`, the `sizes` in bytes, and the `seconds` that an allreduce of each size took on these ranks.
+# With absolute errors, the milliseconds of the large arrays would hide the microseconds that reveal α.
 # If you did lab 06, you may reuse `fit_cost`; you only need to add the steps and bytes that it takes.
 #
 # <details><summary>Hint</summary>
@@ -213,7 +213,7 @@ def train(averaging, num_steps=12):
         float(step())  # waits for the result, even on a GPU
         seconds.append(time.perf_counter() - begin)
     num_bytes = sum(4 * int(tf.size(variable)) for variable in network.trainable_variables)
-    return float(np.median(seconds[3:])), num_bytes  # the first step traces
+    return float(np.median(seconds[3:])), num_bytes  # the first step includes tracing
 
 
 warn_if_busy()
@@ -260,7 +260,7 @@ print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficien
 
 # %% [markdown] role="readonly" id="gap-text"
 # Will the measured step be longer or shorter than the predicted one? Write down what you expect, then measure.
-# First, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should nearly hold if the machine is not busy. Then real ranks train at the same time, first *without* averaging and then with it.
+# First, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should be nearly correct if the machine is not busy. Then real ranks train at the same time, first *without* averaging and then with it.
 
 
 # %% role="readonly" id="measure-step" tags=["picture"]
@@ -288,7 +288,7 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 # Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, even though no rank sends anything. The time that averaging adds is *communication*. Your model predicts it; the difference between the added time and the prediction is *unexplained*.
 # Two of these parts may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if two nearly equal times differ by chance.
 #
-# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: computing by one rank alone, sharing, predicted communication, and the unexplained part. Their sum is the measured step.
+# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: the computation of one rank on its own, the cost of sharing the machine, the predicted communication, and the unexplained rest. Their sum is the measured step.
 #
 # <details><summary>Hint</summary>
 #
@@ -305,7 +305,7 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 
 # %% role="answer" id="explain-gap"
 def explain_gap(alone_s, together_s, averaging_s, predicted_s):
-    """Return the seconds of computing, sharing and predicted communication, and the unexplained seconds."""
+    """Return the four parts of a step in seconds: computing, sharing, predicted communication, unexplained rest."""
     # about 1 line
     ### BEGIN SOLUTION
     return alone_s, together_s - alone_s, predicted_s, averaging_s - together_s - predicted_s
@@ -324,7 +324,7 @@ parts = explain_gap(alone_s, together_s, averaging_s, allreduce_s(num_ranks, num
 pictures.show_gap(predicted_s, parts)
 
 # %% [markdown] role="readonly" id="timeline-text"
-# Horovod's *timeline* shows how the steps of such a run went. A rank computes until its gradients are ready, and *waits* until the last rank's are ready too and Horovod has checked again (every millisecond). Then the gradients are on the *wire*.
+# Horovod's *timeline* shows how the steps of such a run went. A rank computes until its gradients are ready, and *waits* until the gradients of the last rank are ready, too, and Horovod has checked again (it does so every millisecond). Then the gradients are on the *wire*.
 # Look at the picture below: is the wire busy for longer than predicted, for example because ranks share the cores that send? Do ranks wait for each other, and if so, in every step or only in some? The ranks that others wait for are the *stragglers*: `averaging_s` includes this waiting, but the model does not.
 
 
@@ -442,7 +442,7 @@ for row in rows:
     )
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* up to 64 GPUs, the two agree to within a tenth. Beyond that, your prediction falls: 107 messages, each of 2(N - 1) steps, cost more latency than computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does; this is the stretch above.
+# *Expected:* up to 64 GPUs, the two agree to within a tenth. Beyond that, your prediction falls: 107 messages, each of 2(N - 1) steps, cost more latency than computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does; this is the stretch task above.
 #
 # **Exercise (2 points).** Write `strong_limit`. It gets numbers of GPUs, each twice the one before, and their predicted images/s. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
 # Return the number of GPUs up to which every doubling pays off. Stop at the first one that does not, whatever comes after it; if the very first does not pay off, return the first number.
@@ -497,40 +497,40 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 # | images/s, from files | 137.03 | 260.84 | 516.71 | 911.84 | 1772.34 | 3425.55 |
 
 # %% [markdown] role="quiz" id="table-quiz"
-# According to the table, where was time lost from 8 nodes on, and what would you try first?
+# According to the table, where was time lost on 8 or more nodes, and what would you try first?
 #
-# - [ ] In the network: another allreduce, or gradients in 16 bits.
-#   The first row has the same network between the nodes, and keeps an efficiency of 92 % on 8 nodes. It loses little.
+# - [ ] In the network between the nodes: try a different allreduce algorithm, or 16-bit gradients.
+#   The first row uses the same network, and keeps an efficiency of 92 % on 8 nodes. It loses little.
 # - [x] On the way from the files to the GPUs: stage them on the nodes, or read fewer and larger files.
 #   Only the second row drops at 8 nodes, by a tenth, and the rows differ only in where the images come from.
-# - [ ] On the GPUs: a larger batch for each.
+# - [ ] On the GPUs: give each of them a larger batch.
 #   A single GPU has about the same speed in both rows, and its batch does not change with the number of nodes.
 
 # %% [markdown] role="readonly" id="book-text"
 # ## 6. Book (18 minutes)
 #
-# You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, ask for 12.
+# You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, request 12.
 #
 # **Exercise (2 points).** Write `request`. It gets numbers of nodes, smallest first, and the images/s on each.
-# It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to ask for, rounded up to whole hours.
+# It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to request, rounded up to whole hours.
 # If no number of nodes suffices, it returns `None`.
 #
 # <details><summary>Hint</summary>
 #
-# The hours are `num_epochs * num_images / images_per_s / 3600`, with the images/s of all nodes together. Multiply them by the margin, and round up with `int(np.ceil(…))`. The result is what you ask Slurm for, so compare it with the limit.
+# The hours are `num_epochs * num_images / images_per_s / 3600`, with the images/s of all nodes together. Multiply them by the margin, and round up with `int(np.ceil(…))`. The result is what you request from Slurm, so compare it with the limit.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How many GPU hours does your choice cost, and how many does the next larger one? `coursekit sites show jean-zay` shows what is charged.
+# How many GPU hours does your choice cost, and how many would the next larger one cost? `coursekit sites show jean-zay` shows what is charged.
 #
 # </details>
 
 
 # %% role="answer" id="request"
 def request(nums_nodes, images_per_s, num_images, num_epochs, max_hours, margin):
-    """Return the number of nodes and the whole hours to ask for, or None if no number of nodes suffices."""
+    """Return the number of nodes and the whole hours to request, or None if no number of nodes suffices."""
     # about 6 lines
     ### BEGIN SOLUTION
     for num_nodes, speed in zip(nums_nodes, images_per_s):

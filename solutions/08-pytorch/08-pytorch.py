@@ -599,12 +599,12 @@ with check("resumed", section="4"):
 #
 # As in lab 03, each rank evaluates its own share of the validation samples, each sample counts once, and the shares may differ in size. So the ranks exchange sums and sample counts, not means.
 #
-# **Exercise (2 points).** Write `evaluate`. It returns a dictionary with the mean `"loss"` and the `"accuracy"` over all samples of all shares, the same on every rank. The model is not wrapped, and must be in evaluation mode, `model.eval()`.
+# **Exercise (2 points).** Write `evaluate`. It returns a dictionary with the mean `"loss"` and the `"accuracy"` over all samples of all shares, the same on every rank. The model is not wrapped; switch it to evaluation mode, `model.eval()`.
 # Every rank evaluates a share, in batches of `batch_size`. Training must be able to continue afterwards: leave the weights unchanged and gradients switched on.
 #
 # <details><summary>Hint</summary>
 #
-# `Subset(dataset, range(rank, len(dataset), size))` is a share without padding. `F.cross_entropy(logits, y, reduction="sum")` is a sum over samples, and `logits.argmax(dim=1) == y` shows which predictions are right. Collect three numbers in one tensor for one `dist.all_reduce`.
+# `Subset(dataset, range(rank, len(dataset), size))` is a share without padding. `F.cross_entropy(logits, y, reduction="sum")` is a sum over samples, and `logits.argmax(dim=1) == y` shows which predictions are correct. Collect three numbers in one tensor for one `dist.all_reduce`.
 #
 # </details>
 #
@@ -731,7 +731,7 @@ for last_epoch in (num_epochs + 2, num_epochs + 2):
 # | ZeRO-1 | 4 P | 4 P | 8 P / N | the same, and the new weights are gathered: 3 · 4 P (N-1)/N |
 # | FSDP (ZeRO-3) | 4 P / N | 4 P / N | 8 P / N | weights are gathered for the forward and the backward pass, gradients are reduced to shares: 3 · 4 P (N-1)/N |
 #
-# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. ZeRO-1 as in the paper below reduces them to shares instead, so it sends 2 · 4 P (N-1)/N, no more than DDP.
+# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. ZeRO-1 as described in the paper below uses a reduce-scatter instead: each rank gets only its own share of the summed gradients. So a rank sends 2 · 4 P (N-1)/N bytes in total, no more than under DDP.
 # FSDP also shards the weights: it gathers a layer's weights just before they are used, and frees them right after.
 #
 # **Exercise (1 point).** Write `bytes_held`. It returns the bytes that this rank holds of a model and its optimiser, as a dictionary with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s; the rank's own part is `x.to_local()`.
@@ -786,7 +786,7 @@ with check("bytes of a rank", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# It shares out whole tensors. How unequal can the ranks' shares be for a network with one large layer?
+# The optimiser shares out whole tensors. How unequal can the ranks' shares be for a network with one large layer?
 #
 # </details>
 
@@ -898,7 +898,7 @@ with check("predicted bytes", section="5"):
 
 # %% role="answer" id="fewest-gpus"
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
-    """Return the smallest number of GPUs, from 1 to 64, with which a rank's bytes fit, or None if there is none."""
+    """Return the smallest number of GPUs, from 1 to 64, for which a rank's bytes fit, or None if there is none."""
     # about 4 lines
     ### BEGIN SOLUTION
     for num_ranks in (1, 2, 4, 8, 16, 32, 64):
@@ -974,7 +974,7 @@ for billions in (1, 7, 30):
 # The next cell times steps of the network that you trained, on one rank and on several.
 # On several ranks it times the steps twice: with the exchange of gradients, and without it, inside `no_sync()`.
 # The difference is the allreduce's share of the step.
-# It reports the fastest of 100 steps, the one that other programs on the machine disturbed least.
+# The cell reports the fastest of 100 steps, the one that other programs on the machine disturbed least.
 # The gradients take the same number of bytes for a batch of 20 samples as for a batch of 2000.
 
 # %% role="readonly" id="home-imports" tags=["picture"]
@@ -1048,7 +1048,7 @@ pictures.show_speed(batch_sizes, [without for _, without in alone], together, nu
 
 # %% role="readonly" id="bfloat16" tags=["picture"]
 def train_with(kind):
-    """Take 20 steps; return the number types and the last loss."""
+    """Take 20 steps; return the data types and the last loss."""
     join()
     torch.manual_seed(seed)
     model, used = make_model(), set()
@@ -1121,7 +1121,7 @@ for size in (1, 3):
 # %% [markdown] role="readonly" id="recomputed-text"
 # *Expected:* the same sum from each rank.
 # The first layer has 64 rows: one rank reads all of them, and three ranks read 22, 22 and 20.
-# If you have GPUs, put the model on the GPU where it is created.
+# If you have GPUs, move the model to the GPU in the line that creates it.
 #
 # ### Activation checkpointing
 #
@@ -1183,7 +1183,7 @@ for recomputes in (False, True):
 #
 # In large models, FSDP's units are blocks of several layers.
 # While each block computes, the next cell counts how many of the model's tensors are whole on this rank.
-# It does so for `fully_shard` on the model alone, and for your `shard`, which calls `fully_shard` on each block and then on the model.
+# It does so twice: with `fully_shard` called only on the model, and with your `shard`, which calls `fully_shard` on each block and then on the model.
 
 
 # %% role="readonly" id="nested" tags=["picture"]
@@ -1207,13 +1207,13 @@ for is_nested in (False, True):
     print("blocks, then the model:" if is_nested else "the model alone:", ranks.run(count_whole, is_nested)[0])
 
 # %% [markdown] role="readonly" id="trace-text"
-# *Expected:* all 16 tensors with the model alone, and 4 with the blocks: the tensors of the block that is computing.
-# If you have GPUs, put the blocks on the GPU where they are created.
+# *Expected:* all 16 tensors if only the model is a unit, and 4 if each block is a unit, too: the tensors of the block that is computing.
+# If you have GPUs, move each block to the GPU in the line that creates it.
 #
 # ### A trace of a step
 #
 # `torch.profiler` records when each operation begins and ends, here in one forward and backward pass of eight layers.
-# Here DDP uses buckets of 2 MB, so that there are several.
+# In this run, DDP uses buckets of 2 MB, so that there are several buckets.
 
 
 # %% role="readonly" id="trace" tags=["picture"]

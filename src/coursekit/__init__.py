@@ -88,7 +88,7 @@ def _load_hwloc() -> None:
 
 @contextlib.contextmanager
 def _importing() -> Iterator[None]:
-    """Import quietly, and keep the garbage collector away from the 400,000 objects that an import creates: all stay.
+    """Import quietly, and keep the garbage collector from scanning the 400,000 permanent objects that it creates.
 
     Otherwise, Python searches them for garbage during the import, now and then afterwards, and when the process ends.
     """
@@ -105,7 +105,7 @@ def _importing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
-    """Hold back standard error, and write it out at the end without these lines."""
+    """Hold back standard error, and write it at the end without the lines that match."""
     try:
         memory = os.memfd_create("stderr")  # there may be no folder for a file
     except OSError:  # a sandbox may forbid it, but nobody reads the log there
@@ -124,7 +124,7 @@ def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
 
 
 def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType], None]:
-    """Return a loader that does the same, then makes the module use TensorFlow's Keras, not the package keras.
+    """Return a loader that also makes the loaded module use TensorFlow's Keras, not the package keras.
 
     The released Horovod takes its backend from that package, which is Keras 3. `tools/horovod.cmake` changes this and
     so avoids importing Keras 3; a Horovod from a site or from conda may lack the change.

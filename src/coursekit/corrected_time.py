@@ -51,7 +51,7 @@ NOTHING = Thread(0.0, 0.0, 0)
 
 
 def threads_of(pid: int) -> dict[int, Thread]:
-    """Return the threads of a process by their numbers; none if it has ended or the kernel does not count."""
+    """Return a process's threads, keyed by thread number; none if it has ended or the kernel keeps no counts."""
     found = {}
     with suppress(OSError, ValueError):  # the process or one of its threads may end while we read
         for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, not paths
@@ -75,7 +75,7 @@ def tree(pid: int) -> list[int]:
 
 
 def read_file(path: str) -> bytes:
-    """Return the content of a small file in /proc, three times as fast as Python's own files; it is called often."""
+    """Return the content of a small file in /proc, three times as fast as Python's file objects; it is called often."""
     file = os.open(path, os.O_RDONLY)
     try:
         content = os.read(file, PAGE_BYTES)
@@ -141,17 +141,17 @@ def held_up_s(pid: int, threads: Mapping[int, Thread]) -> float:
 
 
 def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
-    """Return the threads of all processes by thread number."""
+    """Return the threads of all processes in one dict, keyed by thread number."""
     return {number: thread for own in threads.values() for number, thread in own.items()}
 
 
 def longest_wall_s(timeout_s: float) -> float:
-    """Return the longest wall-clock time to wait for a deadline in corrected time; then the machine is too slow."""
+    """Return how long to wait in wall-clock time for a corrected deadline; after that, the machine is too slow."""
     return max(LEAST_WALL_S, SLOWEST * timeout_s)
 
 
 class TooSlowError(CourseKitError):
-    """The last resort in wall-clock time came before the deadline: the work needs another run."""
+    """The limit in wall-clock time passed before the corrected deadline, so the work needs another run."""
 
 
 class Deadline:
@@ -170,7 +170,7 @@ class Deadline:
     def left_s(self) -> float:
         """Return how many wall-clock seconds to wait before the next sample; 0 once the deadline has passed.
 
-        It raises a `TooSlowError` if the machine gave the processes hardly any time.
+        Raise a `TooSlowError` if the machine gave the processes hardly any processor time.
         """
         now_s = time.monotonic()
         if now_s < self._sample_s:  # callers ask often, but a sample is expensive

@@ -28,7 +28,7 @@ def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def host_name_fault() -> str:
-    """Return why Horovod and other nodes cannot find this machine by its name, in words, or ''."""
+    """Return in words why Horovod and other nodes cannot find this machine by its name; '' if they can."""
     name = socket.gethostname()
     try:
         address = socket.gethostbyname(name)

@@ -1,7 +1,7 @@
 """Processes: stop signals, signals to main threads, and how to end everything that a process has started.
 
 A kernel starts ranks, which may start more processes, in separate sessions and with parents that may be gone.
-A mark in the environment, which all of them inherit, finds those that are no longer below the kernel.
+A mark in the environment, which all of them inherit, identifies those that are no longer below the kernel.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def end_all(processes: Iterable[psutil.Process]) -> None:
 
 
 def below(pid: int) -> list[psutil.Process]:
-    """Return the descendants of a process, none if it is gone."""
+    """Return the descendants of a process; none if it is gone."""
     try:
         return list(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
@@ -128,7 +128,7 @@ def use_huge_pages() -> None:
 
     A fork copies one entry per page, and the end of the child drops them again. A process with TensorFlow has 190 MB in
     pages of 4 KiB, or 48,000 entries; with 126 MB of them in 63 huge pages, a fork and its end took 6 ms instead of 13.
-    If a child writes to a page, still only that page is copied. Older kernels refuse, and nothing changes.
+    If a child writes to a page, only that page is copied, as before. Older kernels refuse, and nothing changes.
     """
     library = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -173,7 +173,7 @@ def _worked_in(process: psutil.Process, folder: str) -> bool:
 
 
 def plain_environment() -> dict[str, str]:
-    """Return an environment for daemons, into which no surrounding job, database or Slurm leaks."""
+    """Return an environment for daemons that contains nothing from a surrounding job, database or Slurm."""
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": os.environ.get("HOME", "/root"),

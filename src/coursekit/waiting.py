@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 
 class AwayError(CourseKitError):
-    """Something is not there, but may come back: code that waits for it anyway tries again."""
+    """Something is unavailable, but may come back: code that can wait tries again."""
 
 
 class Attempts:
-    """Tries again and again; reports once that something is away, and once that it is back."""
+    """Tries again and again; reports once that something is unavailable, and once that it is back."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say, self._is_away = say, False
 
     def attempt(self, step: Callable[[], T]) -> T | None:
-        """Return what a step returns, or None if something is away; all other errors end the waiting."""
+        """Return what a step returns, or None if something is unavailable; all other errors end the waiting."""
         try:
             found = step()
         except (AwayError, OSError) as error:

@@ -51,7 +51,7 @@ def fresh_rng(seed: int | None = None) -> np.random.Generator:
 
 @contextmanager
 def repeatable(entropy: int) -> Iterator[None]:
-    """Derive all random inputs inside from `entropy`, which only the judge knows."""
+    """Within the context, derive all random inputs from `entropy`, which only the judge knows."""
     token = _source.set(np.random.default_rng([entropy, number]) for number in itertools.count())
     try:
         yield
@@ -64,8 +64,8 @@ def check(name: str, section: str) -> Iterator[None]:
     """Run the checks of one property, such as ``shards``, which the given section of the lab explains.
 
     Raises a `CheckError` at the end if the property does not hold or the answer raised an exception.
-    A `MachineTooSlowError` says nothing about the answer, so it is raised unchanged. If the user stops the check, an
-    `Interrupted` says where.
+    A `MachineTooSlowError` says nothing about the answer, so it is raised unchanged. If the user stops the check, it
+    raises an `Interrupted` that says where.
     """
     try:
         require(
@@ -110,7 +110,7 @@ def _kept_environment() -> Iterator[None]:
 def describe(error: Exception, place: str = "") -> str:
     """Describe an error briefly: what the answer raised, in the line `place` or on a rank, or what a check reports.
 
-    If no line of the student's is involved, the answer did not raise it: the check could not use what it got.
+    If no line of the student's code is involved, the answer did not raise it: the check could not use what it got.
     """
     is_elsewhere, on_rank = isinstance(error, AnswerError), isinstance(error, RankError)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__

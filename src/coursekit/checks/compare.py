@@ -55,9 +55,9 @@ def require_close(  # noqa: PLR0913  # the tolerance, by keyword
     otherwise: Cause | str | None = None,  # the hint if no mistake explains the numbers
     units: Mapping[float, Cause] | None = None,  # `OF_SHARES` for means and shares; `UNITS` by default
 ) -> None:
-    """Require numbers to be the expected ones, in arrays of the same shape.
+    """Require the numbers to equal the expected ones, in an array of the same shape.
 
-    The message names the mistake that explains the numbers, unless several do; wrong units are found here. For a large
+    The message names the mistake that explains the numbers, unless several do; it also names wrong units. For a large
     array, it shows only the pair that differs most.
     """
     if close(got, expected, tolerance, is_relative=is_relative):
@@ -79,7 +79,7 @@ def _refuse(message: str, code: str, causes: Sequence[Any]) -> NoReturn:
 
 
 def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
-    """Return the words for the place and the two values to show: of many numbers, only the pair that differs most."""
+    """Return words for the place, and the two values to show: of many numbers, only the pair that differs most."""
     numbers, right = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
     if numbers.size <= MOST_SHOWN or numbers.shape != right.shape:
         return "", got, expected
@@ -178,7 +178,7 @@ def as_list(value: Any, what: str) -> list[Any]:
 
 
 def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
-    """Return each rank's replies to `length` questions; a shorter list would leave some of them unchecked."""
+    """Return each rank's list of replies; refuse one that does not have `length` entries, one for each question."""
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:

@@ -35,7 +35,7 @@ def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
 
 
 def check_new_order(order: Any) -> None:
-    """Some epoch has another order than the first: 3, 0, 7, 0, 7, 3 is right, and 3, 0, 7, 3, 0, 7 is wrong.
+    """Some epoch has a different order from the first: 3, 0, 7, 0, 7, 3 is right, and 3, 0, 7, 3, 0, 7 is wrong.
 
     Two short epochs may agree by chance, with four samples once in 24 cases, so all epochs are compared.
     """

@@ -101,7 +101,7 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
 def check_gradient(gradient: Answer, seed: int | None = None) -> None:
     """The gradient equals the difference quotients of the loss.
 
-    Example: for these data it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is the sum.
+    Example: for the same data it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is a sum.
     """
     rng = fresh_rng(seed)
     for num_samples in (40, 7, 1):

@@ -16,13 +16,13 @@ from coursekit.errors import Cause
 Case = tuple[float, Array, Array]  # learning rate, x, y
 
 INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x, around zero and off it; the limits are 1, 0.08 and 0.26
-FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: even so near, 200 steps shrink errors to a thousandth, or grow as much
+FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: even this close, 200 steps shrink or grow errors a thousandfold
 OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # a step with any common mistake settles at one and diverges at another
 NUM_STEPS = 200  # as the exercise asks
 
 
 def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
-    """Return y for which the loss first falls, and only later grows if the learning rate is too large.
+    """Return y for which the loss falls at first, and grows only later, if the learning rate is too large.
 
     At the usual start, nearly all of the loss is along the flat direction: thirty times as much as along the steep one.
     """
@@ -57,7 +57,7 @@ def _verdict(is_stable: Answer, case: Case) -> bool:
 
 
 def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case]) -> bool:
-    """Return whether `is_stable` agrees with the student's own step, which must settle at some rates only."""
+    """Return whether `is_stable` agrees with the student's own step, which must converge at some rates only."""
     rng, cases = fresh_rng(), list(tried)
     for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
         y = 2 * x + rng.uniform(-0.5, 0.5, 100)

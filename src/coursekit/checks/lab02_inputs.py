@@ -1,7 +1,7 @@
-"""The data of the training runs that test lab 02's `train`: what each rank trains on, and where it starts.
+"""The data of the training runs that test lab 02's `train`: each rank's samples and initial variables.
 
-Each run shows something else, as the head of `lab02_trial` says. The numbers are chosen so that a trajectory has only
-one reading: the mean over the ranks differs from every rank's own value, and a sum of codes identifies its samples.
+Each run shows a different property, as `lab02_trial` explains. The numbers are chosen so that a trajectory can be read
+in only one way: the mean over the ranks differs from every rank's own value, and a sum of codes identifies its samples.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ GROWTH = 1.9  # of the steps there: gradients reach 1e17, whose squares fit into
 CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
-MARK = 16  # times two to the power of the rank: the code of the sample that shows who used it
+MARK = 16  # times two to the power of the rank: the code of the sample that shows which ranks used it
 NUM_CODES = 2  # for each sample: with more codes, fewer sums are right by luck, but 16 bits must tell codes apart
 NUM_TRAININGS = 20  # of one step: from each, two numbers show whether starts are standard normal
 NUM_STARTS = 2  # slope and offset; any further variables start at the same numbers again
@@ -34,7 +34,7 @@ START = 1e3  # starts are so far apart that a step of an optimiser with its own 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the ranks train on; if the first axis of an array has length num_ranks, each rank sees only its own part."""
+    """What the ranks train on; if the first axis of an array has length num_ranks, each rank gets only its own part."""
 
     constants: Array  # the points (x, y) of the constant run, shape (num_ranks, 2)
     codes: Array  # of the coded run's samples, shape (num_samples,); a sample's target is `UNIT` times its code
@@ -91,9 +91,9 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
 
 
 def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
-    """Draw the kinds of the real samples so that last batches have several kinds if samples are shared out in order.
+    """Draw the kinds of the real samples so that last batches have several kinds if samples are sharded in order.
 
-    A batch of three samples of one kind looks like a batch of four that has lost one of them.
+    A batch of three samples of one kind looks like a batch of four of this kind that has lost one of them.
     """
     numbers = np.arange(REAL_SHARE * num_ranks + 1)
     shards = [numbers[rank::num_ranks] for rank in range(num_ranks)] + np.array_split(numbers, num_ranks)
@@ -123,7 +123,7 @@ def _rounded(numbers: Array) -> Array:
 
 
 def private_of(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
-    """Return, for each rank, what only this rank gets: its data, by run, and where its variables start.
+    """Return each rank's private values: its data, keyed by run, and the initial values of its variables.
 
     The data are x and y, shape (2, num_samples).
     """

@@ -83,7 +83,7 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
 def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
     """Check each rank's pair of arrays, and whether the rank left the data unchanged.
 
-    `partner` holds the y of each x; both are the numbers from 0 on, plus `PART`.
+    `partner` maps each x to its y; both are the numbers from 0 up, plus `PART`, in random order.
     """
     shards = []
     for rank, (*pair, is_unchanged) in enumerate(pairs):
@@ -120,7 +120,7 @@ def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
 
 
 def check_average(average: Answer, num_ranks: int) -> None:
-    """Every gradient becomes its mean over the ranks, in its place, shape and precision; each rank knows only its own.
+    """Every gradient becomes its mean over ranks and keeps its place, shape and precision; a rank knows only its own.
 
     This must hold for large and small gradients, for gradients that are zero on a rank, and in a second call.
     Example: from 1 on rank 0 and 3 on rank 1, both ranks get 2; 4 is the sum, and 1 is rank 0's own.
@@ -176,7 +176,7 @@ def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
 def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """The learning rate grows with the number of ranks, not with the rank or the number of ranks on a node.
 
-    This must hold for a tiny rate, and also if `hvd.size()` says that there are `MANY_RANKS`.
+    This must hold for a tiny rate, and also if `hvd.size()` returns `MANY_RANKS`.
     Example: 0.25 on 4 ranks becomes 1; 0.5 counts only the 2 ranks of one node, and 4 is scaled twice.
     """
     base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and not a number of 16 bits

@@ -1,7 +1,7 @@
 """Properties of distributed training, each read off the trajectories of a `TrainingTrial`.
 
 These are a common start, averaged gradients, disjoint and complete shards, the scaled learning rate, and whole epochs
-of plain steps. The last is that all steps equal the steps of one process with all data, which follows from the others.
+of plain steps. The last one follows from the others: all steps equal the steps of one process with all the data.
 `readings` and `updates` read sources, rates and samples off the trajectories, so a fault in one of them leaves the
 others readable; `reference` computes the right steps, up to rounding.
 Points are (slope, offset); the examples have two ranks, on which the given rate of 0.04 becomes 0.08.
@@ -32,7 +32,7 @@ NEAR_START = 0.2  # covers a step of an optimiser that uses the rate 0.01 instea
 
 
 def check_same_start(trial: TrainingTrial, most_steps: int) -> None:
-    """All ranks are at one point at the start or, if `most_steps` is 1, after one step at the latest.
+    """All ranks are at the same point at the start or, if `most_steps` is 1, after one step at the latest.
 
     Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast, both are at (1.2, 0.3), with a
     gap of 0. Without one, they stay 1.7 apart and fail. Ranks that both start at (0, 0) because of a seed fail, too: in
@@ -129,7 +129,7 @@ def _require_descent(trial: TrainingTrial) -> None:
 
 
 def check_shards(trial: TrainingTrial) -> None:
-    """In every epoch, each sample is used by exactly one rank, even if an answer shares out the samples again.
+    """In every epoch, each sample is used by exactly one rank, even if an answer redistributes the samples.
 
     Example: of four samples, rank 0 uses 0 and 2, and rank 1 uses 1 and 3. If rank 1 used 2 and 3, then 2 would be
     used by both ranks and 1 by none.
@@ -198,7 +198,7 @@ def check_epochs(trial: TrainingTrial) -> None:
 
 
 def check_plain(trial: TrainingTrial) -> None:
-    """Every step is the gradient of the mean squared error times the rate, and nothing else; each run has a new start.
+    """Every step is the gradient of the mean squared error times the rate, and nothing else; runs start at new values.
 
     Example: with a momentum of 0.9, nine tenths of each step are added to the next; with a weight decay of 0.01, a
     hundredth of the weights is added to each gradient.

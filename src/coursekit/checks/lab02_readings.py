@@ -1,6 +1,6 @@
 """Finds whose gradients moved the ranks in a trial's constant run, and with which rate, momentum and decay.
 
-If all samples of a rank are one point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
+If all samples of a rank are the same point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
 `HYPOTHESES` lists whose gradients may have moved the ranks, and how; the true one gives the same rate in every step.
 In its examples, two ranks have the rate 0.08, and at the offset 0 they have the gradients -8000 and -16000.
 No rank can know their mean by itself, because each rank knows only its own point.
@@ -45,7 +45,7 @@ class Reading:
 
 
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
-    """Return the sources with their shares, in full batches and in the last, shape (2, num_ranks, num_ranks).
+    """Return each source with its shares in full batches and in the last, shape (2, num_ranks, num_ranks).
 
     The last batch of the constant run has one sample, but two on the rank with the larger shard. A mean over all
     samples of a step gives that rank twice the weight; it counts as right, just like the mean of the ranks' means.
@@ -84,7 +84,7 @@ class _Updates:
 
 
 def _updates(trial: TrainingTrial, which: slice) -> _Updates:
-    """Return these updates; if the number of steps is wrong, all batches count as full."""
+    """Return the updates of these steps; if the number of steps is wrong, all batches count as full."""
     history, expected = trial.history("constant"), NUM_EPOCHS["constant"] * STEPS_PER_EPOCH["constant"]
     moves = np.diff(history, axis=1)[:, FIRST_STEP:][:, which]
     places = history[:, FIRST_STEP:][:, : moves.shape[1]]
@@ -123,7 +123,7 @@ def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
-    """In each step, each variable moves by the mean or by its own gradient: offsets, for example, by 640 and 1280.
+    """In each step, each variable moves by the mean or the rank's own gradient: offsets, for example, by 640 and 1280.
 
     So rate and shards can be read even if only some steps or some variables are averaged, because the mean of the
     updates over the ranks is the same.
@@ -140,7 +140,7 @@ def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
-    """With a decay of 0.01, both move from the offset 1000 by 0.08 * (10,000 - 0.01 * 1000) = 799.2."""
+    """With a decay of 0.01, both ranks move from the offset 1000 by 0.08 * (10,000 - 0.01 * 1000) = 799.2."""
     shares = steps.shares(MEAN)
     downhill = steps.downhill(shares)
     columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
@@ -153,7 +153,7 @@ def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Both move by 960 with the rate 0.08, then by 403 with the rate 0.04 and the mean gradient -10,080."""
+    """Both ranks move by 960 with the rate 0.08, then by 403 with the rate 0.04 and the mean gradient -10,080."""
     for source, shares in steps.sources:
         rates = _rates(steps.moves, steps.downhill(shares))
         is_downhill = source == MEAN and (rates > SMALLEST_RATE).all()
@@ -165,7 +165,7 @@ def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
-    """The mean of the moves is 960, but no rank moves by that: parameters, not gradients, are averaged at times."""
+    """The mean of the moves is 960, but no rank moves by 960: sometimes, parameters are averaged, not gradients."""
     shares = steps.shares(MEAN)
     moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
     rates = np.median(_rates(moves, downhill), axis=1)
@@ -174,7 +174,7 @@ def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _with_momentum(steps: _Updates, tolerance: float) -> Reading | None:
-    """With a momentum of 0.9, after a move of 960, both move by 864 more than the gradient moves them."""
+    """With a momentum of 0.9, after a move of 960, the next move of both ranks is 864 longer than without it."""
     found = (_reading(steps, *source, tolerance, _momentum(steps, source[1])) for source in steps.sources)
     return next(filter(None, found), None)
 
@@ -190,7 +190,7 @@ def _momentum(steps: _Updates, shares: Array) -> float:
 
 
 def _first_rates(trial: TrainingTrial) -> Array:
-    """Return the rates of the first step from one place that the mean gradient explains: later steps may be spoilt."""
+    """Return the rates of the first step from a common place that the mean gradient explains; later ones may be off."""
     history = trial.history("constant")
     rates = np.zeros(trial.num_ranks)
     for step in range(FIRST_STEP + 1):
@@ -224,9 +224,9 @@ HYPOTHESES = (
 
 @lru_cache(maxsize=4)
 def read_updates(trial: TrainingTrial) -> Reading:
-    """Return how the ranks move by the first hypothesis that is true, with fine tolerance first, and then with 16 bits.
+    """Return how the ranks move by the first true hypothesis; the fine tolerance is tried first, then the 16-bit one.
 
-    With a momentum and the tolerance of 16 bits, a reading may be true by luck.
+    With a momentum and the 16-bit tolerance, a reading may be true by luck.
     Example: three ranks average only the slopes, with the rate 0.12. Every fourth such trial could also be read as
     steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
     """

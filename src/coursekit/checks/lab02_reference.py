@@ -1,10 +1,10 @@
 """The exact reference of lab 02: whole runs are compared with plain SGD on the mean squared error, up to rounding.
 
 In the long run, all samples of a rank are one point, so NumPy can compute each step from the place before it.
-So even a small addition to plain steps shows in some step: a weight decay, a limit of gradients or of the rate, a
+So even a small addition to plain steps shows in some step: weight decay, gradient clipping, a cap on the rate, or a
 schedule.
 In the real run, a rank has a few points, and the samples of a batch depend on how shards are made and shuffled.
-So each step must be one to which some batches of the right sizes lead.
+So it must be possible to explain each step by some batches of the right sizes.
 Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is (-3, -4),
 one process steps to (0.24, 0.32) with the rate 0.08; a rank with only the second sample would step to (0.48, 0.48).
 """
@@ -41,7 +41,7 @@ def check_long(trial: TrainingTrial, shares: Array) -> None:
 
 
 def _rounding(places: Array, points: Array, rate: float) -> Array:
-    """Return the error that 32 bits may cause in gradients read off these places, same shape."""
+    """Return the error that rounding to 32 bits may cause in gradients read off these places, same shape."""
     (x, y), largest = points.T, np.max(np.abs(places), axis=0)
     sizes = 2 * (np.abs(largest[0] * x) + largest[1] + np.abs(y))
     return np.asarray(ROUNDING * (np.abs(places) / rate + np.mean([sizes * np.abs(x), sizes], axis=1)))
@@ -62,7 +62,7 @@ def check_real(trial: TrainingTrial) -> None:
 def check_rest(trial: TrainingTrial) -> None:
     """The shards of the real run, whose samples do not divide evenly among the ranks, are neither cut nor padded.
 
-    It checks nothing if gradients are not averaged or are sent in 16 bits, because too many batches then come close.
+    It checks nothing if gradients are not averaged or are sent in 16 bits, because then too many batches fit a step.
     """
     reading, where = read_updates(trial), f"of {len(trial.inputs.kinds)} samples on {trial.num_ranks} ranks"
     is_usual = trial.history("real").shape[1] - 1 == NUM_EPOCHS["real"] * STEPS_PER_EPOCH["real"]
@@ -78,7 +78,7 @@ def check_rest(trial: TrainingTrial) -> None:
 
 
 def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:
-    """Return whether these sizes of last batches explain all steps, with each sample once an epoch if `is_complete`."""
+    """Return whether these last batch sizes explain all steps; if `is_complete`, epochs must use each sample once."""
     rate, per_epoch = float(np.mean(read_updates(trial).rates)), STEPS_PER_EPOCH["real"]
     steps = list(_real_steps(trial, rate, sizes_of_last))
     rests = [np.abs((step.places - step.after)[0] / rate - step.downhill) for step in steps]
@@ -96,7 +96,7 @@ def _sizes_of_last(num_ranks: int) -> Array:
 
 @dataclass(frozen=True)
 class _Step:
-    """A step of the real run, and what explains it best."""
+    """A step of the real run, and the batches that explain it best."""
 
     number: int
     places: Array  # before it, shape (num_ranks, 2)
@@ -106,7 +106,7 @@ class _Step:
 
 
 def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iterator[_Step]:
-    """Yield the steps, each with the batches of these sizes that lead closest to where rank 0 went."""
+    """Yield each step with the batches of these sizes whose update comes closest to rank 0's actual weights."""
     history = trial.history("real")
     for number in range(trial.first_row("real"), history.shape[1] - 1):
         places, after = history[:, number], history[:, number + 1]
@@ -124,7 +124,7 @@ def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iter
 def _nearest(
     trial: TrainingTrial, place: Array, sizes: Array, weights: Array, pull: Array
 ) -> tuple[float, Array, Array]:
-    """Return how close batches of these sizes come to a gradient, the closest gradient, and its counts."""
+    """Return how close gradients of batches of these sizes come to `pull`, the closest gradient, and its counts."""
     at = np.repeat(place[np.newaxis], NUM_KINDS, axis=0)
     downhill, counts = np.zeros((1, 2)), [_counts(int(size)) for size in sizes]
     for points, of_rank, weight in zip(trial.inputs.points, counts, weights / sizes):
@@ -143,7 +143,7 @@ def _counts(size: int) -> Array:
 
 
 def _tolerance(trial: TrainingTrial, places: Array, rate: float, part: float) -> Array:
-    """Return the tolerance for gradients of the real run: the rounding error plus a part of them, same shape."""
+    """Return the tolerance for gradients of the real run: the rounding error plus a part of their size, same shape."""
     points = trial.inputs.points.reshape(-1, 2)
     of_points = gradients(np.repeat(places[:1], len(points), axis=0), points)
     return np.asarray(_rounding(places[:1], points, rate) + part * np.mean(np.abs(of_points), axis=0))

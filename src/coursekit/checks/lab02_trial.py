@@ -3,18 +3,18 @@
 One launch makes several short training runs, from which `lab02_updates` and `lab02_properties` read everything else.
 In *constant*, all samples of a rank are one point. In *coded*, the mean target of an epoch shows whether every sample
 was used once. In *real*, each rank has its own three points, many times each.
-The fourth, *apart*, has the rate zero, and variables that start elsewhere on each rank, whatever the answer says. So
-only a broadcast brings the ranks together; the mean gradient is zero if they start where rank 0 does.
+In the fourth, *apart*, the rate is zero, and variables start at different values on each rank, whatever the answer
+does. So only a broadcast brings the ranks together; the mean gradient is zero if they start where rank 0 does.
 The last, *long*, has so many epochs and so large a rate that each step is a little longer than the one before: anything
 added to plain steps shows sooner or later.
-After these come some runs of one step, of which only the starts are read.
+After these come some runs of one step; only their initial variables are read.
 
 Each epoch has several batches, except in the long run. The last batch is smaller in the constant and the real run, in
 which the shards are unequal.
 If this gives the ranks unequal numbers of steps, they wait for each other for ever. Then they run again with one batch
 in each epoch, so that their other properties can be checked.
 
-Each rank has its own data and its own start of the variables, and no other rank can know them.
+Each rank has its own data and its own initial variables, and no other rank can know them.
 So a result that depends on the values of all ranks proves communication; a rank that only imitates the others guesses.
 """
 
@@ -53,7 +53,7 @@ MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingTrial(Trial):
-    """What short runs on real ranks showed; the results are each rank's trajectories, by run."""
+    """What short runs on real ranks showed; the results are each rank's trajectories, keyed by run."""
 
     inputs: Inputs  # what the ranks trained on
     stuck: str = ""  # the message if the ranks waited for each other on unequal shards
@@ -68,7 +68,7 @@ class TrainingTrial(Trial):
         return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
 
     def all_starts(self) -> Array:
-        """Return the slopes and offsets of rank 0 at the start of all runs except *apart*, each once, sorted."""
+        """Return the slopes and offsets at which rank 0 starts all runs except *apart*, each once, sorted."""
         trained = [self.history(name)[0, 0] for name in NUM_EPOCHS if name != "apart"]
         return np.unique(np.concatenate([*trained, np.ravel(self.of_ranks("starts")[0])]))
 
@@ -110,7 +110,7 @@ def try_training(  # noqa: PLR0913  # the settings of a launch
 
 
 def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> list[dict[str, Array]]:
-    """Return each rank's trajectories in one launch, by run."""
+    """Return each rank's trajectories in one launch, keyed by run."""
     private = private_of(inputs, unequal=batch_size == BATCH_SIZE)
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:

@@ -2,8 +2,8 @@
 
 In one run, every sample has its own target, the same on all ranks. So the mean target of an epoch's updates shows
 whether every sample was used equally often.
-One marked sample has another target on each rank, with two to the power of the rank's number. This shows who used it,
-and so how many ranks use each sample.
+One marked sample has a different target on each rank, with two to the power of the rank's number. This shows which
+ranks used it, and so how many ranks use each sample.
 Example: of four samples with the codes 1, 2, 3 and 0, the last is the marked one, with 16 on rank 0 and 32 on rank 1.
 If only rank 1 uses it, and every sample is used once, the mean code of an epoch is (1 + 2 + 3 + 32) / 4 = 9.5. The
 number read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, number 1. If both ranks use all samples, the mean is
@@ -33,7 +33,7 @@ def is_averaged(trial: TrainingTrial) -> bool:
 
 
 def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
-    """Return the mean code behind each update of the coded run, from `FIRST_STEP` on and without the last.
+    """Return the mean code behind each update of the coded run, starting at `FIRST_STEP`, without the last.
 
     The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a rank that does not move.
     """
@@ -77,7 +77,7 @@ def follows_gradients(trial: TrainingTrial) -> bool:
 
 
 def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
-    """Return, for each whole epoch of the coded run, how many ranks use each sample, or None if that differs.
+    """Return how many ranks use each sample in each whole epoch of the coded run; None if samples differ in this.
 
     Epochs with one of the first steps or the last step are left out. If the gradients of one rank move all ranks, the
     samples of the others leave no trace, and the list is empty.
@@ -99,9 +99,9 @@ def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
 
 
 def _num_users(trial: TrainingTrial, mean: float, likely: set[int], rounding: float) -> int | None:
-    """Return how many ranks use each sample in an epoch with this mean code, or None if that differs.
+    """Return how many ranks use each sample in an epoch with this mean code, or None if samples differ in this.
 
-    Shards that overlap have such a mean by luck once in 50 trials with 16 bits, and less than once in 10,000 with 32.
+    Overlapping shards have such a mean by luck once in 50 trials with 16 bits, and less than once in 10,000 with 32.
     """
     codes = trial.inputs.codes
     for num_users in sorted(likely):

@@ -51,7 +51,7 @@ MANY = 0.5  # of the images
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
-    """Images have the right size, range and label; each is cut at random for training, in the middle for validation."""
+    """Images have the right size, range and label; they are cut at random in training, in the middle in validation."""
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
@@ -99,13 +99,13 @@ def _ramp(y: Array, x: Array) -> Array:
 
 
 def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
-    """Return a window in the middle of the ramp, with its full height and by default a square; it is also a ramp."""
+    """Return a window in the middle of the ramp, with its full height and by default square; it is a ramp, too."""
     y, x = ((np.arange(image_size) + 0.5) * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
     return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
 
 
 def try_dataset(make_dataset: Answer, num_ranks: int = 3) -> Trial:
-    """Read tiny files on real ranks, once for validation, and for some epochs for training."""
+    """Read tiny files on real ranks, once for validation, and for several epochs in training."""
     private = draw_private(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     args = drivers.read_dataset, make_dataset, BATCH_SIZE, WAYS
     trial = try_on_ranks(*args, num_ranks=num_ranks, private=private)
@@ -149,7 +149,7 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_order(trial: Trial) -> None:
-    """Batches have the right size and labels; every epoch has all samples in another order, but every run is the same.
+    """Batches have the right size and labels; every epoch has all samples in a new order, but every run repeats it.
 
     Images are cut as requested, differently in every epoch, and the stages of the pipeline come in the lab's order.
     """
@@ -180,7 +180,7 @@ def check_order(trial: Trial) -> None:
 
 
 def _check_shuffled(order: Array) -> None:
-    """The records do not come in the order of their file, which interleaving does not change.
+    """The records are shuffled: they do not come in the order of their file, which interleaving would keep.
 
     Example: for a file with three records, 0, 1, 2 and 0, 1, 2 are its order, and so are 0, 1 and 0, 1, 2 if the last
     was dropped; 0, 2, 1 is not. In a single epoch, shuffled records may be in order by chance, once in 720 cases for a

@@ -1,4 +1,4 @@
-"""Checks of lab 03's pieces around the training: GPU memory, plan, warm-up and callbacks.
+"""Checks of the pieces that lab 03's training uses: GPU memory, plan, warm-up and callbacks.
 
 Example: with 1000 pictures, batches of 10 and the rate 0.1 on one rank become, on 4 ranks, batches of 10 on each, the
 rate 0.4 and 25 steps. A global batch of 20 instead means 5 pictures on each rank, the rate 0.2 and 50 steps. With 20
@@ -26,7 +26,7 @@ SMALL_START = 0.05  # so close that losses fall and rise as they should, whateve
 
 
 def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int = 2) -> None:
-    """TensorFlow takes memory of its visible GPU only as needed, however the GPU is pinned."""
+    """TensorFlow allocates memory on its visible GPU only as needed, however the GPU is pinned."""
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, growing) in enumerate(
         run_on_ranks(lab02.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)
@@ -40,7 +40,7 @@ def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int
 
 
 def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """Each rank keeps its batch size, the rate grows with the number of ranks, and there are fewer steps."""
+    """Each rank keeps its batch size, the rate grows with the number of ranks, and the number of steps falls."""
     rng = fresh_rng()
     cases = [(1000, 10, 0.1), (640, 32, 0.02), (1281167, 64, 0.05), (3, 16, 0.1)]
     cases += [(int(rng.integers(100, 9999)), int(rng.integers(2, 99)), float(rng.uniform(0.01, 0.5)))]
@@ -48,7 +48,7 @@ def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) 
 
 
 def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """A fixed global batch is divided among the ranks; rate and steps follow from the part that they use."""
+    """A fixed global batch is divided among the ranks; rate and steps follow from the part of it that they use."""
     by_rank = [(1000, 10, 0.1, 4, 0), (4096, 32, 0.02, 8, 0), (1281167, 32, 0.1, 64, 0), (3, 16, 0.1, 4, 0)]
     by_rank += [(1000, 10, 0.1, 5, 1), (1281167, 32, 0.1, 2, num_ranks - 1)]
     cases = [(*case, of_rank * num_ranks + rest) for *case, of_rank, rest in by_rank]
@@ -56,7 +56,7 @@ def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = Non
 
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
-    """All ranks have the same right plan; a case is pictures, batch size, rate and, if given, the global batch."""
+    """All ranks return the same, correct plan; a case has pictures, batch size, rate and perhaps a global batch."""
     reply = run_on_ranks(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
@@ -107,11 +107,11 @@ def one_and_another(samples: Array) -> Array:
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
-    """Train a probe with the answer's callbacks; each rank has its own folder, which shows who writes.
+    """Train a probe with the answer's callbacks; each rank has its own folder, which shows which ranks write.
 
     The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see new
-    samples. So a rank that stops early by its own loss leaves the others alone. In the last epoch, rank 0 sees another
-    sample, so neither any rank's loss nor the mean is at its best.
+    samples. So a rank that decides by its own loss stops early without the others. In the last epoch, rank 0 sees a new
+    sample, so this epoch has neither the best mean loss nor any rank's best loss.
     """
     num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)

@@ -1,7 +1,7 @@
-"""Checks of what lab 03's pipeline is made of, where batches do not show it: speed, memory and damaged files.
+"""Checks of the stages of lab 03's pipeline, for what its batches do not show: speed, memory and damaged files.
 
 Example: the lab's pipeline for training is made of file names, a shuffle, an interleave of 4, a shuffle in a buffer of
-1000, a repeat, a parallel map, batches and a prefetch. Up to the map it gives text: file names, and then records.
+1000, a repeat, a parallel map, batches and a prefetch. Up to the map it yields text: file names, and then records.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ PLACES_OF_CYCLE = {"InterleaveDataset": -2, "ParallelInterleaveDatasetV4": -5}
 
 
 def check_made_in_order(made_of: Mapping[str, Any]) -> None:
-    """No stage takes what comes first where the order is asked for."""
+    """If a deterministic order is requested, no stage takes records as they arrive."""
     message = "with deterministic=True the pipeline takes records as they come: hand deterministic on"
     require(all(stage["is_ordered"] for stage in made_of["stages"]), message, "order.not-deterministic")
 
 
 def check_stages(made_of: Mapping[str, Mapping[str, Any]], batch_size: int, *, are_files_shuffled: bool) -> None:
-    """The stages are those of the lab, and the arguments are used."""
+    """The pipeline has the stages that the lab requires, and uses its arguments."""
     training, validation, asked = (made_of[way]["stages"] for way in ("training", "validation", "asked"))
     for way, stages in (("training", training), ("validation", validation)):
         _check_reading(stages, way, batch_size)
@@ -51,7 +51,7 @@ def check_stages(made_of: Mapping[str, Mapping[str, Any]], batch_size: int, *, a
 
 
 def _check_reading(stages: Stages, way: str, batch_size: int) -> None:
-    """Several files are read at once, and none gives the whole of a batch."""
+    """Several files are read at once, and no file provides a whole batch."""
     reading = [stage for stage in stages if "Interleave" in stage["kind"]]
     places = [(stage["numbers"], PLACES_OF_CYCLE.get(stage["kind"])) for stage in reading]
     cycles, blocks = zip(*((one[at], one[at + 1]) if at else (None, 1) for one, at in places)) if places else ((), ())
@@ -62,5 +62,5 @@ def _check_reading(stages: Stages, way: str, batch_size: int) -> None:
 
 
 def _loading(stages: Stages) -> Mapping[str, Any]:
-    """Return the first stage that gives no text: it loads the images."""
+    """Return the first stage that does not yield text: it loads the images."""
     return next(stage for stage in stages if not stage["is_text"])

@@ -1,9 +1,9 @@
 """Checks of lab 03's training: checkpoints, evaluation, and the whole training.
 
-Example: 30 pictures in batches of 2 on 3 ranks are 5 steps in an epoch. With the rate 0.1 of one rank, which grows to
-0.3 in one epoch of warm-up, the rates of two epochs are 0.1, 0.14, 0.18, 0.22, 0.26 and five times 0.3. A validation in
-which rank 0 has 5 of 7 pictures right, rank 1 none of 2 and rank 2 one of 4 has the accuracy 6 / 13 = 0.46; the plain
-mean of the ranks', 0.32, is wrong.
+Example: 30 pictures in batches of 2 on 3 ranks make 5 steps in an epoch. With the rate 0.1 of one rank, which grows to
+0.3 in one epoch of warm-up, the rates of two epochs are 0.1, 0.14, 0.18, 0.22, 0.26 and five times 0.3. If rank 0
+has 5 of 7 validation pictures right, rank 1 none of 2 and rank 2 one of 4, the accuracy is 6 / 13 = 0.46; the plain
+mean of the ranks' accuracies, 0.32, is wrong.
 """
 
 import itertools
@@ -59,7 +59,7 @@ CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses
 
 
 def check_resume(resume: Answer, num_ranks: int) -> None:
-    """All ranks continue from the newest checkpoint: weights, momenta, steps counted, and the number of epochs."""
+    """All ranks resume from the newest checkpoint: its weights, momenta, step count, and number of epochs."""
     private = draw_private(
         num_ranks, probe_model.NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS_BEFORE * probe_model.BATCH_SIZE
     )
@@ -88,7 +88,7 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
 
 
 def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
-    """Each rank starts with its weights of the checkpoint."""
+    """Each rank starts with the weights that it must get from the checkpoint."""
     for rank, (start, end) in enumerate(zip(steps.bias[:, 0], ends)):
         gap = float(np.abs(start - end).max())
         message = f"rank {rank} does not continue from the weights of the checkpoint"
@@ -96,13 +96,13 @@ def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
 
 
 def _next_weights(steps: Steps, gradients: Array, rate: float = probe_model.RATE) -> Array:
-    """Return the weights after a step more, with these gradients of the ranks."""
+    """Return the weights after one more step, given each rank's gradient."""
     last, before = steps.bias[0, -1], steps.bias[0, -2]
     return np.asarray(last + MOMENTUM * (last - before) - rate * gradients.mean(axis=0))
 
 
 def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
-    """Return weights that answer one sample, and for each rank some samples of this kind and some of others."""
+    """Return weights that always predict one sample's class, and, for each rank, copies of this sample and others."""
     rng = fresh_rng()
     bias = rng.uniform(-1, 1, probe_model.NUM_CLASSES).astype(np.float32)
     answer, *others = rng.permutation(probe_model.NUM_SAMPLES)
@@ -112,7 +112,7 @@ def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
 
 
 def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) -> None:
-    """Loss and accuracy are those over the images of all ranks, on every rank, in evaluation mode."""
+    """Every rank returns the loss and accuracy over the images of all ranks, computed in evaluation mode."""
     bias, samples = _unequal_samples(num_ranks)
     given = tuple({"samples": of_rank, "starts": [bias]} for of_rank in samples)
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
@@ -146,14 +146,14 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
 def try_train(
     train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED, CONTINUED)
 ) -> Trial:
-    """Train two epochs of tiny files with the whole answer, in the same folder some steps of a third, then no more."""
+    """Train on tiny files with the whole answer: two epochs, then part of a third in the same folder, then nothing."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     private = draw_private(num_ranks, NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1, num_rounds=2, files=files)
     return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, private=private)
 
 
 def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Record]], Steps]:
-    """Return results, records and steps of the first or the second training, by rank."""
+    """Return each rank's results, records and steps in the first or the second training run."""
     results, records = map(list, zip(*(result[number] for result in trial.of_ranks())))
     return results, records, steps_of(records)
 
@@ -168,7 +168,7 @@ def steps_per_epoch(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> int:
 
 
 def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array:
-    """Return the rate of every step of the two epochs: a line in those of the warm-up, then constant."""
+    """Return the rate of every step of the two epochs: it rises linearly during warm-up, and then stays constant."""
     num_steps = steps_per_epoch(num_ranks, settings)
     share = np.minimum(np.arange(2 * num_steps) / (num_steps * settings["num_warmup_epochs"]), 1.0)
     high = settings["learning_rate"] * _images_of_a_step(num_ranks, settings) / settings["batch_size"]
@@ -176,7 +176,7 @@ def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array
 
 
 def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
-    """One training on all ranks: steps, start, samples, averages, rates, history and validation."""
+    """The first training run is right on all ranks: steps, start, samples, averages, rates, history and validation."""
     results, records, steps = _training(trial, 0)
     num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
     of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
@@ -244,7 +244,7 @@ def _check_validation(
 
 
 def check_continued(trial: Trial) -> None:
-    """A second call makes only the steps that are missing, from the weights and with the rate of the first's end."""
+    """A second call takes only the missing steps, with the weights and the rate from the end of the first call."""
     _, before, old = _training(trial, 0)
     has_steps = all(any(record.training for record in result[1][1]) for result in trial.of_ranks())
     expected = f"the second run, after 2 of 3 epochs: expected {MAX_NUM_STEPS} steps"
@@ -269,7 +269,7 @@ def check_continued(trial: Trial) -> None:
 
 
 def _are_right(steps: Steps, num_ranks: int) -> bool:
-    """Whether the first training took the right steps with the right rates."""
+    """Whether the first training run took the right steps with the right rates."""
     wanted = expected_rates(num_ranks)
     if steps.num_steps != len(wanted):
         return False
@@ -283,7 +283,7 @@ def _are_right(steps: Steps, num_ranks: int) -> bool:
 def _continued_rates(num_ranks: int) -> Array:
     """Return the rates of the second run's steps.
 
-    Example: its steps 10 to 13 of 16 of a warm-up from 0.1 to 0.3 have 0.225, 0.2375, 0.25 and 0.2625.
+    Example: in a warm-up of 16 steps from 0.1 to 0.3, steps 10 to 13 have the rates 0.225, 0.2375, 0.25 and 0.2625.
     """
     num_done = 2 * steps_per_epoch(num_ranks)
     share = (num_done + np.arange(MAX_NUM_STEPS)) / (MAX_NUM_STEPS * CONTINUED["num_warmup_epochs"])
@@ -291,7 +291,7 @@ def _continued_rates(num_ranks: int) -> Array:
 
 
 def check_finished(trial: Trial) -> None:
-    """A call when all epochs are done trains no step, and validates."""
+    """Once all epochs are done, another call takes no training step, and only validates."""
     expected = f"the third run, after {NUM_EPOCHS_CONTINUED} of {NUM_EPOCHS_CONTINUED} epochs: expected"
     for rank, (result, (_, records)) in enumerate(zip(_training_results(trial, 2), (o[2] for o in trial.of_ranks()))):
         num_steps = sum(record.training for record in records)

@@ -82,7 +82,7 @@ def _misfit(trial: Trial, name: str) -> tuple[int, int, float, float]:
 
 
 def _bits(trial: Trial, name: str) -> int:
-    """Return in how many bits gradients are sent: two in the first step differ only in the 13th bit."""
+    """Return in how many bits gradients are sent: two gradients of the first step differ only in the 13th bit."""
     paths = [result["paths"][name] for result in trial.of_ranks()]
     coarse, fine = np.transpose([path[1][0] - path[0][0] for path in paths])
     return 16 if np.allclose(fine, coarse, rtol=(FINE - 1) / 2, atol=0) else 32

@@ -100,7 +100,7 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_modes(trial: Trial) -> None:
-    """Data for training are reshuffled in every epoch, in full batches, without end; for evaluation each comes once."""
+    """Training data come in full batches, without end, reshuffled in every epoch; evaluation data come only once."""
     results = trial.of_ranks()
     for worker, result in enumerate(results):
         for way in MODES:

@@ -35,7 +35,7 @@ CHECKPOINT_STEPS = 100  # as the exercise requires
 
 
 def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
-    """Train, and in `all_modes` also evaluate and predict, with the answer's model function and our Estimator.
+    """Train and, if `all_modes`, evaluate and predict, with the answer's model function and our Estimator.
 
     On other numbers of ranks (`Trial.on`) it only trains.
     """
@@ -112,7 +112,7 @@ def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | No
 
 
 def check_pinned(trial: Trial, ranks_per_node: int) -> None:
-    """A session with this configuration sees only the GPU of its local rank, and takes memory as needed."""
+    """A session with this configuration sees only the GPU of its local rank, and allocates memory as needed."""
     for rank, result in enumerate(trial.of_ranks()):
         local_rank, visible = rank % ranks_per_node, result["visible"]
         message = f"the RunConfig of rank {rank} has no session_config, so sessions see all GPUs"

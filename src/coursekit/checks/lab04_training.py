@@ -92,7 +92,7 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_file_shards(steps: Steps, private: PrivateInputs) -> None:
-    """Every sample of the training files is used by exactly one rank, except those that full batches leave over."""
+    """Every sample of the training files is used by exactly one rank, except for a rest that does not fill a batch."""
     check_owners({sample: by for sample, by in owners_in_files(steps, private).items() if by}, len(private))
     # With smaller batches, ranks do not reach the end of the files: `check_divided` reports this other fault.
     if min(map(len, steps.batches)) >= lab04.TRAIN_BATCH_SIZE:
@@ -105,7 +105,7 @@ def check_steps(trial: Trial) -> None:
 
 
 def check_divided(records: Sequence[Sequence[Record]], expected: int) -> Steps:
-    """Return the steps, which must have the expected number on every rank, and full batches."""
+    """Return the steps; every rank must take the expected number of them, with full batches."""
     found, total = _num_steps(records), expected * len(records)
     check_same_number(found)
     undivided = Cause("the steps are not divided by the number of ranks", "steps.not-divided")
@@ -133,7 +133,7 @@ def check_handed_over(trial: Trial) -> None:
 
 
 def check_continued(trial: Trial) -> None:
-    """Training continues from its checkpoint on all ranks, and a training that has ended is left alone."""
+    """Training resumes from its checkpoint on all ranks, and a completed run takes no more steps."""
     first, records = _records(trial, "first"), _records(trial, "continued")
     before, found = _num_steps(first), _num_steps(records)
     left = NUM_STEPS_LATER - NUM_STEPS_BEFORE
@@ -181,7 +181,7 @@ def draw_labelled(num_ranks: int) -> PrivateInputs:
 
 
 def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]]:
-    """Return accuracy and size of each rank's shard, if rank r of n has every n-th file from file r on."""
+    """Return accuracy and size of each rank's shard, if rank r of n has every n-th file, starting with file r."""
     files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
     labels = [np.asarray(given["files"]["train"]["labels"]) for given in private]
     shards = [of_rank[files % len(private) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]

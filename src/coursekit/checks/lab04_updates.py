@@ -1,6 +1,6 @@
 """Checks whether lab 04's updates follow SGD with momentum up to rounding, and which fault explains them if not.
 
-An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient; Keras has the rate in the velocity.
+An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient; Keras includes the rate in it.
 The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large. So anything
 added shows in some step: weight decay, clipping, smoothed labels, a schedule.
 
@@ -37,7 +37,7 @@ WHAT = f"the updates do not follow SGD with momentum {MOMENTUM:g} on the mean of
 
 @dataclass(frozen=True)
 class Updates:
-    """The updates that the probes recorded, one fewer than steps, and what they are compared with."""
+    """The updates that the probes recorded, one fewer than the steps, and the values to compare them with."""
 
     steps: Steps
     rate: float  # of all ranks together
@@ -69,7 +69,7 @@ class Updates:
         return np.asarray(self.steps.gradients(of)[:, :-1] * gains[:, np.newaxis])
 
     def mean(self, of: Gradient = gradient) -> Array:
-        """Return their mean over the ranks, in the same shape."""
+        """Return the mean of the ranks' own gradients, in the same shape."""
         return np.broadcast_to(self.own(of).mean(axis=0), self.moves.shape)
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
@@ -128,14 +128,14 @@ def _shifted(by: int) -> Gradient:
 
 
 def _nesterov(it: Updates) -> Array:
-    """Return the gradients with which plain momentum makes Nesterov's moves."""
+    """Return the gradients with which plain momentum would reproduce Nesterov's moves."""
     mean = it.mean()
     before = np.concatenate([np.zeros_like(mean[:, :1]), mean[:, :-1]], axis=1)
     return np.asarray((1 + MOMENTUM) * mean - MOMENTUM * before)
 
 
 def _decoupled(it: Updates) -> Array:
-    """Return a column that moves weights by a part of themselves, whatever the momentum is."""
+    """Return the column of a decoupled decay, which moves weights by a part of themselves, whatever the momentum is."""
     bias = it.steps.bias[:, :-1]
     before = np.concatenate([np.zeros_like(bias[:, :1]), bias[:, :-1]], axis=1)
     return np.asarray(bias - MOMENTUM * before)

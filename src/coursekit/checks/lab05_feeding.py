@@ -86,7 +86,7 @@ def check_files(trial: Trial) -> None:
 
 
 def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> Owners:
-    """Return, for each sample, its ranks in one epoch; every sample must go to one rank, once."""
+    """Return the ranks that get each sample in one epoch; every sample must go to one rank, once."""
     samples = [np.concatenate([*of_rank, np.zeros(0, dtype=int)]) for of_rank in batches]
     for rank, numbers in enumerate(samples):
         check_once(numbers.tolist(), rank)
@@ -99,7 +99,7 @@ def check_interleaved(trial: Trial) -> None:
     """All batches except the last are full, and the records of several files alternate.
 
     Example: in 0, 0, 0, 1, 1, 1, 1, 1, two files with three and five records come one after the other. A shuffle of
-    records may give this on one rank by chance, once in 28 times, but not on all ranks.
+    records may give this on one rank by chance, once in 28 cases, but not on all ranks.
     """
     file_of = np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
     in_turns = {}  # for each rank that has several files
@@ -124,7 +124,7 @@ def try_generator(from_generator: Answer, num_ranks: int = 3) -> Trial:
 
 
 def check_generated(trial: Trial) -> None:
-    """The signature has the right shapes and types, and both epochs have equally many of the rank's own samples."""
+    """The signature has the right shapes and types, and both epochs have the same number of the rank's own samples."""
     for rank, (result, given) in enumerate(zip(trial.of_ranks(), trial.private)):
         (image_type, image_shape), (label_type, label_shape) = result["spec"]
         side = list(given["images"].shape[1:])
@@ -214,7 +214,7 @@ def check_loaded_once(trial: Trial) -> None:
 
 
 def check_fed_order(trial: Trial) -> None:
-    """Only the last batch is smaller, and every epoch shuffles all samples of a rank again."""
+    """Only the last batch is smaller, and all samples of a rank are reshuffled in every epoch."""
     reaches = []
     for rank, epochs in enumerate(_fed(trial)):
         orders = [np.concatenate(batches).tolist() for batches in epochs]

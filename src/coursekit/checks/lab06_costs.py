@@ -184,7 +184,7 @@ def _require_verdict(got: Any, what: str, *, expected: bool) -> None:
 
 
 def check_num_on_wire(num_on_wire: Answer, max_num_operations: int) -> None:
-    """Overlapping intervals are tensors of one operation, in whatever order they are listed."""
+    """Overlapping intervals count as tensors of one operation, in whatever order they are listed."""
     rng = fresh_rng()
     timelines: list[tuple[list[tuple[int, int]], int]] = [([], 0)]
     for num_operations in (1, max_num_operations // 2, max_num_operations):

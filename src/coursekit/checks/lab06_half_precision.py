@@ -30,7 +30,7 @@ EDGES = (2.0**-25, 2.0**-25 * (1 + 2.0**-23), -(2.0**-24), 65504.0, -65519.0, 65
 
 
 def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
-    """The lost share is the share of nonzero gradients that become zero or infinite in 16 bits once they are scaled.
+    """The lost share is the share of nonzero gradients that, after scaling, become zero or infinite in 16 bits.
 
     Example: of 0, 1e-8 and 1e-3, half is lost; scaled by 1024 nothing is, because 1e-8 * 1024 is above 3e-8.
     """

@@ -78,7 +78,7 @@ def check_fit_link(fit_link: Answer, num_sizes: int) -> None:
 def check_predict_step(predict_step: Answer, num_cases: int) -> None:
     """A step consists of computing and then an allreduce; the efficiency is the share of computing.
 
-    Example: 0.2 s alone and an allreduce of 0.05 s make a step of 0.25 s with an efficiency of 0.8.
+    Example: 0.2 s of computing and an allreduce of 0.05 s make a step of 0.25 s with an efficiency of 0.8.
     """
     rng = fresh_rng()
     for num_ranks in [1, *rng.integers(2, 600, num_cases).tolist()]:
@@ -116,8 +116,8 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
     """The parts of a measured step add up to it; sharing and the unexplained part may be negative.
 
-    Example: 0.20 s alone, 0.22 s together and 0.30 s with averaging, 0.05 s of it predicted, are 0.20 s of
-    computing, 0.02 s of sharing, 0.05 s of predicted communication and 0.03 s unexplained.
+    Example: a step takes 0.20 s on one rank, 0.22 s on all, and 0.30 s with averaging, predicted to take 0.05 s. This
+    is 0.20 s of computing, 0.02 s of sharing, 0.05 s of predicted communication and 0.03 s unexplained.
     """
     rng = fresh_rng()
     for number in range(num_cases):

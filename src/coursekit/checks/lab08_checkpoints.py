@@ -17,7 +17,7 @@ ALIKE = 1e-6  # numbers in 32 bits
 
 
 def check_save(save: Answer, num_ranks: int) -> None:
-    """Only rank 0 writes a file; it holds the model, readable without DDP, the optimiser and the number of epochs."""
+    """Only rank 0 writes a file, with the model (readable without DDP), the optimiser and the number of epochs."""
     num_epochs = int(fresh_rng().integers(2, 50))
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=2 * BATCH_SIZE)
     args = (drivers.saved, save, num_epochs)

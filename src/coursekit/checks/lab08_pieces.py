@@ -46,7 +46,7 @@ def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
 
 
 def check_device(pick_device: Answer, num_ranks: int, ranks_per_node: int) -> None:
-    """Every rank picks the GPU of its local rank and sets it; without GPUs, it picks the CPU."""
+    """Every rank picks the GPU of its local rank and makes it the current one; without GPUs, it picks the CPU."""
     for num_gpus in (NUM_GPUS, 0):
         launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
         found = run_on_ranks(drivers.device, pick_device, num_gpus, wrapper=drivers.joined, **launch)
@@ -143,7 +143,7 @@ def check_allreduce(allreduce: Answer, num_ranks: int) -> None:
 
 
 def check_allgather(allgather: Answer, num_ranks: int) -> None:
-    """Every rank gets all rows in rank order; numbers of rows may differ between ranks, and rows may be numbers."""
+    """Every rank gets all rows in rank order; ranks may have different numbers of rows, and rows may be numbers."""
     rng = fresh_rng()
     own = [
         [rng.normal(size=(num_rows, 2)).astype(np.float32), rng.integers(1, 1000, num_rows + 1)]

@@ -31,7 +31,7 @@ def _launch(num_ranks: int) -> dict[str, Any]:
 
 
 def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
-    """A rank's bytes of parameters, gradients and optimiser state are counted in each of the three ways.
+    """The answer counts a rank's bytes of parameters, gradients and optimiser state in each of the three ways.
 
     Adam's counters, one number for each tensor, may be counted, too.
     """
@@ -51,7 +51,7 @@ def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
 def _mistakes_of_bytes(
     kind: str, name: str, there: dict[str, int], whole: dict[str, int], num_ranks: int
 ) -> dict[Cause, float]:
-    """Return the counts that common mistakes give, from the bytes that the rank holds and that the whole model has."""
+    """Return the counts to which common mistakes lead, given the bytes on the rank and those in the whole model."""
     expected, parameters, num_bytes = there[name], there["parameters"], drivers.NUM_BYTES.get(kind, BYTES)
     if kind.endswith(drivers.BEFORE):
         none = Cause("grad is None before the first backward()", "bytes-held.no-gradients-yet")
@@ -87,7 +87,7 @@ def _mistakes_of_bytes(
 
 
 def check_zero(make_zero: Answer, num_ranks: int) -> None:
-    """The ranks share out Adam's state, and end with the same weights as plain Adam."""
+    """Adam's state is sharded among the ranks, which end with the same weights as with plain Adam."""
     by_name = Cause("pass the rate to ZeRO by name: lr=rate", "zero.rate-by-place")
     with explained({"'float' object has no attribute 'size'": by_name}):
         results = run_on_ranks(drivers.zero, make_zero, **_launch(num_ranks))
@@ -186,7 +186,7 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
 def check_fewest_gpus(fewest_gpus: Answer, predict_bytes: Answer, num_cases: int) -> None:
     """The answer is the smallest number of GPUs with which everything fits; an exact fit counts.
 
-    A wrong prediction has cost its own point already; an answer that uses it earns this point if the rest is right.
+    A wrong prediction has already cost its own point; an answer that uses it earns this point if the rest is right.
     """
     rng, cases, right = fresh_rng(), [], []
     for number in range(num_cases):
@@ -232,7 +232,7 @@ def _by_own(predict_bytes: Answer, cases: Sequence[tuple[str, int, float, float]
 def _mistakes_of_budget(
     held: list[float], sent: list[float], free: float, other: float, got: float | None
 ) -> dict[Cause, Any]:
-    """Return the numbers of GPUs that common mistakes lead to, if so many bytes are free for what a rank holds."""
+    """Return the numbers of GPUs to which common mistakes lead if a rank has `free` bytes for what it holds."""
     expected = _first(zip(COUNTS, held), free)
     shared = 2 * (held[0] - held[1])
     both = [one + more for one, more in zip(held, sent)]

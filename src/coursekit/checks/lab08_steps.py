@@ -33,7 +33,7 @@ Velocities = Callable[[Array, Array], Array]  # from the gradient and the epoch 
 
 
 def records_of(trial: Trial) -> list[list[Record]]:
-    """Return each rank's probe calls in training mode, or all if there are none: that fault costs points only once."""
+    """Return each rank's probe calls in training mode, or all calls if none is; that fault costs points only once."""
     training = [[one for one in of_rank if one.training] for of_rank in trial.of_ranks("records")]
     everything = [[Record(one.bias, one.samples, training=True) for one in seen] for seen in trial.of_ranks("records")]
     return training if any(training) else everything
@@ -96,7 +96,7 @@ class Moves:
 
     @property
     def rest(self) -> Array:
-        """The rest of each move: the part that SGD does not explain."""
+        """The part of each move that SGD does not explain."""
         made = self.made
         before = np.concatenate([0 * made[:1], made[:-1]])
         return np.asarray(made - MOMENTUM * before + self.rate * self.gradients)

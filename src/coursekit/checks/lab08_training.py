@@ -42,7 +42,7 @@ SUM_IN_BATCH = Cause("the losses of a batch are summed: take their mean", "accum
 
 
 def try_train(train: Answer, num_ranks: int) -> Trial:
-    """Train a probe on ranks, each with a start and samples that only it knows."""
+    """Train a probe on ranks, each with initial weights and samples known only to itself."""
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=int(SIZES.sum()))
     args = (train, PLAN, RATE)
     return try_on_ranks(drivers.trained, *args, num_ranks=num_ranks, private=private, wrapper=joined)
@@ -69,7 +69,7 @@ def check_averaged(trial: Trial) -> None:
 
 
 def check_rate(trial: Trial) -> None:
-    """The rate of one rank is multiplied by the number of ranks once, and the whole training is SGD with that rate."""
+    """The rate of one rank is multiplied by the number of ranks once, and every step is SGD with the scaled rate."""
     steps, expected, num = plain_steps(trial), RATE * trial.num_ranks, BATCH_SIZE
     try:
         found = rates(steps)
@@ -93,7 +93,7 @@ def check_rate(trial: Trial) -> None:
 
 
 def _passes(trial: Trial) -> bool:
-    """Return whether start and averages are right: a mistake in them costs points only once."""
+    """Return whether the initial weights and the averages are right; a mistake in them costs points only once."""
     try:
         check_start(trial)
         check_averaged(trial)
@@ -103,14 +103,14 @@ def _passes(trial: Trial) -> bool:
 
 
 def try_accumulate(accumulate: Answer, num_ranks: int) -> Trial:
-    """Add up the gradients of several batches on ranks."""
+    """Let the answer add up the gradients of several batches on ranks."""
     private = draw_private(num_ranks, NUM_CLASSES, num_samples=NUM_ADDED * BATCH_SIZE)
     args = (accumulate, [[(BATCH_SIZE, GAIN)] * NUM_ADDED])
     return try_on_ranks(drivers.accumulated, *args, num_ranks=num_ranks, private=private, wrapper=joined)
 
 
 def check_accumulated(trial: Trial) -> None:
-    """The result is the gradient of the mean loss over all batches of all ranks, at rank 0's first weights."""
+    """The result is the gradient of the mean loss over all batches of all ranks, at rank 0's initial weights."""
     found = trial.of_ranks()
     check_sent([one["samples"] for one in found], trial.private, in_order=False)
     bias, num_samples = np.asarray(trial.private[0]["starts"][0], dtype=float), BATCH_SIZE
@@ -138,7 +138,7 @@ def check_accumulated(trial: Trial) -> None:
 
 
 def check_exchanges(trial: Trial) -> None:
-    """Gradients travel once, with the last batch or by hand; if never, only the check of the mean fails."""
+    """Gradients are sent once, with the last batch or by hand; if they never are, only the check of the mean fails."""
     for rank, one in enumerate(trial.of_ranks()):
         require(len(one["gradient"]), f"rank {rank} has no gradient at the end", "accumulation.no-gradient")
         called = "call the model inside no_sync(), too, not only backward()"

@@ -24,7 +24,7 @@ MAX_SHOWN_BYTES = 4 << 10  # of an answer's output on each rank: a trial calls t
 
 @dataclass(frozen=True)
 class RemoteAnswer(Remote):
-    """A student's function that lives elsewhere, known by its name in the notebook; a call is sent there."""
+    """A student's function in another process, known by its name in the notebook; calls are sent there."""
 
     name: str
     elsewhere: Any  # where it lives: the judge's `Sandboxed`, with its methods `call` and `run`
@@ -35,7 +35,7 @@ class RemoteAnswer(Remote):
 
 
 class AnswerError(Exception):
-    """An exception that an answer raised elsewhere; `error_type` is the name of its type."""
+    """An exception that an answer raised in another process; `error_type` is the name of its type."""
 
     def __init__(self, error_type: str, text: str) -> None:
         super().__init__(text)

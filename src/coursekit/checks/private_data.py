@@ -4,9 +4,9 @@ A student's code shares its process with the probe and could forge its reports, 
 each rank has its own initial weights and its own samples, which no other rank can read.
 Weights that follow from one rank's start and from all ranks' samples prove that the ranks communicated.
 
-Example: rank 0 gets the start 0.5 and the samples 3, 1; rank 1 gets the start -0.2 and the samples 2, 0. Steps that
+Example: rank 0 gets the weight 0.5 and the samples 3, 1; rank 1 gets the weight -0.2 and the samples 2, 0. Steps that
 begin at 0.1 are forged, and so are steps of rank 1 with the samples 0, 2. If both ranks begin at 0.5 and continue by
-the mean gradient of the samples 3 and 2, rank 1 cannot have known this start unless rank 0 sent it.
+the mean gradient of the samples 3 and 2, rank 1 cannot have known this weight unless rank 0 sent it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ def owners_in_files(steps: Steps, private: PrivateInputs) -> Owners:
 
 
 def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None:
-    """Every sample of the training files is used by exactly one rank, except those that full batches leave over."""
+    """Every sample of the training files is used by exactly one rank, except for a rest that does not fill a batch."""
     counts = private[0]["files"]["train"]["counts"]
     check_used_in_batches(owners_in_files(steps, private), counts, len(private), batch_size)
 
@@ -132,7 +132,7 @@ def check_follows(
 
 
 def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array | None:
-    """Return the move to new weights from some rank's weights, if a swing and a gradient explain it, or None."""
+    """Return the move from some rank's weights to the new ones if a swing and a gradient explain it, else None."""
     downhill = [gradients.mean(axis=0), *gradients]
     for old in before:
         move: Array = new - old

@@ -48,7 +48,7 @@ class _Updates:
         return self.steps.gradients(of)[:, self.first : -1]
 
     def mean(self, of: Gradient = gradient) -> Array:
-        """Return their mean over the ranks, shape (1, num_updates, num_classes)."""
+        """Return the mean of the ranks' own gradients, shape (1, num_updates, num_classes)."""
         return np.asarray(self.own(of).mean(axis=0, keepdims=True))
 
     def rates_by(self, gradients: Array) -> Array | None:
@@ -70,7 +70,7 @@ def _is_small(rest: Array, pulls: Array, rounding: Array) -> bool:
 
 
 def _unequal_shares(updates: _Updates) -> tuple[int, str, float] | None:
-    """Return unequal shares, as in (0.33, -0.42, 0.08): three parts of rank 0's gradient and one of rank 1's."""
+    """Return the unequal shares in a mean: (0.33, -0.42, 0.08) is three parts rank 0's gradient and one rank 1's."""
     own = updates.own()[:, 0]
     for rank, (pull, rounding) in enumerate(zip(updates.pulls[:, 0], updates.rounding[:, 0])):
         shares = np.linalg.lstsq(own.T, pull, rcond=None)[0]

@@ -1,6 +1,6 @@
 """Checks that several labs share: which ranks use which samples, and which ranks read and write which files.
 
-Where to look: five labs raise the messages of `check_owners`; `advice` and `what` hold a lab's own words for them.
+Five labs use the messages of `check_owners`; `advice` and `what` adapt the words to each lab.
 
 In the examples, two ranks share out six samples, which are in two files: 0, 1, 2 and 3, 4, 5.
 """
@@ -49,7 +49,7 @@ def check_complete(num_unused: int, num_samples: int, tolerated: int = 0, what: 
 
 
 def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int, batch_size: int) -> None:
-    """Ranks that train in full batches use every file, and every sample except those that full batches may leave over.
+    """Ranks that train in full batches use every file, and every sample except for a rest that does not fill a batch.
 
     A pipeline that shuffles, batches and only then repeats drops different leftover samples in each epoch.
     Over few epochs, it may drop the same ones every time by chance: on each rank, at most one less than a batch.

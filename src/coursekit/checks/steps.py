@@ -104,7 +104,7 @@ class Steps:
 
 
 def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
-    """Return the training steps in the ranks' records; all ranks must have enough, and the same number."""
+    """Return the training steps in the ranks' records; all ranks must have the same number of them, and enough."""
     training = [[record for record in of_rank if record.training] for of_rank in records]
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode", "training-mode.off")
@@ -162,7 +162,7 @@ def check_colors(samples: Sequence[Array]) -> None:
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
     """All ranks have the same weights, at the latest before step `first`.
 
-    Ranks that train separately after the same start have another fault, in the averaging: only the start counts here.
+    Only the start counts here: ranks that train separately after the same start have another fault, in the averaging.
     """
     gaps = np.abs(steps.bias - steps.bias[:1]).max(axis=(0, 2))
     apart = f"the ranks' weights differ by {gaps[0]:.3g} at first, and still by {gaps[first]:.3g} before step {first}"

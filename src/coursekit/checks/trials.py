@@ -56,7 +56,7 @@ class Trial:
 def try_on_ranks(
     driver: Callable[..., Any], *args: Any, num_ranks: int, private: PrivateInputs, **launch: Any
 ) -> Trial:
-    """Run a driver on real ranks, as `run_and_look` does; an error becomes `Trial.error`, for every property."""
+    """Run a driver on real ranks, as `run_and_look` does; an error becomes `Trial.error`, for every check."""
     changed = remember(*args)
     launch = {"ranks_per_node": min(num_ranks, RANKS_PER_NODE), "timeout_s": TIMEOUT_S, "look": False, **launch}
     try:
@@ -77,9 +77,9 @@ def samples_read(trial: Trial, way: str) -> list[Array]:
 
 
 def remember(*answers: Any) -> Callable[[], str]:
-    """Return a function that later returns the name of one of these answers that was redefined, or '' if none was.
+    """Return a function that later returns the name of one of these answers if it was redefined by then, or else ''.
 
-    Two functions differ if their code differs, or the code of the functions of the notebook that they call.
+    Two functions differ if their code differs, or the code of the notebook's functions that they call.
     """
     then = {answer: _codes(answer) for answer in map(inspect.unwrap, answers) if isinstance(answer, FunctionType)}
 

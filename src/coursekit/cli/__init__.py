@@ -1,4 +1,4 @@
-"""The `coursekit` command: each verb is a file of the same name here, and is imported only when it is called."""
+"""The `coursekit` command: each verb has a file of the same name here, which is imported only when it is called."""
 
 import errno
 import os
@@ -53,7 +53,7 @@ GROUPS = {
 class LazyGroup(click.Group):
     """A group that imports a verb's module only when it is called, so that `--help` answers at once.
 
-    Each verb is a module of the same name in `package`; `groups` has the verbs by user, each with its `--help` line.
+    Each verb is a module of the same name in `package`; `groups` lists the verbs by user, each with its `--help` line.
     A verb without a module is left out, because the students' copy has only some of them.
     """
 

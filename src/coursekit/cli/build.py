@@ -1,4 +1,4 @@
-"""`coursekit build`: generate the notebooks that students open from the sources that authors write."""
+"""`coursekit build`: generate the students' notebooks from the authors' sources."""
 
 from collections import Counter
 from pathlib import Path

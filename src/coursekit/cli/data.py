@@ -56,7 +56,7 @@ def make(folder: Path, preset: str) -> None:
 def check(folder: Path, quick: bool) -> None:
     """Check the TFRecord files in DIR, either synthetic ones or ImageNet's.
 
-    The report shows the number of files, the good records, the labels, and every fault.
+    The report gives the number of files and of valid records, the labels, and every error found.
     Each record's checksums are verified. Its image must begin like a JPEG, and its label must be from 1 to 1000.
     Exit status: 1 if something is damaged or missing, else 0.
     """

@@ -62,7 +62,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
-    """Return an executed notebook without papermill's additions: the grader's machine has another number of ranks."""
+    """Return an executed notebook without papermill's additions, because a grader may use another number of ranks."""
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", [])]
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:

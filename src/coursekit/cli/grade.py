@@ -131,7 +131,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
-    """Refuse options that would be ignored if they were combined."""
+    """Refuse combinations of options in which one would be ignored."""
     if feedback and not watch:
         raise click.UsageError("--feedback needs --watch; without it, `coursekit course feedback` releases pages.")
     if watch and others:

@@ -80,7 +80,7 @@ class Call:
     def each(
         self, submissions: Sequence[Submission], known: Mapping[str, Verdict], recorder: Recorder
     ) -> Iterator[Graded]:
-        """Yield each submission as it is graded, and print its line; of many, only those with flags or no points."""
+        """Yield each graded submission, and print its line; if there are many, only those with flags or no points."""
         from coursekit.course.status.report import NUM_ALL
 
         stream = grade_all(
@@ -114,7 +114,7 @@ def _line(graded: Graded) -> str:
 
 
 class Watch:
-    """Grades new hand-ins and releases their feedback; those that need another run wait for the next call."""
+    """Grades new hand-ins and releases their feedback; hand-ins that need another run wait for the next call."""
 
     def __init__(self, call: Call, *, feedback: bool) -> None:
         self._call, self._gives_feedback = call, feedback
@@ -181,7 +181,7 @@ class Watch:
             raise faults[0]
 
     def _give(self, lab: str) -> AwayError | None:
-        """Release feedback; return the error that stopped it, if any: that student comes last at the next try."""
+        """Release feedback; return the error that stopped it, if any; the next try leaves that student to the end."""
         from coursekit.course.release import give_all
 
         waiting = sorted((place in self._failed, place) for place in self._to_give if place[1] == lab)

@@ -58,7 +58,7 @@ def print_notes(sentences: Iterable[object]) -> None:
 
 
 def counting_bar(console: Console, *further: ProgressColumn) -> Progress:
-    """Return a progress bar with the counts done and total, then these columns; it disappears at the end."""
+    """Return a progress bar with the number done, the total, and these columns; it disappears at the end."""
     from rich import progress  # `coursekit hand-in` needs none of it
 
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())

@@ -1,4 +1,4 @@
-"""What comes into the exchange: whose each folder is, whether it has arrived, and when it was handed in.
+"""Folders in the exchange: who handed in each of them, whether it has arrived completely, and when it was handed in.
 
 nbgrader copies a hand-in file by file, and writes the time and the secret last; other programs use another order.
 A folder with both and a complete notebook has arrived; any other folder has arrived once it stops changing.
@@ -102,7 +102,7 @@ def take_arrivals(
 
 
 class _Arriving:
-    """How long folders that have not arrived have been unchanged, remembered from call to call."""
+    """How long each folder that is still arriving has been unchanged, remembered from call to call."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -182,7 +182,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
 
 
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
-    """Return how long a folder must stay unchanged before it counts, given the files of nbgrader that it lacks."""
+    """Return how long a folder must stay unchanged before it counts, given which of nbgrader's files it lacks."""
     if not missing and is_whole:
         return 0.0
     return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S

@@ -62,7 +62,7 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
 
 
 def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> list[str]:
-    """Keep folders that nbgrader's own collect, which spells names like the accounts, put under another spelling."""
+    """Keep the folders that nbgrader's own collect command stored under the account's spelling of an id."""
     strays = []
     for name in course.students_in("submitted", lab):
         if (student := canonical(name)) != name:
@@ -90,9 +90,9 @@ def _select_all(
 
 
 def select_version(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
-    """Choose the best of all versions that were kept, however they came in, for grading.
+    """Choose the best of all kept versions for grading, however they came in.
 
-    At least one version must have been kept, or be where nbgrader grades; `due` is the date that `due_of` returns.
+    One version must have been kept, or be in the folder that nbgrader grades; `due` is the date that `due_of` returns.
     With `late`, the newest version is taken even if it is late.
     """
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
@@ -107,7 +107,7 @@ def select_version(course: Course, lab: str, student: str, due: datetime | None,
 
 
 def _without_earlier_looks(looked_at: Sequence[tuple[Version, Submission]]) -> list[tuple[Version, Submission]]:
-    """Return for each folder that came in, and each of its times, the version kept last, if possible a gradable one."""
+    """For each folder that came in and each of its times, return the version kept last, preferably a gradable one."""
     latest: dict[tuple[str, datetime], tuple[Version, Submission]] = {}
     for version, submission in looked_at:
         place = (version.received, version.timestamp)
@@ -141,7 +141,7 @@ def _choose(
 
 
 def _keep_submitted(submitted: Path, folder: Path) -> None:
-    """Keep a version of the folder that nbgrader grades, if something else put it there."""
+    """Keep the folder that nbgrader grades as a version, if its content is not among the kept ones."""
     if not submitted.is_dir() or submitted.is_symlink():
         return
     if mark_of(submitted) not in {version.mark for version in read_versions(folder)}:

@@ -14,7 +14,7 @@ def close_inbound(inbound: Path) -> None:
 
 
 def faults_of_exchange(exchange: Path, course: str) -> Iterator[Cause]:
-    """Yield the faults that let other accounts replace a course's exchange, or show that one did: a clause per folder.
+    """Yield the faults that let other accounts replace a course's exchange, or show that one has; a clause per folder.
 
     Every account may create files in the exchange; the owner of the folder around it owns the course.
     """

@@ -25,7 +25,7 @@ class Grades(Student):
     """A student with points.
 
     Attributes:
-        points: Lab to points, after the late penalty; labs that were not handed in are missing.
+        points: The points for each lab, after the late penalty; labs that were not handed in are missing.
         num_waiting: Number of hand-ins with cells that still wait for manual points.
     """
 
@@ -35,7 +35,7 @@ class Grades(Student):
 
 @dataclass(frozen=True)
 class GradeTable:
-    """All grades of a course: the maximum of each lab, and the students of the class, sorted by name.
+    """All grades of a course: the maximum points of each lab, and the students in the class, sorted by name.
 
     Attributes:
         left_out: Ids of students who are in the gradebook but not on the roster.

@@ -17,9 +17,9 @@ ANSWERS = "answers"
 
 
 def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
-    """Write `answers/<lab>/<student>.py` for each hand-in, and `answers/given/<lab>/` with what all were given.
+    """Write `answers/<lab>/<student>.py` for each hand-in, and `answers/given/<lab>/` with the code given to all.
 
-    That is the released notebook and the solution: students can unfold it, and right answers to short questions are
+    The given code is the released notebook and the solution: students can unfold it, and right short answers are
     alike. For a team, only the hand-in that counts is written.
 
     Returns:

@@ -46,7 +46,7 @@ class Course:
         )
 
     def public(self, lab: str) -> tuple[str, ...]:
-        """Return the paths within a lab's folder of all files that students got with the lab."""
+        """Return the paths, within the lab's folder, of all files that students got with the lab."""
         folder = self.folder / "release" / lab
         return tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
@@ -105,13 +105,13 @@ class Course:
         return due_date(text, f"{SETTINGS} [due]: {lab}", self.settings.zone) if text else None
 
     def extension(self, lab: str, student: str) -> datetime | None:
-        """Return this student's extended due date for a lab, in the same form; None if there is no extension."""
+        """Return a student's extended due date for a lab, in UTC without an offset; None if there is no extension."""
         own = {username_key(name): text for name, text in self.settings.extensions.get(lab, {}).items()}
         text = own.get(username_key(student))
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     def students(self, gradebook: Any) -> tuple[Student, ...]:
-        """Return the class: the students on the roster; without a roster, those in the gradebook or who handed in.
+        """Return the class: the students on the roster; without a roster, all who are in the gradebook or handed in.
 
         Raises:
             CourseKitError: the roster is wrong, or spells an id differently from the gradebook.
@@ -125,7 +125,7 @@ class Course:
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:
-        """The members of the team of each student who is in one, by student id, as in the roster."""
+        """The members of each student's team, keyed by student id, as on the roster; only for students in a team."""
         path, teams = self.folder / ROSTER, defaultdict(list)
         for student in read_roster(path) if path.is_file() else ():
             teams[student.team].append(student.id)

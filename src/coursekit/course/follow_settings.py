@@ -11,7 +11,7 @@ from coursekit.times import shown
 
 
 class Difference(NamedTuple):
-    """One value in the gradebook that differs from the file that counts; '' if there is none in the file."""
+    """A value in the gradebook that differs from the one in the file, which counts, and is '' if the file has none."""
 
     whose: str
     what: str

@@ -94,7 +94,7 @@ class ArrayTask(NamedTuple):
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> ArrayTask:
-        """Return the task that has this environment.
+        """Return the array task that this environment describes.
 
         Raises:
             CourseKitError: The array's numbers have gaps, so some shares would have no task.
@@ -111,7 +111,7 @@ class ArrayTask(NamedTuple):
 
     @property
     def is_of_array(self) -> bool:
-        """Whether other tasks judge the rest, and a later job records."""
+        """Whether other tasks judge the rest, and a later job records the verdicts."""
         return self.num_tasks > 1
 
     def share(self, submissions: Sequence[Submission]) -> list[Submission]:

@@ -1,4 +1,4 @@
-"""Create a course folder, or add what is missing in one, without changing what is there."""
+"""Create a course folder, or add what an existing one lacks, without changing anything in it."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -85,7 +85,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
 def _notes(
     old: Sequence[Student], listed: Sequence[Student], differences: Sequence[tuple[str, str, str, str]], *, update: bool
 ) -> Iterator[str]:
-    """Yield a sentence for each difference between a list and the roster so far."""
+    """Yield a sentence for each difference between a list and the existing roster."""
     for student, name, here, there in differences:
         if update:
             yield f"{student}: the {name} is now {there}; it was {here or 'none'}"

@@ -1,4 +1,4 @@
-"""Compares the cells that the gradebook keeps for a lab with a new version, before it is released or used to grade."""
+"""Compares a lab's cells in the gradebook with those of a new version, before it is released or used to grade."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,7 +17,7 @@ KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks for cells
 
 
 def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None:
-    """Refuse to release a notebook (the students' version) whose cells differ from those that there are points for.
+    """Refuse to release a notebook (the students' version) whose cells differ from those that already have points.
 
     nbgrader would refuse it, too, but only after removing the earlier release.
     """
@@ -42,7 +42,7 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 
 @contextmanager
 def keeping_points(course: Course, lab: str) -> Iterator[None]:
-    """Keep the maximum points of graded test cells as they were before the block; grading takes over new ones.
+    """Keep the maximum points of graded test cells as they were before the block; only grading adopts new ones.
 
     So a class's points are never shown next to a maximum that was not used to grade them.
     """
@@ -73,7 +73,7 @@ def _test_cells(kept: Any) -> list[Any]:
 
 
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
-    """Refuse to grade tests that the gradebook has no place for, or to grade only some students by changed points.
+    """Refuse to grade tests that the gradebook has no place for, or to grade only some students after points changed.
 
     `sources` maps each lab to its notebook with hidden tests. Grading records points, and the maximum of each test.
     """

@@ -1,4 +1,4 @@
-"""nbgrader's configuration for a course, which `course/nbgrader_config.py` merges, so that its own commands agree."""
+"""nbgrader's configuration for a course; `course/nbgrader_config.py` merges it, so nbgrader's own commands agree."""
 
 import os
 import sysconfig

@@ -66,7 +66,7 @@ class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
 
 
 def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the target of a link if it is safe, or the content of a picture in the cell, or else the top of the page.
+    """Return a link's target if it is safe, or the content of a picture in the cell, else a link to the page's top.
 
     nbconvert produces no page at all if a picture that the text names is missing.
     """
@@ -88,7 +88,7 @@ def without_hidden_tests(source: str) -> str:
 
 
 def _plain(output: NotebookNode, *, only_error: bool) -> list[NotebookNode]:
-    """Return an output as text or image, or nothing; of an error only the message, because frames show the test."""
+    """Return an output as text or image, or nothing; for an error, only the message, because frames show the test."""
     if output.output_type == "error":
         line = f"{output.ename}: {output.evalue}".removesuffix(": ")
         return [new_output("error", ename=output.ename, evalue=output.evalue, traceback=[line])]

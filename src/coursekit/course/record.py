@@ -43,7 +43,7 @@ def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
 
     The gradebook changes in one transaction or not at all; then the files are written, the notebook last.
     If a call is cut short, the next one completes it.
-    Manual points stay; if there were any and other work is graded, the cell asks for another look, as in nbgrader.
+    Manual points stay; if other work is graded, a cell that has any is marked for another look, as in nbgrader.
     """
     notebook = graded_notebook(verdict, submission, course.released(verdict.lab))
     files = dict(submission.files)
@@ -67,7 +67,7 @@ def foresee(course: Course, verdict: Verdict, submission: Submission) -> Moves:
 def _record_points(
     course: Course, verdict: Verdict, handed_in: Submission, graded: NotebookNode, *, is_kept: bool
 ) -> Moves:
-    """Write points and nbgrader's own comments into the gradebook, in one transaction; undo it unless `is_kept`."""
+    """Write points and nbgrader's comments into the gradebook, in one transaction; roll it back unless `is_kept`."""
     from nbgrader.api import BaseCell, GradeCell
 
     answers = [cell for cell in graded.cells if is_solution(cell)]

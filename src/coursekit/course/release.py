@@ -1,4 +1,4 @@
-"""Release labs and feedback: in the exchange, students find the files of labs/, and a page for what was graded."""
+"""Release labs and feedback: students find in the exchange the files of labs/, and a page for each graded hand-in."""
 
 import hashlib
 import os
@@ -31,7 +31,7 @@ ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to ea
 
 @dataclass(frozen=True)
 class Release:
-    """A lab ready for release: its files, path to content, and whether another version has been released."""
+    """A lab ready for release: the content of its files by path, and whether another version has been released."""
 
     course: Course
     lab: Lab
@@ -90,7 +90,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
-    """Return which of these students, or of all, have a graded hand-in of a lab; for a team, whose hand-in counts."""
+    """Return the students, of these or all, who have a graded hand-in; for a team, the one whose hand-in counts."""
     found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
     counts = {student: student for student in found}
     if course.teams:
@@ -104,8 +104,8 @@ class Feedback:
     """One student's feedback page.
 
     Attributes:
-        goes_back: whether the student can fetch it: only hand-ins that came through the exchange go back there.
-        is_new: whether it was made now, and not earlier.
+        goes_back: whether the student can fetch it: only feedback on hand-ins from the exchange goes back there.
+        is_new: whether this call made it.
     """
 
     student: str
@@ -118,7 +118,7 @@ def give_feedback(course: Course, lab: str, student: str) -> Feedback:
     """Make one student's page and release it; do nothing if everything that it shows is unchanged.
 
     Raises:
-        AwayError: nbgrader fails, or the exchange is away.
+        AwayError: nbgrader fails, or the exchange is unavailable.
     """
     folder = course.folder / "feedback" / student / lab
     page, made_from = folder / f"{lab}.html", folder / MADE_FROM
@@ -149,7 +149,7 @@ def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
 
 
 def _shown(course: Course, lab: str, student: str) -> str:
-    """Return a digest of what is on a page, and of the submission that it goes back to.
+    """Return a digest of a page's content, and of the submission to which the page belongs.
 
     The graded notebook, its time and the submission's secret come from files; points, comments and the late penalty
     come from the gradebook.

@@ -55,7 +55,7 @@ class RosterError(CourseKitError):
 
 
 def username_key(name: str) -> str:
-    """Return a key for all spellings of an account's name: a hub, a platform or a Mac may change case or composition.
+    """Return one key for all spellings of an account's name: a hub, a platform or a Mac may change case or composition.
 
     Two names with the same key are one person; the roster's spelling is the one that is kept.
     """
@@ -133,7 +133,7 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
 
 
 def _values(row: Sequence[str], columns: Mapping[str, int], *, is_canvas: bool) -> dict[str, str]:
-    """Return a row's values by the roster's columns; none if the row is not a student's."""
+    """Return a row's values, keyed by the roster's columns; none if the row is not a student's."""
     values = {name: row[i].strip() for name, i in columns.items() if i < len(row)}
     is_own = is_canvas and not values.get("id") and not values.get("lms_user_id")
     titles = [_plain(value) for value in values.values() if value]
@@ -157,7 +157,7 @@ def write_roster(path: Path, students: Sequence[Student]) -> None:
 
 
 def columns_of(entry: Any) -> dict[str, str]:
-    """Return a student's values in the gradebook, by the roster's columns; '' if there is none."""
+    """Return a student's values in the gradebook, keyed by the roster's columns; '' for a missing value."""
     return {name: getattr(entry, name) or "" for name in COLUMNS}
 
 
@@ -182,7 +182,7 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
 def merged(
     old: Sequence[Student], listed: Sequence[Student], known: Iterable[str], *, update: bool
 ) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
-    """Return the roster `old` with the new students of a list; with `update`, the list's values replace the roster's.
+    """Return the roster `old` with the new students in a list; with `update`, the list's values replace the roster's.
 
     Ids that the course knows, including those in the gradebook, keep their spelling. Empty values are ignored.
 
@@ -231,7 +231,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return the position of each of a student's values in a row."""
+    """Return the position in a row of each of the roster's columns."""
     plain = [_plain(title) for title in header]
     columns: dict[str, int] = {}
     for name, titles in HEADERS.items():

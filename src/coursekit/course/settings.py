@@ -57,8 +57,8 @@ class Settings:
         timezone: The IANA name of the time zone for due dates and late days; '' for the machine's.
         late_penalty: "none", or what a day costs.
         worked_copies: Whether the notebook with the most answers is graded, whatever its name.
-        due: Lab to its due date, as text.
-        extensions: Lab to student to the student's due date.
+        due: The due date of each lab, as text.
+        extensions: Due dates of individual students, keyed by lab, then by student.
     """
 
     name: str

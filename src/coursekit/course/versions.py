@@ -32,7 +32,7 @@ class Version:
         refused: One sentence for each thing that was not copied, such as links.
         flags: What an instructor should look at.
         notes: One sentence for each thing to report about it if it is graded.
-        number: Position in the order of keeping: if a folder changed, its last content counts.
+        number: Position in the order in which versions were kept: if a folder changed, its last content counts.
     """
 
     folder: Path
@@ -172,7 +172,7 @@ def find_submissions(
 
 
 def look_at(course: Course, lab: str, student: str, folder: Path, version: Version | None) -> Submission:
-    """Return the submission in a folder, a kept version's or the one that nbgrader grades; read it only if it changed.
+    """Return the submission in a kept version's folder or in the one that nbgrader grades; read it only if it changed.
 
     If the folder has the files of this version, the result also names files that were not copied into the version.
     """

@@ -34,7 +34,7 @@ hvd_keras: Any = Late("horovod.tensorflow.keras")
 
 @contextmanager
 def eager_fit() -> Iterator[None]:
-    """Make Keras' `fit` run its steps eagerly, because tracing a graph for so few takes several times as long.
+    """Make Keras' `fit` run its steps eagerly, because tracing a graph for so few steps takes several times as long.
 
     Functions that an answer itself compiles with `tf.function` stay compiled.
     """
@@ -95,9 +95,9 @@ def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, flo
 
 
 def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, batched: bool = True) -> list[Any]:
-    """Return at most so many elements of the data set that an answer returned.
+    """Return at most this many elements of the data set that an answer returned.
 
-    Each must have so many parts (two are images and labels). If `batched`, each part must have a first axis.
+    Each must have this many parts (two are images and labels). If `batched`, each part must have a first axis.
     """
     require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
     spec = dataset.element_spec
@@ -110,7 +110,7 @@ def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, 
 
 
 def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -> list[Any]:
-    """Return the pairs that the answer makes of a data set's elements: `map` calls it once, then runs its graph.
+    """Return the pairs to which the answer maps a data set's elements: `map` calls it once, then runs its graph.
 
     So NumPy draws random numbers only once for all elements, and code that needs plain numbers fails, as in the lab.
     """

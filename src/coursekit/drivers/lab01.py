@@ -1,4 +1,4 @@
-"""What the checks of lab 01 do where the answer runs, if they need a generator, TensorFlow variables, or many steps."""
+"""Drivers of lab 01, for checks that need a generator, TensorFlow variables, or many steps in the answer's process."""
 
 import copy
 import itertools
@@ -26,7 +26,7 @@ def epochs(batches: Answer, data: Sequence[Array], batch_size: int, seed: int, n
 
 
 def walks(step: Answer, cases: Sequence[tuple[float, Array, Array]], num_steps: int) -> list[Array]:
-    """Return where so many steps from (0.5, 0.8) lead in each case: learning rate, x, y."""
+    """For each case (learning rate, x, y), return the point after this many steps from (0.5, 0.8)."""
     ends = []
     with np.errstate(all="ignore"):
         for learning_rate, x, y in cases:
@@ -39,7 +39,7 @@ def walks(step: Answer, cases: Sequence[tuple[float, Array, Array]], num_steps: 
 
 
 def tape_steps(tape_step: Answer, cases: Sequence[tuple[float, float, Array, Array, float]]) -> list[dict[str, Any]]:
-    """Take one step in each case: slope, offset, x, y, learning rate; return the variables after it, and the loss."""
+    """Take one step in each case (slope, offset, x, y, learning rate); return the variables after it, and the loss."""
     found = []
     for slope, offset, x, y, learning_rate in cases:
         variables = [tf.Variable(value, dtype=tf.float32) for value in (slope, offset)]

@@ -1,7 +1,7 @@
-"""What the checks of lab 02 do on a rank.
+"""Drivers of lab 02, which run on a rank.
 
-Checks of pieces run after Horovod is initialised (`calls.with_horovod`). The trial of a whole training trains several
-times, each time on this rank's private data.
+The drivers of pieces run after Horovod is initialised (`calls.with_horovod`). The trial of a whole training function
+trains several times, each time on this rank's private data.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ def pin_without_gpus(pin_gpu: Answer) -> bool:
 
 
 def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:
-    """Call the answer while TensorFlow reports GPUs; return which it makes visible, and which may take memory later.
+    """Call the answer while TensorFlow reports GPUs; return which it makes visible, and which may grow their memory.
 
     This is the one place where the kit pretends, because a machine without GPUs cannot show this mistake.
     """
@@ -82,7 +82,7 @@ def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] |
 
 @contextlib.contextmanager
 def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether GPUs have been asked for, or one has been pinned in another way."""
+    """Yield a function that returns whether the answer has asked for GPUs, or pinned one in another way."""
     before = os.environ.get(VISIBLE)
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     with contextlib.ExitStack() as stack:
@@ -118,7 +118,7 @@ def broadcast(broadcast_start: Answer) -> list[float]:
 
 
 def average(answer: Answer) -> list[list[Array]]:
-    """Pass this rank's private gradients to the answer, call by call; return what it makes of them."""
+    """Pass this rank's private gradients to the answer, call by call; return its results."""
     found = []
     for gradients in places.private():
         averages = answer([tf.constant(gradient) for gradient in gradients])
@@ -128,9 +128,9 @@ def average(answer: Answer) -> list[list[Array]]:
 
 
 def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> list[float]:
-    """Return the scaled learning rates, and the first one again while Horovod reports so many ranks.
+    """Return the scaled learning rates, and the first one again while Horovod reports this many ranks.
 
-    The answer may return tensors. A laptop cannot start so many ranks, so they are pretended.
+    The answer may return tensors. A laptop cannot start that many ranks, so they are pretended.
     """
     found = [require_number(scale_rate, scale_rate(rate)) for rate in rates]
     library = hvd.size.__self__.MPI_LIB_CTYPES
@@ -141,7 +141,7 @@ def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> li
 def save(save_history: Answer) -> tuple[list[str], bool]:
     """Let the answer save this rank's private history twice in this rank's own folder, one rank after another.
 
-    On all ranks but rank 0, it then gets a folder that does not exist, and one that holds an older file.
+    On all ranks but rank 0, the answer then gets a folder that does not exist, and one that contains an older file.
     Return the folders left behind, and whether that file is unchanged.
     """
     here, missing, older = places.here(), "missing", b"of an earlier training"
@@ -171,12 +171,12 @@ def trainings(
     rates: Mapping[str, float],
     num_starts: int,
 ) -> dict[str, Array]:
-    """Train once for each of `num_epochs`, with its batch size and rate; return the trajectories by the same names.
+    """Train once for each entry of `num_epochs`, with its batch size and rate; return the trajectories, keyed alike.
 
-    "starts" has the first rows of so many further runs of one step each, shape (num_starts, 2).
+    "starts" has the first rows of further runs of one step each, shape (num_starts, 2).
 
-    This rank's private value has, by name, the arrays x and y, both of shape (num_samples,), and ``starts``.
-    In the run named ``apart``, the variables start at different values on each rank, its ``starts``.
+    This rank's private value has ``starts`` and, for each run, the arrays x and y, both of shape (num_samples,).
+    In the run named ``apart``, the variables start at different values on each rank, which are its ``starts``.
     """
     private = places.private()
 
@@ -195,7 +195,7 @@ def trainings(
 
 @contextlib.contextmanager
 def variables_that_start_at(values: Array) -> Iterator[None]:
-    """Make trainable variables that are created inside start at these numbers, in order, whatever the answer says."""
+    """Within the context, make new trainable variables start at these numbers, in order, whatever the answer says."""
     num_used = 0
 
     def create_at(create: Callable[..., Any], **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the checks of lab 03 do on a rank: train a probe model with Keras, one piece being the answer's."""
+"""Drivers of lab 03: on a rank, they train a probe model with Keras, with one piece taken from the answer."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from coursekit.drivers.probe_model import NUM_OTHERS, batches, compiled, own_bat
 from coursekit.pictures.tensorboard import events_in
 
 PLANNED = ("the batch size", "the rate", "the steps")
-NUM_EPOCHS = 7  # so many that who waits for three epochs without progress stops
+NUM_EPOCHS = 7  # so many that a rank that waits for three epochs without progress stops
 STEPS_PER_EPOCH = 2
 EVALUATED_BATCH = 256
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
@@ -57,7 +57,7 @@ def all_rates(warmed_up: Answer, cases: Sequence[Sequence[Any]]) -> list[float]:
 
 @eager_fit()
 def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
-    """Train with the answer's callbacks in this rank's own folder; return what the probes saw, and what is written."""
+    """Train with the answer's callbacks in this rank's own folder; return what the probe saw, and what was written."""
     folder = places.here().own
     callbacks = make_callbacks(folder)
     is_list = isinstance(callbacks, (list, tuple))
@@ -82,11 +82,11 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
 
 @eager_fit()
 def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
-    """Train, save on rank 0, and let the answer continue a fresh network; also in a folder without a checkpoint.
+    """Train, save on rank 0, and let the answer resume with a fresh network; also from a folder without a checkpoint.
 
-    Every rank has a folder of its own, so that rank 0 alone sees the checkpoint.
+    Every rank has a separate folder, so that only rank 0 sees the checkpoint.
     """
-    where = places.here().own / "resnet-50"  # a number in the path is none of an epoch
+    where = places.here().own / "resnet-50"  # this number in the path is not an epoch
     where.mkdir()
     from_nothing = resume(compiled(has_statistics=True), where / "nothing-here")
     records = probe_model.watch()
@@ -94,7 +94,7 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
     own = own_batches(NUM_STEPS_BEFORE)
     network.fit(own, callbacks=[start], verbose=0)
-    for epoch in (last_epoch - 1, last_epoch):  # the newest of several is asked for
+    for epoch in (last_epoch - 1, last_epoch):  # the answer must choose the newest of several
         if hvd.rank() == 0:
             network.save_weights(where / f"epoch-{epoch:03d}")
         network.fit(own, verbose=0)
@@ -117,7 +117,7 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
 def use_evaluate(evaluate: Answer) -> dict[str, Any]:
     """Evaluate a probe on this rank's samples."""
     records = probe_model.watch()
-    # Not eagerly: Keras gives other results then for an epoch without a batch.
+    # Not eagerly: for an epoch without a batch, Keras would then return other results.
     metrics = ["accuracy", tf.keras.metrics.SparseTopKCategoricalAccuracy(TOP, TOP_METRIC)]
     result = evaluate(compiled(metrics=metrics), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
     numbers = require_entries(evaluate, result)
@@ -130,11 +130,10 @@ def use_evaluate(evaluate: Answer) -> dict[str, Any]:
 def use_train(
     train: Answer, runs: Sequence[Mapping[str, Any]]
 ) -> list[tuple[dict[str, Any], list[probe_model.Record]]]:
-    """Train, and train on, in one folder with each of these settings; return each result with what the probes saw.
+    """Train in one folder with each of these settings in turn; return each result with what the probe saw.
 
-    The entry "heard" of a result has the losses of the epochs in which the callback was called that the answer was
-    given; "is_pinned_first" says whether the answer asked for GPUs, or pinned one otherwise, before it built the
-    network.
+    In a result, "heard" has the epoch losses that reached the callback passed to the answer; "is_pinned_first" says
+    whether the answer asked for GPUs, or pinned one in another way, before it built the network.
     """
     files = probe_model.own_files("train"), probe_model.own_files("validation"), places.here().shared / "training"
     kinds = list, tuple  # of more_callbacks
@@ -162,7 +161,7 @@ def _train_once(
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of a training's result that checks ask for, as plain numbers."""
+    """Return the entries of a training result that checks need, as plain numbers."""
     plain: dict[str, Any] = {}
     if "history" in result:
         history, part = result["history"], "'history'"

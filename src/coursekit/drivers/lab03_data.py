@@ -1,4 +1,4 @@
-"""What the checks of lab 03 do on a rank with pictures and pipelines: load one picture often, read files in batches."""
+"""Drivers of lab 03's pictures and pipelines: on a rank, they load one picture many times and read files in batches."""
 
 import inspect
 import itertools
@@ -13,12 +13,12 @@ from coursekit.drivers.calls import Answer, Array, elements_of, mapped_pairs, re
 from coursekit.imagenet.records import SKIP, STOP, LabelledImage, parse_record, read_records, write_images
 
 IMAGE_SIZE = 16  # of `load_as_asked`
-NUM_TIMES = 20  # how often each file is named where only the order of the names is looked at
+NUM_TIMES = 20  # how often each file is named if only the order of the names counts
 IGNORE_STATE = 1  # of random numbers: a data set is described, and not copied
 
 
 def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num_calls: int) -> list[Any]:
-    """Write two images into files; load the first often for validation and for training, the second once.
+    """Write two images into files; load the first many times for validation and for training, the second once.
 
     Returns the label, the first image as loaded for validation and for training, and the shape of the second.
     """
@@ -42,7 +42,7 @@ def _loaded(load_picture: Answer, records: Any, *, training: bool) -> tuple[Arra
 
 
 def load_as_asked(record: Any, training: bool) -> tuple[Any, Any]:  # as the lab calls it
-    """Return a record's image and label: what `load_picture` has to do, with small images."""
+    """Return a record's image and label, as `load_picture` must, but with small images."""
     encoded, label = parse_record(record)
     shape = tf.io.extract_jpeg_shape(encoded)
     if training:
@@ -58,18 +58,18 @@ def load_as_asked(record: Any, training: bool) -> tuple[Any, Any]:  # as the lab
 
 
 def with_names(answer: Answer, **values: Any) -> Any:
-    """Give the notebook's names these values for an answer, as long as the context lasts."""
+    """Within the context, make an answer find these values under these names in the notebook."""
     return mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), values)
 
 
 def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any]) -> dict[str, Any]:
-    """Read this rank's files with the answer's pipeline; return by way the samples and labels of the batches.
+    """Read this rank's files with the answer's pipeline; return each way's batches of samples and labels.
 
-    A way says whether to read for training, and how many batches at the most. Images are loaded as the lab asks for
-    them, whatever the answer's own function does: that is another exercise.
-    The entry "tilts" has by way those of all images: images that are all cut alike have one tilt. "made_of" has the
-    `stages` of the pipeline by way, and for "asked" those with deterministic=False where damaged records are skipped;
-    "caches" holds the names of files for caches, and "are_files_shuffled" is for training.
+    A way says whether to read for training, and the largest number of batches. Images are loaded as the lab requires,
+    whatever the answer's own function does, because that is another exercise.
+    "tilts" has, for each way, the tilts of all images: images that are all cut alike have one tilt. "made_of" has the
+    `stages` of each way's pipeline and, as "asked", of one with deterministic=False that skips damaged records;
+    "caches" has the file names of caches, and "are_files_shuffled" is about training.
     """
     files, cache = probe_model.own_files(), tf.data.Dataset.cache
     seen: dict[str, Any] = {"tilts": {}, "made_of": {}, "caches": []}
@@ -94,7 +94,7 @@ def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any])
 
 
 def _are_files_shuffled(make_dataset: Answer, files: Sequence[str], in_training: dict[str, Any]) -> bool:
-    """Whether the names of files are shuffled by a stage, or come in another order than for validation."""
+    """Whether a stage shuffles the names of the files, or they come in another order than in validation."""
     kinds = [stage["kind"] for stage in in_training["stages"]]
     if any("Shuffle" in kind for kind in itertools.takewhile(lambda kind: "Interleave" not in kind, kinds)):
         return True
@@ -111,10 +111,10 @@ def _graph(dataset: Any) -> Any:
 
 
 def stages(dataset: Any) -> dict[str, Any]:
-    """Return the stages of which a data set is made, from the files on, and whether it goes on after an error.
+    """Return the stages of a data set, starting with the files, and whether it skips errors.
 
-    A stage has its kind and its whole numbers. "is_text" is for one that gives names or records, and not what is made
-    of them; "is_ordered" is False for one that may take what comes first.
+    Each stage has a kind and whole numbers as settings. "is_text" is True if it yields names or records, not images
+    made from them; "is_ordered" is False if it may take records as they arrive.
     """
     graph, in_all = _graph(dataset), dataset.options().deterministic
     constants = {node.name: node.attr["value"].tensor for node in graph.node if node.op == "Const"}
@@ -136,7 +136,7 @@ def _whole_number(tensor: Any) -> int | None:
 
 
 def _names(graph: Any, files: Sequence[str]) -> list[str]:
-    """Return the names of these files in the constants of a data set, in their order."""
+    """Return the names of these files that are constants in a data set's graph, in order."""
     tensors = [node.attr["value"].tensor for node in graph.node if node.op == "Const"]
     texts = [
         tf.io.parse_tensor(one.SerializeToString(), tf.string)

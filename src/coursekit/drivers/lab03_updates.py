@@ -1,4 +1,4 @@
-"""What the checks of lab 03's updates do on a rank: train with the answer's optimiser, and with its own step."""
+"""Drivers of lab 03's updates: on a rank, they train with the answer's optimiser, and with its custom step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,17 +10,17 @@ from coursekit.drivers.calls import Answer, Array, eager_fit, hvd, hvd_keras, re
 from coursekit.drivers.lab03_data import with_names
 from coursekit.drivers.probe_model import MOMENTUM, NUM_OTHERS, RATE, arrays, compiled, own_batches
 
-NUM_STEPS = 7  # of an optimiser, and of a step of one's own
-LATE = 100_000  # the step in which an optimiser is asked again
+NUM_STEPS = 7  # with an optimiser, and with a custom step
+LATE = 100_000  # the step count for the second half of an optimiser's steps
 NUM_GROUPS = 2  # not the notebook's
 
 
 @eager_fit()
 def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Array) -> dict[str, Any]:
-    """Train with the answer's optimiser; return what the probe saw, and in which messages the gradients travel.
+    """Train with the answer's optimiser; return what the probe saw, and how many messages carry the gradients.
 
-    "paths" has by compression the weights before and after each step with this rank's "pulls", at a rate of `rates`;
-    "without_groups" is what the answer raises where num_groups is 0.
+    "paths" has, for each compression in `rates`, the weights before and after each step with this rank's "pulls", at
+    that rate; "without_groups" is what the answer raises if num_groups is 0.
     """
     records = probe_model.watch()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
@@ -48,7 +48,7 @@ def _optimizer(make_optimizer: Answer, rate: float, compression: str) -> Any:
 def _path(optimizer: Any, starts: Array) -> Array:
     """Return the weights before and after each step of a loss whose gradients are this rank's "pulls", same shape.
 
-    The second half of the steps comes late in a training, for what acts there alone.
+    In the second half, the step count is large, to show anything that acts only late in training.
     """
     weights = [tf.Variable(start) for start in starts]
     pulls = probe_model.private_input()["pulls"]
@@ -64,7 +64,7 @@ def _path(optimizer: Any, starts: Array) -> Array:
 
 
 def _messages(network: Any) -> dict[str, int]:
-    """Return how many allreduces of single tensors and of groups the graph of a step has, which is not run."""
+    """Return how many allreduces of single tensors and of groups a step's graph has; the graph is not run."""
 
     @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # TensorFlow has no types
     def step(images: Any, labels: Any) -> None:
@@ -78,9 +78,9 @@ def _messages(network: Any) -> dict[str, int]:
 
 
 def use_step(make_step: Answer) -> dict[str, Any]:
-    """Make steps of the answer's own; count how often their Python code ran, and tell whether it was in a graph.
+    """Train with the answer's custom step; count how often its Python code ran, and note whether it ran eagerly.
 
-    Each step has its loss times one of this rank's "factors".
+    The loss of each step is multiplied by one of this rank's "factors".
     """
     records = probe_model.watch()
     network = compiled(num_others=NUM_OTHERS)

@@ -1,6 +1,6 @@
-"""What the checks of lab 04 do on a rank: run the model function or the configuration with an Estimator.
+"""Drivers of lab 04: on a rank, they run the model function or the configuration with an Estimator.
 
-Networks are probes; `lab04_data`, `lab04_training` and `lab04_strategy` run the other pieces.
+The networks are probes; `lab04_data`, `lab04_training` and `lab04_strategy` run the other pieces.
 """
 
 import itertools
@@ -24,7 +24,7 @@ TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards share some sample
 
 
 def build(num_others: int = 0, large_step: int = -1, keep: Callable[[float], Any] = float) -> Any:
-    """Return a probe with so many other weights, and a batch normalisation of colours, which has no effect on outputs.
+    """Return a probe with this many extra weights and batch normalisation of colours, which does not affect outputs.
 
     A layer behind it changes no logits, but multiplies gradients by `GAIN` in training step `large_step`, from 0.
     Its kernel has the gradient of the probe's weight for class 0, and `keep` gets the kernel's value before each step.
@@ -71,7 +71,7 @@ def build_for_groups(**settings: Any) -> Any:
 
 
 def params(**changes: Any) -> dict[str, Any]:
-    """Return what answers get as `params`."""
+    """Return the `params` that answers get."""
     return {"build": build, "learning_rate": RATE, "batch_size": BATCH_SIZE, "image_size": 8, "seed": 3, **changes}
 
 

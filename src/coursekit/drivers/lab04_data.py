@@ -1,4 +1,4 @@
-"""What the checks of lab 04's data do on a rank: split files, and read them with the answer's pipeline."""
+"""Drivers of lab 04's data: on a rank, they split files, and read them with the answer's pipeline."""
 
 import importlib
 from collections.abc import Iterator, Mapping
@@ -20,14 +20,14 @@ FOR_FIRST = ("again", "other seed")  # ways of reading for which one worker is e
 
 
 def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any, list[str]]:
-    """Return what the answer makes of a list of files, and the list afterwards."""
+    """Return the answer's result for a list of files, and the list as the answer left it."""
     return split_files(files, num_held_out), files
 
 
 def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]) -> list[dict[str, Any]]:
-    """Read this rank's files with the answer's pipeline as each worker in each way: whether for training, and the seed.
+    """Read this rank's files with the answer's pipeline, as each worker, in each way: for training or not, with a seed.
 
-    Returns, by worker and way, the batches (sample numbers and labels), the tilts of each batch's images, the buffer
+    Returns, for each worker and way, the batches (sample numbers and labels), the tilts of each batch's images, buffer
     sizes of shuffles, whether the pipeline ends, and what it asks Horovod for. In the way "twin", all workers have the
     same records, because the only file is listed once for each. Only worker 0 reads in the `FOR_FIRST` ways.
     """
@@ -52,7 +52,7 @@ def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]
 
 @contextmanager
 def _watched_pipeline() -> Iterator[dict[str, list[Any]]]:
-    """Note how data sets are shuffled and repeated, and which of Horovod's numbers are asked for."""
+    """Note how data sets are shuffled and repeated, and which of Horovod's numbers the answer asks for."""
     calls: dict[str, list[Any]] = {"shuffle": [], "repeat": [], "hvd": []}
 
     def counted(name: str, method: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the checks of lab 04 do on a rank that is a worker of a strategy: train, without Horovod."""
+"""Drivers of lab 04's strategy: on a rank that is one of its workers, they train without Horovod."""
 
 import json
 import os
@@ -16,7 +16,7 @@ HOSTS = "hosts"  # the list in which the workers enter their addresses
 
 
 def rank() -> int:
-    """Return the number of this process, which `ranks.run` gives it."""
+    """Return the rank that `ranks.run` gives to this process."""
     return int(os.environ["HOROVOD_RANK"])
 
 
@@ -69,7 +69,7 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> di
 
 
 def _be_patient(num_workers: int) -> None:
-    """Let workers be silent for a minute: on a busy machine, TensorFlow takes slow ones for dead after ten seconds."""
+    """Let workers be silent for a minute: on a busy machine, TensorFlow gives up on slow ones after ten seconds."""
     from tensorflow.python.eager import context  # only on ranks; there is no public API
 
     # The module of this class has moved since TensorFlow 2.15; this name has stayed the same.

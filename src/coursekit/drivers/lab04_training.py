@@ -1,4 +1,4 @@
-"""What the checks of lab 04's whole training and its evaluation do on a rank.
+"""Drivers of lab 04's whole training and of its evaluation, which run on a rank.
 
 The judge's correct pieces stand in for those that are not on trial.
 """
@@ -53,9 +53,9 @@ def _noting(piece: Any, calls: Calls) -> Any:
 
 
 def changed(settings: Mapping[str, Any], calls: Calls, estimator: Any = None) -> list[str]:
-    """Return which of the `params` did not reach the input function, or the Estimator if there is one, unchanged.
+    """Return which of the `params` did not reach the input function (or the Estimator, if there is one) unchanged.
 
-    The input function may get another batch size, because the effect of that is seen.
+    The input function may get another batch size, because the records show its effect.
     """
     for_data = {name: settings[name] for name in ("image_size", "seed")}
     got = [(for_data, given["params"]) for _, given in calls if isinstance(given.get("params"), Mapping)]
@@ -74,7 +74,7 @@ def _not_handed_over(config: Any, calls: Calls) -> list[str]:
 def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> dict[str, dict[str, Any]]:
     """Train with these pieces, and continue in the same folder in each further phase; return the results by phase.
 
-    Each of `phases` is a name and the number of a rank's steps up to its end.
+    Each of `phases` has a name and the number of steps that a rank has taken by its end.
     The folder has the same name on all ranks but is a different one on each, as on the disks of several nodes.
     """
     tf.get_logger().setLevel("ERROR")

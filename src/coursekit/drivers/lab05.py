@@ -1,4 +1,4 @@
-"""What the checks of lab 05 do with an answer: pass samples through it, train a probe, and record a run.
+"""Drivers of lab 05: they pass samples through an answer, train a probe with it, and record a run.
 
 On ranks, samples are private, so a rank cannot report samples that it has not read itself.
 """
@@ -36,7 +36,7 @@ def write_file(path: Path, images: Array, labels: Array) -> None:
 
 
 def written(write_records: Answer, images: Array, labels: Array) -> list[dict[str, list[Any]]]:
-    """Let the answer write a file; return the values in it by record and name."""
+    """Let the answer write a file; return the values of each record, keyed by name."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "digits"
         write_records(path, images, labels)
@@ -80,7 +80,7 @@ def lost(count_lost: Answer, counts: list[int], contents: list[bytes], damages: 
 
 
 def _epochs(answer: Answer, dataset: Any, num_epochs: int, num_parts: int = 1, batched: bool = True) -> list[list[Any]]:
-    """Return what the answer's data set gives in so many passes (see `elements_of`)."""
+    """Return what the answer's data set yields in this many passes (see `elements_of`)."""
     return [elements_of(answer, dataset, MOST_BATCHES, num_parts, batched=batched) for _ in range(num_epochs)]
 
 
@@ -95,7 +95,7 @@ def read_files(from_files: Answer, batch_size: int) -> list[Batch]:
 
 
 def draw_samples(from_generator: Answer, num_epochs: int, num_few: int) -> dict[str, Any]:
-    """Let the answer make a data set of samples that a function draws; return them by epoch, and which were drawn.
+    """Let the answer make a data set from drawn samples; return the samples of each epoch, and which were drawn.
 
     The entry "few" has the images of a second data set, which has only the first `num_few` samples.
     """
@@ -148,7 +148,7 @@ def _noted(look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]) -
 
 
 def step_together(equal_steps: Answer, batch_size: int) -> list[list[Array]]:
-    """Return the batches that the answer makes of this rank's private numbers in each case."""
+    """Return the batches that the answer forms from this rank's private numbers in each case."""
     datasets = (equal_steps(_numbers(own), batch_size) for own in places.private())
     return [elements_of(equal_steps, dataset, MOST_BATCHES, 1) for dataset in datasets]
 
@@ -168,7 +168,7 @@ def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def use_train(train: Answer) -> dict[str, Any]:
-    """Train a probe on this rank's own batches; return what it saw, and what the logs in the rank's folder hold."""
+    """Train a probe on this rank's own batches; return what it saw, and what the logs in the rank's folder contain."""
     folder = places.here().own
     records = probe_model.watch()
     own = own_batches(STEPS_PER_EPOCH)
@@ -186,7 +186,7 @@ def use_train(train: Answer) -> dict[str, Any]:
 def read_run(answer: Answer, losses: list[list[float]], num_steps: int, weights: list[Array]) -> dict[str, float]:
     """Write the logs of a run that was interrupted after its first epoch, and let the answer read them.
 
-    The losses are those of training and of validation, by epoch; the weights are those of the layer `dense`.
+    The losses are training and validation losses, for each epoch; the weights belong to the layer `dense`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for epoch, layer in enumerate(weights):

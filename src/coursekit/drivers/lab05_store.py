@@ -1,4 +1,4 @@
-"""A slow store on a rank that calls no answer: it takes its time there, and keeps what it was asked for.
+"""A slow store on a rank that calls no answer: its delays happen there, and it records what it was asked for.
 
 So neither the clock nor the store is in a process that runs an answer, and an answer has to wait for each record.
 """
@@ -25,7 +25,7 @@ NOTHING = np.zeros(0)  # what is sent if only the time counts
 
 
 def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
-    """On two ranks, train from the store with the simplest pipeline, then the answer's: twice if that misses the goal.
+    """On two ranks, train from the store with a simple pipeline, then with the answer's; twice if it misses the goal.
 
     The private value of the store's rank has its "images", integers of that shape.
     The store's rank returns `ServedStore.found` for each training run; the answer's rank returns an empty list.
@@ -42,7 +42,7 @@ def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float
 
 
 def _train(store: "FarStore", pipeline: Answer, batch_size: int) -> float:
-    """Train once, and return how many seconds this took here, by a clock that only decides whether to train again."""
+    """Train once, and return how many seconds this took here; they only decide whether to train again."""
     store.ask(BEGIN)
     dataset = pipeline(store, batch_size)
     require_returned(pipeline, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")
@@ -90,7 +90,7 @@ class ServedStore(SlowStore):
         self._in_step = Lock()  # one step at a time
 
     def reply(self, stage: str, data: Array) -> Array:
-        """Do what is asked, in the time that it takes; raise an IndexError if there is no record of a number."""
+        """Do what is asked, with the delay of its stage; raise an IndexError if no record has a requested number."""
         if stage == TRAIN:
             with self._in_step:
                 self._step(data)
@@ -99,7 +99,7 @@ class ServedStore(SlowStore):
         return self._read(data) if stage == READ else self._decode(data)
 
     def found(self) -> dict[str, Any]:
-        """Return the batches, the records asked for, the seconds since the first request, and those of each stage."""
+        """Return the batches, the requested records, the seconds since the first request, and each stage's time."""
         seconds = self.seconds - min((span.begin_s for span in self.spans), default=0.0)
         busy_s = {stage: self.busy_s(stage) for stage in STAGES}
         return {"batches": self.batches, "asked": self.asked, "seconds": seconds, "busy_s": busy_s}

@@ -1,4 +1,4 @@
-"""What the checks of lab 06 do where the answers run: a switch between ranks for the allreduces, and loss scaling.
+"""Drivers of lab 06: they run the allreduces through a switch between ranks, and the scaling of losses.
 
 The switch passes on each message on the ranks' channels, and keeps a copy for a check.
 It is an additional rank, which calls no answer.
@@ -73,7 +73,7 @@ def relay(num_ranks: int) -> Seen:
 
 
 def scales(next_scale: Answer, scale: float, growth_steps: int, were_finite: Sequence[bool]) -> list[Any]:
-    """Return what the answer makes of a scale in a series of steps, each from the state that it returned before."""
+    """Return the answer's state after each of a series of steps; each step begins with the state before it."""
     num_good, states = 0, []
     for is_finite in were_finite:
         states.append(next_scale(scale, num_good, is_finite, growth_steps))
@@ -83,7 +83,7 @@ def scales(next_scale: Answer, scale: float, growth_steps: int, were_finite: Seq
 
 
 def mean_gradients(answer: Answer, scale: float) -> list[list[Array] | None]:
-    """Pass this rank's private 16-bit gradients of several steps to the answer; return what it makes of each step's."""
+    """Pass this rank's private 16-bit gradients of several steps to the answer; return its result for each step."""
     means = [answer([tf.constant(one) for one in gradients], scale) for gradients in places.private()]
     for mean in means:
         if mean is not None:

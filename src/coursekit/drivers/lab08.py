@@ -36,7 +36,7 @@ def joined(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def make_probe(start: Array) -> Any:
-    """Return a module that ignores pictures: its only weight starts at these numbers, and `records` has what calls saw.
+    """Return a module that ignores pictures: its only weight starts at these numbers, and `records` lists its calls.
 
     The gradient of each sample is multiplied by the sample's gain, so it may be large, small or zero.
     """
@@ -71,7 +71,7 @@ def tensors(samples: Array, labels: Array | None = None, gain: float = 1.0) -> t
 
 @contextlib.contextmanager
 def pretended(num_gpus: int) -> Iterator[list[int]]:
-    """Pretend that this node has so many GPUs; yield a list of those that are set, the latest at the end."""
+    """Pretend that this node has this many GPUs; yield a list of the GPUs that have been set, the latest at the end."""
     found: list[int] = []
 
     def set_device(device: Any) -> None:
@@ -97,7 +97,7 @@ def pretended(num_gpus: int) -> Iterator[list[int]]:
 
 
 def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
-    """Let the answer join the ranks, some with pretended GPUs; all join with Gloo, whatever backend it asks for.
+    """Let the answer join the ranks, some with pretended GPUs; all join with Gloo, whatever backend is requested.
 
     Return what the answer returns, the backend that it asks for, and the sum of all ranks' private numbers.
     """
@@ -125,7 +125,7 @@ def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
 
 
 def device(pick_device: Answer, num_gpus: int) -> tuple[str, list[int]]:
-    """Return the device that the answer picks with so many pretended GPUs, and the last one that it sets, as a list."""
+    """Return the device that the answer picks with this many pretended GPUs, and the last one set, as a list."""
     with pretended(num_gpus) as found:
         picked = pick_device()
     require_returned(pick_device, picked, fits=isinstance(picked, torch.device), expected="a torch.device")
@@ -155,7 +155,7 @@ def _epochs(read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: 
 
 
 def collective(answer: Answer) -> list[dict[str, Any]]:
-    """Call the answer with each of this rank's own tensors; return what it returns, and the tensor after the call."""
+    """Call the answer with each of this rank's own tensors; return its result, and the tensor after the call."""
     found = []
     for numbers in places.private():
         own = torch.tensor(np.asarray(numbers))

@@ -76,7 +76,7 @@ def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
 def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
     """Let the answer resume from an empty folder, and from a checkpoint that rank 0 wrote, as if from its GPU.
 
-    Each rank's model starts elsewhere. Finally, the file is cut: "is_swallowed" tells whether the answer goes on.
+    Each rank's model starts elsewhere. Finally, the file is truncated: "is_swallowed" says if the answer continues.
     """
     folder = places.here().shared / "checkpoints"
     folder.mkdir(exist_ok=True)

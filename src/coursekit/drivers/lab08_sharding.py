@@ -111,7 +111,7 @@ def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
 def zero(make_zero: Answer) -> dict[str, Any]:
     """Train with the answer's optimiser and with Adam; return the weights of both, the bytes held, and the rate.
 
-    `name` is the class that updates this rank's share. `settings` has what differs from Adam's own: found and expected.
+    `name` is the class that updates this rank's share. `settings` has all that differ from Adam's: found and expected.
     """
     model = _wrap(_layers())
     optimizer = make_zero(model, RATE)

@@ -37,7 +37,7 @@ class _Epoch:
 
 
 def own_epochs(plan: Plan, too_early: list[int]) -> Iterator[_Epoch]:
-    """Yield epochs of this rank's private samples; note each one that is asked for before the previous one is read."""
+    """Yield epochs of this rank's private samples; note each one that is requested before the previous one is read."""
     samples, epoch = np.asarray(places.private()["samples"]), None
     for number, batches in enumerate(plan):
         if epoch and not epoch.is_read:
@@ -97,7 +97,7 @@ def wrapped_probe() -> Any:
 
 @contextmanager
 def _counted_sends(least: int) -> Iterator[list[str]]:
-    """Yield a list of the functions by which an answer itself sends tensors with at least so many numbers."""
+    """Yield a list of the functions by which an answer itself sends tensors with at least this many numbers."""
     sent: list[str] = []
 
     def noting(name: str, send: Callable[..., Any]) -> Callable[..., Any]:

@@ -57,7 +57,7 @@ def private() -> Any:
 
 
 def left_in(folder: Path) -> dict[str, bytes | None]:
-    """Return what any process left in a rank's own folder: the content by path, None if it is too long.
+    """Return what any process left in a rank's own folder: the contents, keyed by path; None if they are too long.
 
     Links are not followed, and no more than `MAX_NUM_FILES` are looked at.
     """

@@ -2,14 +2,14 @@
 
 The network looks at no image and has one weight that matters, a *bias* with an entry for each class;
 every sample is a class of its own.
-An update of the bias can therefore be predicted from the samples, and compared, by who knows how
-(`coursekit.checks.steps`, with an example in numbers).
-Before each step the probe writes down its bias and the samples of the batch, which it knows by their colours.
-It does so in `fit`, in a loop of one's own and in an Estimator alike.
+So the checks can predict each update of the bias from the samples, and compare (`coursekit.checks.steps`, with an
+example in numbers).
+Before each step, the probe records its bias and the samples of the batch, which it recognises by their colours.
+It does so in `fit`, in a custom loop and in an Estimator.
 
-Student's code runs in the same process, and could forge what the probe writes down.
-So a rank has a *private input* (`coursekit.drivers.places`): where its networks start, its samples, and what its files
-hold. A rank that has not heard of the others' private inputs cannot write down what follows from all of them.
+Students' code runs in the same process and could forge these records.
+So each rank has a *private input* (`coursekit.drivers.places`): the initial weights of its networks, its samples, and
+the contents of its files. A rank that has not received the others' inputs cannot record what follows from all of them.
 """
 
 import itertools
@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 # A sample's number in base 6 is its colour: levels so far apart survive JPEG, flips, crops and half precision.
 NUM_LEVELS = 6
 LOWEST, STEP = 20, 43
-RECORD_BYTES = 2048  # of every image: who shares out files by their sizes must find the same sizes on all ranks
+RECORD_BYTES = 2048  # of every image: an answer that shards files by size must find the same sizes on all ranks
 JPEG_QUALITY = 95
 TILT = 8  # levels by which the edges of a written image are darker on the left, brighter on the right
 MAX_NUM_SAMPLES = NUM_LEVELS**3
@@ -42,8 +42,8 @@ NUM_SAMPLES = 60
 NUM_CLASSES = NUM_SAMPLES + 1
 BATCH_SIZE = 4
 RATE = 0.3
-# Other weights, which change nothing. Horovod fails where it is asked for more groups than there are gradients: so
-# many are there wherever an answer may ask for groups, up to the 8 that a lab names.
+# Other weights, which change nothing. Horovod fails if more groups are requested than there are gradients, so there are
+# this many wherever an answer may request groups, up to the 8 that a lab names.
 NUM_OTHERS = 7
 
 
@@ -69,11 +69,11 @@ def watch() -> list[Record]:
 
 
 def private_input() -> dict[str, Any]:
-    """Return what only this rank and the judge know; each entry is there where a check needs it.
+    """Return what only this rank and the judge know; each entry exists only if a check needs it.
 
-    The "starts" are first weights of the networks of each round, shape (num_rounds, num_classes), and "samples" the
-    numbers of this rank's samples, in the order of their use; "files" hold by split how many samples each file has
-    ("counts"), and one after the other their "numbers" and "labels".
+    "starts" has the initial weights for each round, shape (num_rounds, num_classes); "samples" has the numbers of this
+    rank's samples, in the order of their use; "files" has, for each split, how many samples each file contains
+    ("counts"), and the "numbers" and "labels" of all these samples, one after the other.
     """
     found = places.private()
     return found if isinstance(found, dict) else {}
@@ -85,9 +85,9 @@ def own_samples(num_samples: int) -> Array:
 
 
 def own_files(split: str = "train") -> list[str]:
-    """Write this rank's private samples into TFRecord files in ImageNet's form, and make their folder the current one.
+    """Write this rank's private samples into TFRecord files in ImageNet format, and make their folder the current one.
 
-    The names are alike on all ranks, so that ranks may send them to each other; what the files hold is not.
+    The names are the same on all ranks, so that ranks may send them to each other, but the contents differ.
     """
     folder = places.here().own / "files"
     folder.mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def own_files(split: str = "train") -> list[str]:
 
 
 def own_files_by_child() -> list[str]:
-    """Do what `own_files` does, in a way that TensorFlow computes nothing in this process."""
+    """Do what `own_files` does, but in a child, so that TensorFlow computes nothing in this process."""
     child = multiprocessing.get_context("fork").Process(target=own_files)
     child.start()
     child.join()
@@ -133,7 +133,7 @@ def sample_numbers(images: Array) -> Array:
 def tilts(images: Array) -> Array:
     """Return by how many levels the right half of each image is brighter than the left, shape (num_images,).
 
-    It is the same for all written images that are cut alike, and has another sign where one is mirrored.
+    It is the same for all written images that are cut alike, and has the opposite sign if one is mirrored.
     """
     left, right = np.array_split(np.asarray(images, dtype=float).mean(axis=(1, 3)), 2, axis=1)
     return np.asarray(127.5 * (right.mean(axis=1) - left.mean(axis=1)))
@@ -149,8 +149,8 @@ def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
 def network(num_classes: int, num_others: int = 0, *, has_statistics: bool = False) -> Any:
     """Return the probe, a Keras model that is not compiled yet: images in, one logit for each class out.
 
-    It has so many other weights, each of which makes the graph of a training larger. Its statistics are one more that
-    is not trained, and begins as the others do.
+    It has this many other weights, each of which makes the training graph larger. Its statistics are one more weight,
+    which starts like the bias but is not trained.
     """
     starts = np.asarray(private_input()["starts"])
     # Every rank starts elsewhere, as long as nobody broadcasts.
@@ -194,7 +194,7 @@ def batches(samples: Sequence[int] | Array, batch_size: int = BATCH_SIZE) -> Any
 
 
 def own_batches(num_steps: int) -> Any:
-    """Return a data set of so many batches of this rank's samples."""
+    """Return a data set of this many batches of this rank's samples."""
     return batches(own_samples(num_steps * BATCH_SIZE))
 
 

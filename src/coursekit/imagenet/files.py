@@ -96,7 +96,7 @@ def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
 
 @dataclass
 class SplitReport:
-    """What the files of one split hold."""
+    """The contents of one split's files."""
 
     name: str  # "train" or "validation"
     num_files: int = 0
@@ -134,7 +134,7 @@ def check_data(
 
 
 def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[str, str]:
-    """Count the good records of a file; return what is wrong with the file, '' if nothing is, and where."""
+    """Count the valid records in a file; return what is wrong with the file ('' if nothing is), and where."""
     try:
         num_records, is_whole = count_records(path)
         num_read, num_bad, fault, place = 0, 0, "", str(path)
@@ -154,7 +154,7 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
 
 
 def _fault(record: bytes, labels: set[int]) -> Cause | None:
-    """Return why a record cannot be used for training, or None; the label of a good record is added to the others."""
+    """Return why a record cannot be used for training, or None; add the label of a valid record to `labels`."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
     from google.protobuf.message import DecodeError  # as above
 

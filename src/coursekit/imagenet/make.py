@@ -1,4 +1,4 @@
-"""Data to train on: a given folder, or synthetic images in ImageNet's format, which the first call makes."""
+"""Data to train on: a given folder, or synthetic images in ImageNet's format, which the first call generates."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def images(preset: Preset, file: PlannedFile) -> Iterator[LabelledImage]:
 
 
 def class_label(number: int, num_classes: int) -> int:
-    """Return the label of a class: 1 for the first, 1000 for the last, the others evenly in between."""
+    """Return the label of a class: 1 for the first, 1000 for the last, the others evenly spaced in between."""
     return FIRST_LABEL + number * (LAST_LABEL - FIRST_LABEL) // (num_classes - 1)
 
 
@@ -172,7 +172,7 @@ def _is_whole(place: Path, file: PlannedFile) -> bool:
 
 
 def _claim(place: Path, preset: Preset) -> None:
-    """Mark a folder as ours, and remove what an interrupted call left; raise if it holds other things."""
+    """Mark a folder as ours, and remove what an interrupted call left; raise if it holds other files."""
     mark = place / MARK
     # A centre's files may have the same names as ours, so without the mark none of them may be there.
     ours = {MARK, *(file.name for file in plan(preset))} if mark.exists() else set()

@@ -49,7 +49,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
 
 
 def _small_cnn(image_size: int, num_classes: int) -> Any:
-    """Return three convolutions with batch normalisation, and a mean over the image; tracing takes about a second."""
+    """Return a network: three convolutions, batch normalisation, mean over the image; tracing takes about a second."""
     import tensorflow as tf  # only ranks build networks
 
     layers = [tf.keras.Input((image_size, image_size, 3))]

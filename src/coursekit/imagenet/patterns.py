@@ -90,7 +90,7 @@ def _pattern(kind: str, across: Array, down: Array, phase: float) -> Array:
 
 
 def _ramp(rng: np.random.Generator, height: int, width: int) -> Array:
-    """Return light that falls from one side, 0 to 1."""
+    """Return the brightness of light that falls from one side, 0 to 1."""
     y, x = np.arange(height, dtype=np.float32) / height, np.arange(width, dtype=np.float32) / width
     from_top, from_left = rng.integers(0, 2, 2)
     return ((y if from_top else 1 - y)[:, None] + (x if from_left else 1 - x)[None, :]) / 2

@@ -154,7 +154,7 @@ def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
 
 
 def describe_damage(file: str | os.PathLike[str], num_whole: int) -> Cause:
-    """Return what is wrong with a file in which only so many records from the start are whole, and what to do."""
+    """Return what is wrong with a file in which only the first `num_whole` records are whole, and what to do."""
     if not Path(file).stat().st_size:
         return Cause("is empty: copy it again", "records.empty")
     if not num_whole:

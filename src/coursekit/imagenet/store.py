@@ -1,4 +1,4 @@
-"""A slow store for studying pipelines: it takes the same time on every machine, and notes what it was asked and when.
+"""A slow store for studying pipelines: it takes the same time on every machine, and records when each stage worked.
 
 It sleeps when a file system would seek or a processor would decode, so overlap can be measured on a laptop with one
 core as well as on a node with 64.
@@ -30,7 +30,7 @@ class Span(NamedTuple):
 class SlowStore:
     """Samples in the files of a store that answers slowly.
 
-    A record takes `read_s` seconds, a step `train_s`, and a call of `decode`, for any number of records, `decode_s`.
+    In seconds: `read_s` per record, `decode_s` per call of `decode` with any number of records, `train_s` per step.
     """
 
     def __init__(  # its speed

@@ -22,7 +22,7 @@ def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Pa
 
     Args:
         folder: for checkpoints and logs.
-        is_writer: whether this is that rank; all others leave the folder alone.
+        is_writer: whether this rank is the one that writes; all others leave the folder alone.
         **network: settings that define the network, such as its name; its checkpoints fit no other network.
 
     Raises:
@@ -48,7 +48,7 @@ def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Pa
 
 
 def end_training(folder: Path, result: Mapping[str, Any]) -> None:
-    """Write the result of a finished run to its folder; numbers that JSON does not know become floats."""
+    """Write the result of a finished run to its folder; numbers of types that JSON lacks become floats."""
     write_json(folder / RESULT, json.loads(json.dumps(result, default=float)))
 
 

@@ -132,7 +132,7 @@ def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _base(node: ast.expr) -> str:
-    """Return the name at the root of an attribute or an element, or ''."""
+    """Return the name at the root of an attribute or subscript expression, or ''."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""

@@ -114,7 +114,7 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def matching(names: Sequence[str], wanted: str) -> list[str]:
-    """Return the lab names that `wanted` means: an exact match, or the names that begin with "02" or "2"."""
+    """Return lab names that `wanted` means: an exact match, or all names that it abbreviates, as "02" and "2" do."""
     if wanted in names:
         return [wanted]
     starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 means 01-sgd, not 10-last

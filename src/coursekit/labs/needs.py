@@ -1,4 +1,4 @@
-"""What a lab needs beyond the course's packages, and the message of a command if that is missing."""
+"""The framework that a lab needs beyond the course's packages, and the message if it is not installed."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ OTHERS = {"torch": ("PyTorch", "run `make torch`, or see docs/install.md#pytorch
 
 
 def lacking(lab: Lab) -> str:
-    """Return a sentence on what this lab needs and this Python lacks; '' if the lab can run."""
+    """Return a sentence on the framework that this lab needs and this Python lacks; '' if the lab can run."""
     if lab.framework not in OTHERS or find_spec(lab.framework):
         return ""
     called, remedy = OTHERS[lab.framework]
@@ -19,10 +19,10 @@ def lacking(lab: Lab) -> str:
 
 
 def runnable(labs: Sequence[Lab], names: Sequence[str], say: Callable[[str], object]) -> tuple[Lab, ...]:
-    """Return the labs that can run here; call `say` with a sentence for each other lab.
+    """Return the labs that can run here; call `say` with a sentence for each lab that cannot.
 
     Raises:
-        CourseKitError: a lab that cannot run was asked for by name.
+        CourseKitError: a lab that cannot run was requested by name.
     """
     missing = {lab.name: sentence for lab in labs if (sentence := lacking(lab))}
     for sentence in missing.values():

@@ -90,7 +90,7 @@ def _cell(cell: object) -> dict[str, Any]:
 
 
 def joined(text: object) -> str | None:
-    """Return text that Jupyter may have written line by line; None if it is something else."""
+    """Return text that Jupyter stores as a string or as a list of lines; None for anything else."""
     lines: list[Any] = text if isinstance(text, list) else [text]
     return "".join(lines) if all(isinstance(line, str) for line in lines) else None
 

@@ -39,7 +39,7 @@ def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
 
 
 def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, float]] | None = None) -> None:
-    """Draw the samples and, by label, straight lines given as (slope, offset)."""
+    """Draw the samples and straight lines; `lines` is a dict from label to (slope, offset)."""
     axes.plot(x, y, ".", color=GREY, markersize=3, label=f"{len(x)} samples")
     ends = np.array([x.min(), x.max()])
     for number, (label, (slope, offset)) in enumerate((lines or {}).items()):
@@ -54,10 +54,10 @@ def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, f
 def draw_trajectories(  # noqa: PLR0913  # a picture and its data
     axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "", *, region: Array | None = None
 ) -> None:
-    """Draw the loss surface and, by label, trajectories of shape (num_steps + 1, 2) over it.
+    """Draw the loss surface and, over it, `histories`: a dict from label to trajectory of shape (num_steps + 1, 2).
 
     A single trajectory of few steps has a dot for each step.
-    One that ends outside the region, given by its lowest and highest (slope, offset), is drawn until it leaves.
+    One that ends outside the region, given by its lowest and highest (slope, offset), is drawn until it leaves it.
     """
     low, high = region_of(histories.values()) if region is None else region
     slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
@@ -81,7 +81,7 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
 
 
 def region_of(histories: Iterable[Array]) -> Array:
-    """Return the lowest and highest (slope, offset) of a region around all starts and the optimum, shape (2, 2)."""
+    """Return the lowest and highest (slope, offset) of a region around all initial points and the optimum, (2, 2)."""
     places = np.array([*(history[0] for history in histories), OPTIMUM])
     return np.stack([places.min(axis=0) - 0.6, places.max(axis=0) + 0.6])
 
@@ -101,7 +101,7 @@ def _drawn(history: Array, low: Array, high: Array) -> tuple[Array, str]:
 
 
 def draw_losses(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "Loss per step") -> None:
-    """Draw the loss over all data after every step, by label."""
+    """Draw the loss over all data after every step; `histories` is a dict from label to trajectory."""
     is_long = max(map(len, histories.values())) > MANY_STEPS
     losses = {}
     for number, (label, history) in enumerate(histories.items()):
@@ -122,7 +122,7 @@ def thin(values: Array, num_points: int = 400) -> Array:
 
 
 def by_rank(histories: Sequence[Array]) -> dict[str, Array]:
-    """Label the trajectories of all ranks."""
+    """Return a dict from label to trajectory for all ranks."""
     return {f"rank {rank}": np.asarray(history) for rank, history in enumerate(histories)}
 
 

@@ -20,12 +20,12 @@ def show_order(
 ) -> None:
     """Show which sample reaches which rank, and when; a frame marks a sample that comes more than once in an epoch.
 
-    A row "no rank" has the samples that reach no rank in an epoch.
+    The row "no rank" shows the samples that reach no rank in an epoch.
 
     Args:
-        pipelines: by name, for each rank its batches, each a list of sample numbers.
-        num_samples: how many there are; a sample's colour shows its place in the files.
-        num_epochs: how many epochs these are; all have the same number of batches.
+        pipelines: a dict from name to the batches of each rank; a batch is a list of sample numbers.
+        num_samples: the number of samples; a sample's colour shows its place in the files.
+        num_epochs: the number of epochs; all have the same number of batches.
     """
     counts = {name: _counts(of_ranks, num_samples, num_epochs) for name, of_ranks in pipelines.items()}
     num_rows = sum(len(pipelines[name]) + 1.2 + (one == 0).any() for name, one in counts.items())
@@ -105,7 +105,7 @@ def _listed(numbers: Sequence[int] | Any) -> str:
 
 
 def show_timeline(stores: Mapping[str, SlowStore]) -> None:
-    """Show when the stages of each pipeline worked, by its name; each store was used for one training run."""
+    """Show when the stages of each named pipeline worked; each store was used for one training run."""
     figure, all_axes = panels(len(stores), HEIGHT_INCH * 0.8)
     words = []
     slowest_s = max(store.seconds for store in stores.values())

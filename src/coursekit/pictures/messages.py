@@ -62,7 +62,7 @@ def _chunk(number: float) -> int:
 
 
 def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
-    """Show how much each rank has sent, by algorithm, in arrays: 1 means as many bytes as the array has."""
+    """Show how much each rank has sent with each algorithm, in arrays: 1 means as many bytes as the array has."""
     figure, all_axes = panels(len(num_arrays), HEIGHT_INCH * 0.7)
     most = max(max(arrays) for arrays in num_arrays.values())
     for number, (axes, (name, arrays)) in enumerate(zip(all_axes, num_arrays.items())):
@@ -78,8 +78,8 @@ def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str,
     """Show measured seconds against bytes, with a model's line if there is a model of the same name.
 
     Args:
-        measured: by algorithm, bytes of the array and seconds, each of shape (num_sizes,).
-        models: by algorithm, a function that returns the modelled seconds for bytes.
+        measured: a dict from algorithm to the array's bytes and the seconds, each of shape (num_sizes,).
+        models: a dict from algorithm to a function that returns the modelled seconds for a number of bytes.
     """
     figure, (axes,) = panels(1)
     words = []
@@ -96,7 +96,7 @@ def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str,
 
 
 def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Show when each tensor was on the wire, for each way of handing tensors over; times are in microseconds."""
+    """Show when each tensor was on the wire, for each way of submitting tensors; times are in microseconds."""
     figure, all_axes = panels(len(timelines), HEIGHT_INCH * 0.8)
     longest = max(max(end for _, end in spans) - spans[0][0] for spans in timelines.values()) / 1e3
     all_axes[0].set_ylabel("tensors")
@@ -151,7 +151,7 @@ def _in_bytes(num_bytes: float) -> str:
 
 
 def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:
-    """Show the sizes of gradients at each scale, and where float16 ends; `lost` has the shares beyond these ends."""
+    """Show the sizes of gradients at each scale, and the limits of float16; `lost` has the shares outside them."""
     sizes = np.abs(gradients[gradients != 0])
     figure, (axes,) = panels(1)
     bins = np.linspace(-40, 24, NUM_BINS).tolist()
@@ -171,7 +171,7 @@ def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[flo
 
 
 def show_scales(scales: Mapping[str, Sequence[float]], were_finite: Sequence[bool]) -> None:
-    """Show how each loss scale, by name, changes from step to step; steps with an overflow are marked."""
+    """Show how each named loss scale changes from step to step; steps with an overflow are marked."""
     figure, (axes,) = panels(1, HEIGHT_INCH * 0.8)
     for number, (name, values) in enumerate(scales.items()):
         axes.semilogy(range(len(values)), values, "-" if number else "-o", color=COLORS[number], label=name, base=2)

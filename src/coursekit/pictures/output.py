@@ -99,7 +99,7 @@ def to_png(figure: Figure) -> bytes:
 
 
 def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
-    """Return the figure as PNG files, with width and height in pixels: one in all, or one for each panel in its row."""
+    """Return the figure as PNG files, with width and height in pixels: a single one, or one per panel in its row."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above
     from PIL import Image  # as above
 

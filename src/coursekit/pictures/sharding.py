@@ -60,7 +60,7 @@ def show_speed(
 ) -> None:
     """Show a rank's samples per second, and the exchange's share of a step, by batch size.
 
-    `alone` has the seconds of a step on one rank, `together` those on several ranks, with and without the exchange.
+    `alone` has the seconds per step on one rank; `together` has them on several ranks, with and without the exchange.
     """
     figure, (left, right) = panels(2)
     places, words, ranks = np.arange(len(batch_sizes)), [], counted(num_ranks, "rank")

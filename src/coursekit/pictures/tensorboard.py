@@ -44,7 +44,7 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
     """Return the scalars and histograms in the event files of a folder, oldest file first; other events are left out.
 
     Raises:
-        FileNotFoundError: there are none. Folders inside are not searched.
+        FileNotFoundError: there are none. Subfolders are not searched.
     """
     events = events_in(folder)
     if not events:
@@ -68,7 +68,7 @@ def events_in(folder: str | os.PathLike[str]) -> list[Event]:
 def count_allreduces(folder: str | os.PathLike[str]) -> int:
     """Return how many allreduces are in the graph of a training step, which Keras' callback wrote to event files.
 
-    It writes a graph if another callback, such as Horovod's, asks to be called after each batch.
+    Keras writes a graph if another callback, such as Horovod's, asks to be called after each batch.
 
     Raises:
         FileNotFoundError: there is no graph.
@@ -144,7 +144,7 @@ class Step(NamedTuple):
 
 
 def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
-    """Return what threads did in the newest profile below a folder of logs, in the order in which it began.
+    """Return what threads did, from the newest profile below a folder of logs, in order of start time.
 
     Raises:
         FileNotFoundError: there is no profile.
@@ -166,7 +166,7 @@ def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
 
 
 def steps_of(trace: Sequence[Traced]) -> list[Step]:
-    """Return the steps of a training run without the first, in which TensorFlow builds the graph.
+    """Return the steps of a training run except the first, in which TensorFlow builds the graph.
 
     Waiting for an allreduce lasts from the end of the last gradient until the last result has arrived: what travels
     earlier costs nothing.
@@ -188,7 +188,7 @@ def steps_of(trace: Sequence[Traced]) -> list[Step]:
 
 
 def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
-    """Show some steps of each run, by its name: when they waited for data, computed, and waited for other ranks."""
+    """Show some steps of each named run: when they waited for data, computed, and waited for other ranks."""
     figure, all_axes = panels(len(steps_of_runs), HEIGHT_INCH * 0.8)
     described = []
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):

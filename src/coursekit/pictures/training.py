@@ -72,7 +72,7 @@ def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
 
 
 def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
-    """Show the learning rate in each step, by number of ranks."""
+    """Show the learning rate in each step, for each number of ranks."""
     figure, (axes,) = panels(1)
     for number, (num_ranks, values) in enumerate(rates.items()):
         axes.plot(values, label=counted(num_ranks, "rank"), **style(number))
@@ -142,7 +142,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
-    """Show accuracies by (whether in training mode, batch size)."""
+    """Show accuracies, keyed by (whether in training mode, batch size)."""
     figure, (axes,) = panels(1)
     texts = []
     for number, training in enumerate((False, True)):
@@ -160,7 +160,7 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
 
 
 def show_same(by_horovod: Array, by_strategy: Array) -> None:
-    """Show the losses of the same training with Horovod and with a strategy, and how far apart they are."""
+    """Show the losses of the same training run with Horovod and with a strategy, and how far apart they are."""
     figure, (left, right) = panels(2)
     steps = np.arange(1, len(by_horovod) + 1)
     for number, (label, losses) in enumerate((("Estimator, Horovod", by_horovod), ("Keras, strategy", by_strategy))):

@@ -172,7 +172,7 @@ def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None
 
 
 def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
-    """Enter in a list the address that receives a rank's messages in the channel of this number."""
+    """Enter in a list the address that receives a rank's messages in the channel with this number."""
     _ask_store("PUT", f"{listed}/{number}/{rank}", json.dumps(listener.getsockname()).encode())
 
 

@@ -1,11 +1,11 @@
-"""Find certain deadlocks: if no rank can continue, the run ends at once and not only at the deadline.
+"""Find definite deadlocks: if no rank can continue, the run ends at once instead of at the deadline.
 
-A deadlock is certain if every rank waits in a collective or has returned, and they are not all in collectives of the
+A deadlock is definite if every rank waits in a collective or has returned, and they are not all in collectives of the
 same kind: a collective completes only when all ranks call it, so none of these will. There are no false alarms:
 
 - a rank is asked for its Python stack only after its main thread has not moved for a while;
 - if a rank computes, reads, sleeps or traces, its stack shows no collective; and if it has a second Python thread, that
-  thread might still help it. With such a rank, no deadlock is certain. The threads that write events for TensorBoard
+  thread might still help it. With such a rank, no deadlock is definite. The threads that write events for TensorBoard
   and watch tqdm's progress bars help nobody (`stacks.SERVICE_THREADS`);
 - inside a compiled step, no stack shows what a rank does. It counts as waiting if it is blocked for a while: each
   thread waits for another one of the same process (one may sleep, as TensorFlow's memory logger does), and none reads,
@@ -66,7 +66,7 @@ class State(Enum):
 
 @dataclass
 class DeadlockWatch:
-    """Looks for a certain deadlock among running ranks, sample by sample."""
+    """Looks for a definite deadlock among running ranks, sample by sample."""
 
     running: RunningRanks
     state: State = State.WATCHING

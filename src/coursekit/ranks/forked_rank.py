@@ -129,7 +129,7 @@ def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
     """Run cell after cell in one namespace, and send one `Report` for each, until the channel is closed.
 
     The first report says that the rank is ready.
-    A cell arrives as a function, packed by `pickling.dumps`, which gets the rank's namespace as its first argument.
+    A cell arrives as a function packed by `pickling.dumps`; its first argument is the rank's namespace.
     """
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that objects that cells define can travel by value

@@ -32,7 +32,7 @@ def controller() -> str:
     """Return what joins the kit's ranks: the choice in `COURSEKIT_CONTROLLER`, else Gloo if Horovod has it, else MPI.
 
     Raises:
-        CourseKitError: Horovod is built with neither, or without the one that is asked for.
+        CourseKitError: Horovod is built with neither, or without the requested one.
     """
     built, asked = controllers(), os.environ.get(CONTROLLER_VARIABLE, "")
     if not built:
@@ -60,7 +60,7 @@ def spare_horovod() -> None:
     """Tell AutoGraph to leave Horovod's functions as they are.
 
     AutoGraph rewrites every Python function that a trace meets into graph code. Horovod's functions do not need that,
-    and it takes a good part of each first step. TensorFlow excludes its own functions in the same way, by rules for
+    and it takes a large part of each first step. TensorFlow excludes its own functions in the same way, by rules for
     modules. Functions that Horovod itself compiles must be compiled without AutoGraph.
     These interfaces are not public; if they are missing, tracing just takes longer.
     """

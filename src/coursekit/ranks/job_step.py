@@ -151,7 +151,7 @@ class JobStep(ServerHandle):
                 )
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[Hello, Connection]:
-        """Accept this many connections; return them by who has connected and for what."""
+        """Accept this many connections; return them keyed by who has connected and for what purpose."""
         connections: dict[Hello, Connection] = {}
         deadline = time.monotonic() + timeout_s
         while len(connections) < num_connections:

@@ -52,7 +52,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         *args: its arguments, the same on every rank.
         num_ranks: the world size.
         timeout_s: seconds after which the run is ended and every rank's position is shown. Time that the ranks spend
-            waiting for a processor on a busy machine does not count. A certain deadlock ends the run at once.
+            waiting for a processor on a busy machine does not count. A definite deadlock ends the run at once.
         seed: makes random numbers reproducible; each rank still draws its own. By default each run draws new ones.
         num_threads: how many CPU threads TensorFlow uses on each rank; 0 leaves the choice to TensorFlow.
         bind_cores: whether each rank is bound to its own share of this node's cores, if there are enough for all.
@@ -60,7 +60,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             If it is given, ranks start on this machine, even inside a job (`server_for`).
         use_gpus: whether ranks see their node's GPUs. By default they do if there is one for each rank.
         environ: environment variables for the ranks, added to those of this process, for example `HOROVOD_TIMELINE`;
-            Horovod's variables reach ranks only this way. Variables that TensorFlow reads on import come too late.
+            Horovod's variables reach ranks only this way. Variables that TensorFlow reads on import have no effect.
         show_output: whether to show what ranks print, or how many bytes to show from each.
         **kwargs: keyword arguments of the function; it cannot use the names above.
 

@@ -68,6 +68,6 @@ def place_torch() -> None:
 
 
 def note_num_ranks(size: int) -> None:
-    """Write how many ranks have trained to a file, if the job script asks for it."""
+    """Write the number of ranks that have trained to a file, if the job script asks for it."""
     if path := os.environ.get(NOTE_VARIABLE):
         Path(path).write_text(f"{size}\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Pickling for ranks: cloudpickle, but Horovod's own objects by name, and a message about what cannot travel."""
+"""Pickling for ranks: cloudpickle, with Horovod's own objects sent by name, and a message about what cannot travel."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class Gone:
 
 @dataclass(frozen=True)
 class Hello:
-    """The first message on a connection of a job step: who connects, and for what."""
+    """The first message on a connection from a job step: who is connecting, and for what purpose."""
 
     number: int  # of a task, or of a rank
     purpose: str  # "requests", or one of `FILES`

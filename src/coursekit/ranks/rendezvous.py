@@ -95,7 +95,7 @@ class Store:
         self._held.pop(connection, None)
         status, body = (b"404 Not Found", b"") if value is None else (b"200 OK", value)
         with connection, suppress(OSError):  # the rank was killed while it waited
-            # This side closes the connection: who closes first keeps a port for a minute, and ranks need their ports.
+            # This side closes first: the first to close keeps a port for a minute, and ranks need their ports.
             answer = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
             connection.sendall(answer, socket.MSG_MORE)
 

@@ -49,7 +49,7 @@ class RunningRanks:
                 control.send(message)
 
     def new_stacks(self) -> list[str]:
-        """Return, by rank, the stacks that it has written since it was asked, complete or not."""
+        """Return the stacks that each rank has written since it was asked, complete or not."""
         for stack, dump in zip(self.stacks, self._dumps):
             dump.extend((stack.read(MAX_STACK_BYTES) or b"")[: MAX_STACK_BYTES - len(dump)])  # a rank may never stop
         return [dump.decode(errors="replace") for dump in self._dumps]

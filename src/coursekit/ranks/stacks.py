@@ -62,7 +62,7 @@ def _threads(dump: str) -> list[list[StackFrame]]:
 
 
 def outermost_collective(frames: list[StackFrame]) -> str:
-    """Return the outermost function that waits for other ranks, which the student's code called; '' if none does."""
+    """Return the outermost function called by the student's code that waits for other ranks; '' if none does."""
     if waiting := _waiting(frames):
         return f"{_module(waiting[-1])}.{waiting[-1].function}"
     horovod = [frame for frame in frames if "horovod" in frame.file]

@@ -43,7 +43,7 @@ class Training:
     largest_batch: int | None = None  # the most images that fit into the memory of a GPU; None if unknown
 
     def local_batch(self, num_ranks: int) -> int:
-        """Return a rank's images per step; raise if ranks outnumber images, or a step exceeds a GPU or ImageNet."""
+        """Return a rank's images per step; raise if there are none, or more than a GPU or ImageNet holds."""
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
                 f"{num_ranks} ranks cannot share a global batch of {self.global_batch_size} images: "
@@ -78,7 +78,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A forecast for one number of nodes: images/s of all ranks, a band that holds nine of ten, and an epoch's cost."""
+    """Images/s of all ranks on a number of nodes, a band that is right nine times in ten, and the cost of an epoch."""
 
     num_nodes: int
     num_ranks: int
@@ -112,7 +112,7 @@ def forecast(
 ) -> list[Forecast]:
     """Return one forecast for each number of nodes, with all their GPUs in use.
 
-    `measured` has pairs of a number of nodes and the images/s that this training reached on them.
+    `measured` contains pairs of a number of nodes and the images/s that this training reached on them.
     """
     known = [training.case(num_nodes * machine.num_ranks_per_node, speed) for num_nodes, speed in measured]
     posterior = posterior_of(machine, known)

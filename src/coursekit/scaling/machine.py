@@ -92,7 +92,7 @@ def fastest(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 def parameter_servers(machine: Machine, num_ranks: int, num_bytes: float) -> float:
     """Return the seconds in which all nodes send gradients to servers, one on each node, and read the weights back.
 
-    On n nodes, each sends (n - 1)/n of the bytes as a worker, and as much as a server that answers all other nodes.
+    On n nodes, each sends (n - 1)/n of the bytes as a worker, and again as a server that answers all other nodes.
     First, the ranks of a node add up their gradients over the links within the node.
     """
     num_nodes = machine.num_nodes(num_ranks)

@@ -25,7 +25,7 @@ GIBIBYTE = 2**30  # the "GB" in "40 GB" of GPU memory
 
 @dataclass(frozen=True)
 class Peak:
-    """Bytes of one measured training step.
+    """The bytes of one measured training step.
 
     Attributes:
         limit_mbyte: the memory that TensorFlow could take, in 2^20 bytes; 0 for the whole GPU.

@@ -2,7 +2,7 @@
 
 The unknowns are bandwidth efficiencies: what share of their bandwidth the links within and between nodes provide to
 training. Before any measurement, both may lie in a wide range (`PRIOR`); each measured run makes efficiencies that do
-not fit it less likely (Bayes). A run within one node says nothing about the links between nodes: their prior stays.
+not fit it less likely (Bayes). A run in one node says nothing about links between nodes, so their prior is unchanged.
 """
 
 import math

@@ -11,7 +11,7 @@ GB = 10**9
 
 
 class Sharding(NamedTuple):
-    """One of these: bytes per parameter that every rank holds, bytes per parameter that ranks share out, and traffic.
+    """One of these: the bytes per parameter that every rank holds, those that ranks divide among them, and the traffic.
 
     The unit of `traffic` is an allreduce of the gradients, that is, a reduce-scatter and an allgather.
     """

@@ -43,7 +43,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Step:
-    """The seconds of a step: those of a single rank, and what the other ranks add."""
+    """The seconds of a step: those that a single rank needs, and those that other ranks add."""
 
     compute_s: float  # computing on a single rank
     waiting_s: float  # waiting until the slowest rank has computed, too
@@ -56,7 +56,7 @@ class Step:
 
     @property
     def efficiency(self) -> float:
-        """The share of the step that a single rank would need."""
+        """The time that a single rank would need, as a share of this step's."""
         return self.compute_s / self.total_s
 
 

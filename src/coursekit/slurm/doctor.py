@@ -113,7 +113,7 @@ def check_imported(title: str) -> Found:
 
 
 def check_horovod() -> Found:
-    """Check Horovod, and how its ranks can find and talk to each other; of two ways, the labs use the first."""
+    """Check Horovod, and how its ranks can find and talk to each other; if two ways exist, the labs use the first."""
     found, controllers = check_imported("Horovod"), probed()["Horovod"].get("controllers", [])
     if found.state != "good":
         return found

@@ -1,4 +1,4 @@
-"""Checks that import TensorFlow and Horovod, as a separate program for the doctor and `make env`; how to call it.
+"""Checks that import TensorFlow and Horovod, in a separate program for the doctor and `make env`; and how to call it.
 
 A TensorFlow compiled for another processor kills its process; the caller must survive.
 `python -m coursekit.slurm.probe` prints facts about TensorFlow, Keras and Horovod.

@@ -1,4 +1,4 @@
-"""Time the steps of `model.fit` with a callback that only reads the clock, and warn if other programs compute."""
+"""Time the steps of `model.fit` with a callback that only reads the clock, and warn if other programs use the cores."""
 
 import os
 import time

@@ -1,7 +1,7 @@
 """Read from Horovod's timeline how much of each training step is spent in allreduce.
 
 Rank 0 writes the timeline as a Chrome trace if `HOROVOD_TIMELINE` names a file. Each tensor is a "process" there, with
-nested phases: NEGOTIATE_ALLREDUCE, then ALLREDUCE. It contains the activities MEMCPY_IN_FUSION_BUFFER, GLOO_ALLREDUCE
+nested phases: NEGOTIATE_ALLREDUCE, then ALLREDUCE, which has the activities MEMCPY_IN_FUSION_BUFFER, GLOO_ALLREDUCE
 (or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA (Horovod 0.28, `common/timeline.cc`).
 Tensors that travel together in one fusion buffer each show the same seconds, so durations must not be added up.
 """

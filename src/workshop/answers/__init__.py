@@ -1,1 +1,1 @@
-"""Banks of answers that the tests of a lab must tell apart, mutants of its solution, and their points."""
+"""Banks of answers that the tests of a lab must tell apart, and mutants of its solution."""

@@ -83,7 +83,7 @@ def mutate(cell: str, source: str) -> Iterator[Mutant]:
 
 
 def _replaced(tree: ast.AST, index: int, new: Callable[[ast.AST], ast.AST]) -> ast.AST:
-    """Return the tree with the node at an index, in the order of `ast.walk`, replaced by what `new` makes of it."""
+    """Return the tree after `new` has replaced the node at this index, in the order of `ast.walk`."""
     old = next(node for i, node in enumerate(ast.walk(tree)) if i == index)
     put = new(old)
     for parent in ast.walk(tree):

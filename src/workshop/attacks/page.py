@@ -53,10 +53,10 @@ class Always: ...
 | `consequences` | optional: tests that may pass or fail, because they use what is attacked |
 | `flags` | optional: the flags that the instructor must see; `"one\\|other"` for one of two |
 
-A cell with `id="<id>"` replaces that answer, an unmarked first cell `num-updates`; the rest is the solution's.
+A cell with `id="<id>"` replaces that answer; an unmarked first cell replaces `num-updates`; the rest is the solution's.
 A cell with `after="<id>"` is added after the cell with this id.
 A cell with `role="hand-in"` changes the submitted folder; it can use the names `folder`, `notebook` and `course`.
-It runs on your machine with your permissions, so read a folder before you try it.
+It runs on your machine with your permissions, so do not try a folder whose contents you have not read.
 `@MARK@` becomes a different word in each run: it marks files, processes and sockets that are left behind.
 `@COURSE@` is the path of a course folder that must not change.
 """

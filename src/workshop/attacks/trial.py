@@ -34,7 +34,7 @@ LIMITS = SubmissionLimits(
     notebook_s=90, cell_s=8, memory_gb=1.5, num_processes=60, num_threads=600, tmp_gb=0.1, file_gb=0.05
 )
 MARK, COURSE = "@MARK@", "@COURSE@"  # in an attack's text: a word that marks its traces, and the bait course
-# This lab is graded as a whole, in a second; of others, only the tests that the attack can affect.
+# This lab takes a second, so all of it is graded; of others, only the tests that the attack can affect.
 WHOLE = "01-sgd"
 PROBE = """\
 import os, sys

@@ -26,7 +26,7 @@ from workshop.answers.answer_bank import BankAnswer, load_bank
 
 RIGHT, WRONG, HANGING, HOSTILE = "right", "wrong", "hanging", "hostile"
 KINDS = (RIGHT, WRONG, RIGHT, WRONG, HANGING, HOSTILE)
-# Ends of the names of answers, in every bank, in which some ranks wait for one that never comes.
+# Endings of answers' names: in these answers, which every bank has, some ranks wait for one that never comes.
 WAITING = ("collective-on-rank-0", "-hangs")
 HANDED_IN = datetime(2026, 1, 5, 12, 0)  # noqa: DTZ001  # UTC without an offset, as nbgrader keeps times
 # Replaces the answer, because definitions above and below a loop that runs out of time would count.

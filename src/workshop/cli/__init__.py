@@ -1,4 +1,4 @@
-"""The `workshop` command: each subcommand has a file of the same name here, which is imported only on its call."""
+"""The `workshop` command: each subcommand has a file of the same name here, imported only when it is called."""
 
 from __future__ import annotations
 

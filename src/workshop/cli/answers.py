@@ -32,7 +32,7 @@ AS_EXPECTED = "as expected"
 @AT_A_TIME
 @TEXT
 @TIMEOUT
-@click.option("--alone", is_flag=True, help="Run each answer in a separate notebook, by all tests that it can affect.")
+@click.option("--alone", is_flag=True, help="Run each in a separate notebook, with all tests that it can affect.")
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
     lab: str,

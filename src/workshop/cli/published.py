@@ -16,7 +16,7 @@ def published() -> None:
     """Compare the scaling model with published measurements, and write docs/scaling.md.
 
     The model gets the smaller half of each published table, and typical values from the tables of other machines.
-    It predicts the larger half; next to its errors are those of assuming that each GPU keeps its last known speed.
+    It predicts the larger half; its errors are shown next to those of the rule that a GPU keeps its last known speed.
     """
     root = find_root()
     write_text(root / "docs" / "scaling.md", page.text(root))

@@ -25,7 +25,7 @@ BEGINNING = """\
 
 # Messages
 
-The kit's messages for when something is wrong, by code. Words in braces are filled in.
+The kit's messages about problems, by code. Words in braces are filled in.
 Tests name the codes, and so do some banks of answers; no test has four words of a message in a row.
 
 """

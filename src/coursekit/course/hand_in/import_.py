@@ -39,9 +39,9 @@ class Imported:
         file: Its path within the instructor's folder.
         outcome: `IMPORTED`, `KNOWN` if it was imported before, or `NOT_IMPORTED`.
         written: When the file last changed, UTC without an offset.
-        student: Whose it is; empty if that is not known.
-        lab: Name of the lab; empty if that is not known.
-        packed: When it claims to have been packed, in the same form; None if it claims nothing.
+        student: Id of the student; empty if it is unknown.
+        lab: Name of the lab; empty if it is unknown.
+        packed: When it claims to have been packed, UTC without an offset; None if it makes no claim.
         lines: What an instructor should know, one sentence each.
     """
 
@@ -123,7 +123,7 @@ def _import(
 def _earliest(course: Course) -> datetime:
     """Return a time before any hand-in: half a year before the course folder was created or the first lab was due.
 
-    Some instructors create the folder only after hand-ins have come.
+    Some instructors create the folder only after the first hand-ins have arrived.
     """
     made = [utc((course.folder / name).stat().st_mtime) for name in (SETTINGS, CONFIG)]
     due = [date for lab in course.settings.due if (date := course.due(lab))]
@@ -131,9 +131,9 @@ def _earliest(course: Course) -> datetime:
 
 
 def _time_of(one: Imported, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a file counts as handed in, never in the future or long before the course; flag it if it claims that.
+    """Return when a file counts as handed in, never in the future or long before the course; flag it if it claims so.
 
-    If a time in the future counted, no later version ever would. A zip without times has those of 1980.
+    If a time in the future counted, no later version ever would. Files in a zip without times are dated 1980.
     """
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     claimed = one.packed or one.written

@@ -1,8 +1,8 @@
 """Names of files that students sent: when odd characters are refused, removed or allowed.
 
 A zip from `coursekit hand-in` with an odd name in it is refused here. In other zips, such as a platform's download,
-parts of a name that lead elsewhere are removed. The name of the sent file itself may contain anything: it says whose
-the file is, see `owner.py`. `is_plain` in `grading/submission/students_files.py` decides on the files in a hand-in,
+parts of a name that lead elsewhere are removed. The name of the sent file itself may contain anything: it identifies
+the student, see `owner.py`. `is_plain` in `grading/submission/students_files.py` decides on the files in a hand-in,
 however it arrives.
 """
 

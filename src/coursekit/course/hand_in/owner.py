@@ -106,7 +106,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
 
 
 def _agreed(marks: Sequence[_Mark]) -> str:
-    """Return the one student whom all of these name."""
+    """Return the one student whom all these marks name."""
     common = frozenset.intersection(*(mark.ids for mark in marks))
     if len(common) == 1:
         return next(iter(common))

@@ -40,7 +40,7 @@ class StudentWork:
         missing: Names of exercises that still hold the stub.
         taken: Names of exercises that hold a piece of the solution, which earns no points.
         jobs: Records of the newest jobs, the newest first.
-        contents: Path within the packed file to content.
+        contents: The content of each file, keyed by its path within the packed file.
     """
 
     lab: str

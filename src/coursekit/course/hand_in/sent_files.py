@@ -1,4 +1,4 @@
-"""Files that students sent, below a folder and in the zips there, and the lab of the hand-in in each of them."""
+"""Files that students sent, in a folder and in its zips, and the lab to which each hand-in belongs."""
 
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -63,9 +63,9 @@ class SentFile:
 def find_sent_files(
     source: Path, earliest: datetime, released: Collection[str], zone: ZoneInfo | None
 ) -> Iterator[SentFile]:
-    """Yield one file, or those below a folder and in zips, oldest first: among equal files, the oldest time counts.
+    """Yield one file, or the files below a folder and in its zips, oldest first: if files are equal, the oldest counts.
 
-    Times before `earliest` are not real, so those files come last. Files that nobody has to look at are left out:
+    Times before `earliest` are not real, so such files come last. Files that nobody has to look at are left out:
     files that programs leave behind, files of jobs except notebooks, and names that are in `released`.
     """
     folder = source if source.is_dir() else source.parent
@@ -129,7 +129,7 @@ def read_sent_file(
     """Return the hand-in in a file; `released` holds the labs that students got.
 
     Returns:
-        The lab, path within the hand-in to content, and the manifest, which a plain notebook does not have.
+        The lab, the content of each file by its path in the hand-in, and the manifest; a plain notebook has none.
 
     Raises:
         NotImportedError: it is not a hand-in of this course.

@@ -51,7 +51,7 @@ class HandInManifest:
 
 
 def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
-    """Return the manifest of a packed hand-in, and path to content for all of its files, including the manifest.
+    """Return the manifest of a packed hand-in, and the content of all its files by path, including the manifest.
 
     Nothing is written, and no more is unpacked than a hand-in may hold.
 
@@ -75,7 +75,7 @@ def read_entries(
     """Yield the files of a zip, the oldest first, with their content; `remedy` is what to do if there is too much.
 
     Raises:
-        NotImportedError: it is damaged, or exceeds these limits; the files within them were yielded.
+        NotImportedError: it is damaged, or exceeds these limits; the files within the limits have been yielded.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:

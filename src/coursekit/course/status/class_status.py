@@ -91,8 +91,8 @@ class ClassStatus:
 
     Attributes:
         course: nbgrader's id of the course.
-        roster: Ids of the students whom the numbers count.
-        others: Ids of those who handed in or are in the gradebook, but are not on the roster.
+        roster: Ids of the students whom the numbers include.
+        others: Ids of students who handed in or are in the gradebook, but are not on the roster.
         notes: One sentence for each thing that an instructor should know about these numbers, or should do.
     """
 

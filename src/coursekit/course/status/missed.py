@@ -33,7 +33,7 @@ class Property:
         num_missed: Number of those students who have less than full points.
         points: Sum of the points of all graded students, each at most the cell's maximum.
         num_waiting: Number of students whose answer waits for manual points.
-        example: The most common message among those who missed it, apart from numbers.
+        example: The most common message among those who missed it, ignoring numbers.
         num_alike: How many students share that message.
     """
 
@@ -90,7 +90,7 @@ def find_missed(
 
 
 def _most_common(messages: Sequence[str]) -> tuple[str, int]:
-    """Return the most common message and its count, apart from numbers, which differ because inputs are random."""
+    """Return the most common message and its count, ignoring numbers, which differ because inputs are random."""
     messages = [message for message in messages if message]
     if not messages:
         return "", 0
@@ -100,7 +100,7 @@ def _most_common(messages: Sequence[str]) -> tuple[str, int]:
 
 
 def wordings(notebook: NotebookNode) -> Mapping[str, tuple[str, str]]:
-    """Return the title and section of every cell of a released notebook that nbgrader knows, by the cell's name."""
+    """Return the title and section of each nbgrader cell in a released notebook, keyed by the cell's name."""
     headings = [found["text"].strip() for cell in notebook.cells for found in _headings(cell)]
     numbered = {found["number"]: heading for heading in headings if (found := SECTION_NUMBER.match(heading))}
     words, last = {}, ""
@@ -118,7 +118,7 @@ def _headings(cell: NotebookNode) -> list[re.Match[str]]:
 
 
 def read_messages(folder: Path, lab: str) -> dict[str, str]:
-    """Return the tests' messages in `autograded/<student>/<lab>`, by cell; none if they cannot be read."""
+    """Return the tests' messages in `autograded/<student>/<lab>`, keyed by cell; none if they cannot be read."""
     try:
         cells = json.loads(read_file(folder, f"{lab}.ipynb"))["cells"]
         marks = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]

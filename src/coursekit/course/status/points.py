@@ -20,7 +20,7 @@ class LabPoints:
     """A student's points for one lab.
 
     Attributes:
-        points: by cell name; None if neither tests nor a person gave any yet.
+        points: the points of each cell, keyed by its name; None if neither tests nor a person has given any yet.
         waits: whether a cell waits for manual points.
         penalty: points that lateness costs.
         timestamp: when the graded version was handed in, UTC without an offset.
@@ -79,7 +79,7 @@ def count_for_teams(course: Course, found: Mapping[tuple[str, str], HandedIn]) -
     """Return hand-ins or points by student and lab; each member of a team gets the one that counts for the team.
 
     As with one student's versions, that is the newest that can be graded, and a late one only if none was on time.
-    If a member's folder in `submitted/` was removed, theirs counts only if nobody in the team has a folder.
+    If a member's folder in `submitted/` was removed, that member's counts only if nobody in the team has one.
     """
     counting = dict(found)
     for team in set(course.teams.values()):

@@ -1,4 +1,4 @@
-"""The class in a terminal and as one self-contained page; a call of `coursekit grade` adds its hand-ins."""
+"""Show a class in a terminal and as one self-contained page; `coursekit grade` adds the hand-ins that it graded."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -81,7 +81,7 @@ def _print_students(found: ClassStatus, console: Console) -> None:
 
 
 def _is_exception(found: ClassStatus, student: str) -> bool:
-    """Return whether a student was late, handed in damaged work, or new work after grading, or is not on the roster."""
+    """Return whether a student was late, handed in damaged work or again after grading, or is not on the roster."""
     those = [lab.students[student] for lab in found.labs]
     is_listed = [one.state is State.DAMAGED or not {"late", "run again"}.isdisjoint(one.marks) for one in those]
     return student not in found.roster or any(is_listed)
@@ -142,7 +142,7 @@ def flag_words(flags: Sequence[Flag]) -> str:
 def write_page(
     path: Path, found: ClassStatus, now: datetime, graded: Sequence[Graded] = (), *, anonymous: bool = False
 ) -> None:
-    """Write the page, whole or not at all, readable only by its owner: escaped text, without control characters.
+    """Write the page, whole or not at all, readable only by its owner, with escaped text and no control characters.
 
     `now` has a time zone; the graded hand-ins are sorted by student and lab. If `anonymous`, the page has no students
     and none of the messages that they got: an error in their code may contain a name or a path.

@@ -46,7 +46,7 @@ def read_reply(data: bytes, number: int) -> ShellReply | None:
 
 
 def is_words(error: object) -> bool:
-    """Return whether this is the name of an exception and its text."""
+    """Return whether a value is a list of an exception's name and its text."""
     return isinstance(error, list) and [type(word) for word in error] == [str, str]
 
 

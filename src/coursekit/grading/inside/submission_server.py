@@ -66,7 +66,7 @@ def serve(channel: Connection, settings: dict[str, Any]) -> None:
 
 
 def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return an answer for the judge, or the fault of the machine that prevented it."""
+    """Return an answer for the judge, or the machine fault that prevented it."""
     try:
         return answer()
     except (IsolationError, TooSlowError) as error:
@@ -152,7 +152,7 @@ class _Submission:
         return shell
 
     def _replay(self, shell: ShellProcess) -> None:
-        """Run all cells so far again; if one ends the shell, keep only its definitions, and next time nothing of it."""
+        """Run all earlier cells again; if one ends the shell, keep only its definitions, and next time drop it."""
         num_run = 0
         try:
             for cell in self.cells:
@@ -189,7 +189,7 @@ class _Submission:
     ) -> dict[str, Any]:
         """Call a driver on ranks; return how they ended, with the fields of `coursekit.ranks.explain.RunOutcome`.
 
-        `call` is the driver and its arguments, `names` are the names of the answers among these, and `inputs` holds
+        `call` is the driver and its arguments, `names` are the names of the answers among them, and `inputs` holds
         each rank's seed and private value. With `look`, the reply also lists the files in each rank's own folder.
         """
         packed, error = self._ask("pack", timeout_s, names=names)

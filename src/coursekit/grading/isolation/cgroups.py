@@ -42,7 +42,7 @@ class Refusals(NamedTuple):
     def so_far(cls) -> Refusals:
         """Return the counts so far.
 
-        A killed process counts for its own group, no matter which group's limit, or the machine's, was reached.
+        A killed process counts for its own group, whether that group, another group or the machine reached its limit.
         So does a refused process; but since Linux 6.11, version 2 counts it for the group that has the limit.
         """
         killed = [folder / name for folder in folders("memory")[:1] for name in ("memory.events", "memory.oom_control")]

@@ -1,11 +1,11 @@
-"""Give a process of a submission separate namespaces in the sandbox's, so that it sees and reaches no other process.
+"""Give a submission's process separate namespaces within the sandbox, so that it sees and reaches no other process.
 
     caller of `enter`   becomes the waiter: it stays outside, passes signals on, and ends as the isolated process ends
       └ first           process 1 of the new PID namespace, which runs no student code: it mounts folders and ends
         │               with the waiter; when it ends, the kernel kills everything inside, including daemons
         └ isolated      the process in which `enter` returns
 
-The first writes to the waiter through a pipe: "ready", or why the isolation failed; at the end, how the third ended.
+The first writes to the waiter through a pipe: "ready", or why isolation failed; at the end, how the third ended.
 The network is not separated: the ranks of a run communicate over the sandbox's loopback.
 
 /proc is mounted afresh if the kernel allows it. If not (bubblewrap under root covers parts of /proc), the sandbox's

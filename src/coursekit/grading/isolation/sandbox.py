@@ -35,7 +35,7 @@ _MADE = Path(__file__).parent / "etc"  # accounts and hosts of a machine with on
 
 
 def require_sandbox() -> None:
-    """Return if the sandbox works here; otherwise raise a `CourseKitError` that says why, and then nothing may run."""
+    """Check that the sandbox works here; if not, raise a `CourseKitError` that says why, and nothing may run."""
     if shutil.which("bwrap") is None:
         raise CourseKitError(
             "bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap): "
@@ -102,7 +102,7 @@ def command(
 
 
 def _as_it_is(path: Path) -> list[str]:
-    """Return the bwrap arguments for a folder of the system, which may be a link."""
+    """Return the bwrap arguments for a system folder, which may be a link."""
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)] if path.is_dir() else []

@@ -114,7 +114,7 @@ class _Comparison(ctypes.Structure):
 
 
 class Filter:
-    """A filter by which the kernel refuses `REFUSED` (seccomp(2)), built early: isolated processes find no library."""
+    """A filter that refuses the calls in `REFUSED` (seccomp(2)); built early, as isolated processes find no library."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):

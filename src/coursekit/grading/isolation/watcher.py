@@ -1,7 +1,7 @@
 """Watch the processes of one submission from outside the sandbox, because rlimits apply only to single processes.
 
-The watch counts memory as the kernel's proportional share (PSS), because forked processes share TensorFlow's pages.
-It adds the files in the in-memory folders that the processes see. They cannot create memory that is in neither, such as
+The watcher counts memory as the kernel's proportional share (PSS), because forked processes share TensorFlow's pages.
+It adds the files in the in-memory folders that the processes see. They cannot create memory outside of both, such as
 System V segments (`system`).
 """
 
@@ -151,7 +151,7 @@ def proportional_bytes(pid: int) -> int:
 
 
 def _is_isolated(pid: int) -> bool:
-    """Return whether this is an isolated process; trusted ones, such as a waiter, hide their memory and share most."""
+    """Return whether a process is isolated; trusted ones, such as a waiter, hide their memory, and share most of it."""
     ids, own = _ids(pid), _ids(os.getpid())
     return len(ids) > len(own) + 1 and ids[-1] != "1"  # below the sandbox's processes, and not the first there
 

@@ -18,7 +18,7 @@ WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 
 
 def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[[], Verdict]) -> str:
-    """Return why the machine may have cost a hand-in points; '' if no points were lost, or the student lost them.
+    """Return why the machine may have cost a hand-in points; '' if no points were lost, or the student is to blame.
 
     `before` holds what the kernel had refused before the run. If it has refused more since, the machine is to blame. If
     only the run shows signs, the lab's solution is judged in the same slot: if it earns all points, the machine is fit.

@@ -126,7 +126,7 @@ def shares(num_slots: int) -> list[list[int]]:
 
 
 def needed(submission: Submission) -> Submission:
-    """Return the parts of a submission that a worker needs: no pictures, which may have 80 MB, no nbgrader files."""
+    """Return what a worker needs of a submission: no pictures, which may take 80 MB, and no nbgrader files."""
     cells = replace(submission.cells, pictures={})
     return Submission(submission.student, submission.lab, cells=cells, key=submission.key)
 

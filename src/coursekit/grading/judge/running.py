@@ -150,7 +150,7 @@ def receive(channel: Connection, deadline: Deadline) -> Reply | None:
 
 
 def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of everything odd in a reply: data that is not plain, ended processes, or too much text."""
+    """Yield the kind and text of everything odd in a reply: data that is not plain, ended processes, too much text."""
     for error, text in _errors(reply):
         if error in ODD_ERRORS:
             yield ODD_ERRORS[error], text
@@ -161,7 +161,7 @@ def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
 
 
 def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each error in a reply of the submission's server."""
+    """Yield the name and text of each error in a reply of the submission's server."""
     if "error" in reply:
         yield tuple(reply["error"])
     if reply.get("num_odd"):

@@ -1,7 +1,7 @@
 """Split a lab for grading: cells that run in the sandbox with the student's answers, and cells for the judge.
 
 The instructor's notebook decides. The judge runs test cells, and every cell that uses names from `coursekit.checks`.
-All others run in the sandbox, without their imports of `coursekit.checks`; of cells that only draw, just the
+All others run in the sandbox, without their imports of `coursekit.checks`; for cells that only draw, only the
 definitions run.
 """
 

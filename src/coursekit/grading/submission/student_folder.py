@@ -53,7 +53,7 @@ class Submission:
         notes: Sentences for the report.
         flags: Things that an instructor should look at.
         jobs: Records of batch jobs in it, which are the student's own claims.
-        files: By name, the files that nbgrader wrote next to the notebook and needs for feedback.
+        files: The files that nbgrader wrote next to the notebook and needs for feedback, keyed by name.
         mark: Fingerprint of all its files.
         key: Digest of everything that its verdict depends on: equal answers of two students have the same key.
     """
@@ -116,7 +116,7 @@ def to_submission(  # noqa: PLR0913, PLR0917  # everything known about a folder
 
 
 def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list[str]:
-    """Return the notes on a folder without a gradable notebook, and mention refused files that may include it."""
+    """Return the notes on a folder without a gradable notebook, and mention refused files that may include one."""
     of_notebooks = [sentence for sentence in missed if NOTEBOOK in sentence]
     if not of_notebooks and not (missed and NONE in notes):
         return notes

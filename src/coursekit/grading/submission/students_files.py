@@ -61,7 +61,7 @@ def read_contents(folder: Path) -> Contents:
 
     Raises:
         RefusedFileError: it is not a folder, or a file changes while it is read.
-        OSError: it disappears, or may not be read.
+        OSError: it disappears, or cannot be read.
     """
     listing = list_folder(folder)
     return Contents({name: read_file(folder, name) for name in listing.files}, listing.refused)
@@ -83,7 +83,7 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def is_old(stamp: Stamp) -> bool:
-    """Return whether any change from now on will show another time, however coarse the file system's times are."""
+    """Return whether any change from now on will alter this stamp, however coarse the file system's times are."""
     return time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > COARSE_S
 
 
@@ -105,7 +105,7 @@ class Unchanged(Generic[T]):
 
 
 def list_folder(folder: Path) -> Listing:
-    """List a folder within bounds, without following links out of it; raise `RefusedFileError` if it is no folder."""
+    """List a folder within bounds, following no links out of it; raise `RefusedFileError` if it is not a folder."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedFileError("it is not a folder")
     files: dict[str, int] = {}

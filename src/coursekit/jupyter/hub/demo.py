@@ -119,7 +119,7 @@ def _accounts(homes: Path) -> dict[str, str]:
 
 
 def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
-    """Hide folders, and the parents of `paths` that others may not enter, with everything in them but the paths.
+    """Hide folders, and those parents of `paths` that others may not enter, with everything in them except the paths.
 
     An empty folder is mounted over each of them, and the paths that stay visible are mounted in it.
     """

@@ -71,7 +71,7 @@ class DemoHub:
             raise self._failure("ended by itself", "hub.ended")
 
     def wait_until_ready(self) -> None:
-        """Wait until the hub answers; if it ends or is late, raise a `CourseKitError` with the end of its log."""
+        """Wait until the hub answers; if it ends or is too slow, raise a `CourseKitError` with the end of its log."""
         deadline = start_up(START_TIMEOUT_S)
         while deadline.left_s():
             if self.process.poll() is not None:

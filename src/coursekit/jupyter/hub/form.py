@@ -1,4 +1,4 @@
-"""The form in which a student asks for nodes, the check of its values, and why a server was refused or is gone.
+"""The form in which a student requests nodes, the check of its values, and why a server was refused or is gone.
 
 No value is trusted: the form, an address typed by hand and the hub's API all go through `read_wish`.
 The reasons come from `coursekit.slurm.jobs`; only what must be worded differently in a browser is here.
@@ -36,7 +36,7 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class ServerWish:
-    """The resources that a student asks for to run a server."""
+    """The resources that a student requests for a server."""
 
     partition: str  # the partition's name in the site's file
     num_nodes: int
@@ -55,7 +55,7 @@ def default_wish(site: Site) -> ServerWish:
 
 
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
-    """Check and return the values that a student asks for; missing or empty ones come from `default_wish`.
+    """Check and return the values that a student requests; missing or empty ones come from `default_wish`.
 
     Their keys are the names in `ServerWish`; each is a text, a number, or a list of one, as forms send it.
 

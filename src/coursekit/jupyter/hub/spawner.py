@@ -88,7 +88,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return asdict(self.wish(self.typed))
 
     def wish(self, given: Mapping[str, object]) -> ServerWish:
-        """Return what a student asks for; a `Refused` says why they cannot have it."""
+        """Return what a student requests; raise a `Refused` that says why they cannot have it."""
         try:
             return read_wish(self.site, given)
         except CourseKitError as error:

@@ -58,7 +58,7 @@ class QuizError(CourseKitError):
 
 
 class Choice(NamedTuple):
-    """One choice of a quiz: its text, and why it is right or wrong."""
+    """One answer choice in a quiz: its text, and why it is right or wrong."""
 
     is_right: bool
     text: str
@@ -66,7 +66,7 @@ class Choice(NamedTuple):
 
 
 def ask_quizzes(notebook: NotebookNode) -> None:
-    """Replace each quiz with its text and a cell, which only shows output and has the right choice chosen."""
+    """Replace each quiz with its text and a cell that shows only its output and has the right choice selected."""
     cells = (_asked(notebook, cell) if cell.metadata.get("role") == QUIZ else [cell] for cell in notebook.cells)
     notebook.cells = [cell for group in cells for cell in group]
 
@@ -94,7 +94,7 @@ def parse_quiz(source: str) -> tuple[str, list[Choice]]:
 
 
 def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
-    """Above each answer in the lab's `ways_out`, add lines to the text that take the answer from the solution.
+    """In the text above each answer in the lab's `ways_out`, add lines that take the answer from the solution.
 
     If a student uses them, the checks between this answer and the next one give no points.
 

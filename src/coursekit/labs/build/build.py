@@ -102,7 +102,7 @@ def publish(
 
 
 def checksum(sources: Iterable[str]) -> str:
-    """Return a fingerprint of cell sources; editing a notebook changes it, running does not."""
+    """Return a fingerprint of cell sources; editing a notebook changes it, but running it does not."""
     return hashlib.sha256(json.dumps(list(sources)).encode()).hexdigest()
 
 

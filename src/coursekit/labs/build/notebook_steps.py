@@ -104,7 +104,7 @@ def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> Cause | None:
 
 
 def check_script_cells(notebook: NotebookNode) -> None:
-    """Refuse the tag `script` on a text, and script cells that form no program; record the parameters they use."""
+    """Refuse the tag `script` on a text cell, and script cells that form no program; record the parameters they use."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
             raise CellError(notebook, cell, f"the tag {SCRIPT} is for code cells, not for a text", "script.text-cell")
@@ -133,7 +133,7 @@ def expand_roles(notebook: NotebookNode) -> None:
 
 
 def name_cells(notebook: NotebookNode) -> None:
-    """Give each cell its author's id, or one made of lab name and position, so that it is the same in every build."""
+    """Give each cell its author's id, or one made from lab name and position, so that it is the same in every build."""
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
     for position, cell in enumerate(notebook.cells, 1):
         cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"

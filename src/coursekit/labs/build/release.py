@@ -42,8 +42,8 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
 def finish(release: NotebookNode) -> NotebookNode:
     """Finish nbgrader's release of a notebook for students: clear the quizzes, and let *Run All* run past errors.
 
-    Jupyter and nbclient continue after an error in a cell with the tags that each code cell from the first answer on
-    gets. The error stays in the cell's output, in which nbgrader and papermill find it.
+    From the first answer on, each code cell gets tags that make Jupyter and nbclient continue after an error in it.
+    The error stays in the cell's output, where nbgrader and papermill find it.
     """
     for cell in release.cells:
         if QUIZ in cell.metadata.get("tags", []):
@@ -80,7 +80,7 @@ def secret_lines(source: NotebookNode) -> set[str]:
 
 
 def texts(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return everything readable in a release by place: the text and outputs of each cell, and each file."""
+    """Return everything readable in a release, keyed by place: the text and outputs of each cell, and each file."""
     cells = {f"cell {cell.id}": f"{cell.source}\n{cell.get('outputs', '')}" for cell in notebook.cells}
     return {**cells, **{name: content.decode("utf-8", errors="ignore") for name, content in files.items()}}
 

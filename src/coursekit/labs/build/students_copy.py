@@ -1,7 +1,7 @@
 """Make the folder to publish for students: labs, job scripts, pages, and the package without the instructors' parts.
 
 The copy has no `solutions/` to show what labs there are, so it has each lab's `lab.toml` next to the notebook. It also
-has each notebook a second time, as it was released.
+has a second copy of each notebook, as it was released.
 """
 
 from __future__ import annotations

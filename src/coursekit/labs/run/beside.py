@@ -1,4 +1,4 @@
-"""Copy a student's files next to the notebook, such as modules and data, to the folder in which a copy is executed."""
+"""Copy the files next to a student's notebook, such as modules and data, to the folder in which its copy runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no copy can succeed
 
 
 def copy_beside(notebook: Path, folder: Path) -> tuple[str, ...]:
-    """Copy everything next to a notebook into a folder, create it if needed, and return what is left out, and why.
+    """Copy everything next to a notebook into a folder, created if needed; return what was left out and why.
 
-    A link to a folder or a big file becomes a link to the same place, because that may be a data set.
+    A link to a folder or a big file becomes a link to the same place, because it may be a data set.
     """
     folder.mkdir(parents=True, exist_ok=True)
     left_out: list[str] = []

@@ -165,7 +165,7 @@ def _raised(number: int, cell: NotebookNode) -> FailedCell:
 
 
 def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell:
-    """Return the cell that ran last with its traceback, or if it has none, the output of the cell and the kernel."""
+    """Return the cell that ran last, with its traceback or, if it has none, the output of the cell and the kernel."""
     cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
     outputs = cell.outputs if cell else []
     error = next((output for output in outputs if output.output_type == "error"), None)

@@ -45,7 +45,7 @@ def point_latest(folder: Path) -> None:
 
 
 class RunProgress:
-    """Show which lab and which cell runs: on one line in a terminal, or one line per cell in a log."""
+    """Show which lab and cell is running: on one line in a terminal, or on one line per cell in a log."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

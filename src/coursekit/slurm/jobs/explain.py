@@ -1,4 +1,4 @@
-"""Why a job waits, was refused or failed: what Slurm and the end of its log say, in the words of `hints.toml`."""
+"""Explain why a job waits, was refused or failed: match Slurm's messages and the job's log with `hints.toml`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from coursekit.slurm.sites.profile import Site, account, limits
 from coursekit.text import format_minutes
 
 NUM_TAIL_BYTES = 64_000
-NUM_EXPLANATIONS = 3  # more would bury the first, which is the most telling
+NUM_EXPLANATIONS = 3  # more would bury the first, which is the most informative
 NUM_SHOWN = 200  # characters of a line
 # The last line of a traceback: the exception, at the margin or after the prefix of a rank.
 _RAISED = re.compile(
     r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<name>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
 )
-# Exceptions that are caused by others.
+# Exceptions that follow from other exceptions.
 CONSEQUENCES = frozenset((
     "PapermillExecutionError", "CellExecutionError", "DeadKernelError", "CheckError",
     "RankError", "HorovodInternalError", "CalledProcessError", "KeyboardInterrupt",
@@ -48,18 +48,18 @@ class Hint:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """What a reader sees."""
+        """Messages as a reader sees them."""
         return self.seen or self.patterns
 
     @property
     def pattern(self) -> str:
-        """All its patterns as one regular expression."""
+        """All patterns of the row as one regular expression."""
         return "|".join(self.patterns)
 
 
 @dataclass(frozen=True)
 class Hints:
-    """`hints.toml`: why a job waits, was refused or ended, and what to say if no row fits, by code."""
+    """The rows of `hints.toml`, keyed by code: why a job waits, was refused or ended, and texts if no row matches."""
 
     unknown: Mapping[str, Hint]
     waits: Mapping[str, Hint]
@@ -75,24 +75,24 @@ _FILE = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
 
 
 class Explanation(NamedTuple):
-    """What happened and what to do, in one or two sentences, with a code, and the evidence for it."""
+    """One or two sentences on what happened and what to do, with a code and the evidence."""
 
     words: str
     code: str
     evidence: str
 
     def __str__(self) -> str:
-        """Return everything, for people to read."""
+        """Return the sentences, the code and the evidence as text."""
         return f"{Cause(self.words, self.code)}\n    recognised by: {self.evidence}"
 
 
 def reason_of(reason: str) -> Hint:
-    """Return the row that explains why a job waits, for a reason as `squeue --format=%r` shows it."""
+    """Return the row that explains why a job waits, given the reason as `squeue --format=%r` shows it."""
     return next((row for row in WHY_WAITING if re.fullmatch(row.pattern, reason.replace("_", " "))), UNKNOWN_WAIT)
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
-    """Return one sentence on why a job waits, and when Slurm expects it to start, seen from `now`.
+    """Return a sentence on why a job waits and, if Slurm expects it to start after `now`, one on when.
 
     Reason and start are as `squeue --format='%r %S'` shows them; the start is '' if there is none.
     """
@@ -113,7 +113,7 @@ def _expected(start: str, now: datetime) -> str:
 
 
 def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
-    """Return explanations of how a job ended, the most telling first; () if it completed, or nothing is recognised."""
+    """Return explanations of a job's end, the most informative first; () if it completed or nothing is recognised."""
     if state.state == COMPLETED:
         return ()
     by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
@@ -122,7 +122,7 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
         for row in WHY_ENDED
         if state.state in row.states
     ]
-    if said := _from_log(log):  # the log is sure, while an exit code is only a hint
+    if said := _from_log(log):  # the log is reliable, while an exit code is only a hint
         found += said
     else:
         found += [
@@ -138,7 +138,7 @@ def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
 
 
 def read_tail(path: Path) -> str:
-    """Return the end of a log; '' before it is written."""
+    """Return the end of a log; '' if it cannot be read, for example because it does not exist yet."""
     with suppress(OSError), path.open("rb") as log:
         log.seek(max(0, path.stat().st_size - NUM_TAIL_BYTES))
         return log.read().decode(errors="replace")
@@ -146,7 +146,7 @@ def read_tail(path: Path) -> str:
 
 
 def _from_log(log: str) -> list[Explanation]:
-    """Return what is recognised: first the exceptions that tracebacks end with, then what is nearest to the log's end.
+    """Return explanations of all matches, latest first, but exceptions that end a traceback before all others.
 
     Weak rows, which may be harmless or follow from something else, count only if nothing else is recognised.
     """
@@ -158,20 +158,20 @@ def _from_log(log: str) -> list[Explanation]:
     explanations = []
     for row, match in found or _matches(log, is_weak=True):
         start, line = _lines_of(match)
-        name = next(filter(None, match.groupdict().values()), "")  # what the pattern caught
+        name = next(filter(None, match.groupdict().values()), "")  # what the pattern captured
         explanations.append((start not in ends, -start, Explanation(row.words.format(name=name), row.code, line)))
     return [explanation for *_, explanation in sorted(explanations, key=lambda one: one[:2])]
 
 
 def _matches(log: str, *, is_weak: bool) -> list[tuple[Hint, re.Match[str]]]:
-    """Return each row that fits, and its last match, because the log of a restarted job begins with earlier starts."""
+    """Return each matching row and its last match, because the log of a restarted job begins with earlier runs."""
     rows = [row for row in WHY_ENDED if row.patterns and row.is_weak == is_weak]
     found = [(row, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
     return [(row, matches[-1]) for row, matches in found if matches]
 
 
 def _lines_of(match: re.Match[str]) -> tuple[int, str]:
-    """Return where the lines of a match begin, and these lines as one line, which can be found in the log."""
+    """Return where the lines of a match begin, and these lines joined into one, to be found in the log."""
     text, end = match.string, match.end()
     start = text.rfind("\n", 0, match.start() + 1) + 1
     lines = text[start:end] + text[end:].partition("\n")[0]
@@ -188,10 +188,10 @@ def explain_refusal(words: str, site: Site, key: str = "", of_form: dict[str, st
     """Return one sentence on why `sbatch` refused a script, and its code.
 
     Args:
-        words: what the command said.
+        words: the command's error message.
         site: the machine.
-        key: a partition's name in its profile; '' for its default.
-        of_form: what to say in place of options and variables, if the user filled in a form.
+        key: a partition's name in the machine's profile; '' for the default partition.
+        of_form: texts that replace the advice on options and variables, if the user filled in a form.
     """
     fitting = (row for row in WHY_REFUSED if any(one.lower() in words.lower() for one in row.patterns))
     facts, overriding = _of_site(site, key) | (of_form or _of_shell(site, key)), "" if of_form else _overriding()
@@ -218,9 +218,9 @@ def _of_shell(site: Site, key: str) -> dict[str, str]:
     given, qos, reservation = (os.environ.get(name, "") for name in EXPECTED)
     wrong = (
         f"the account {given} (SBATCH_ACCOUNT) does not exist, is not yours, or may not use this partition: "
-        f"set one of the form {form}"
+        f"set an account of the form {form}"
     )
-    none = f"no account was given, and you have no default account: `export SBATCH_ACCOUNT={form}`, with your project"
+    none = f"no account was given, and you have no default: `export SBATCH_ACCOUNT={form}`, with your project's name"
     return {
         "account": wrong if given else none,
         "qos": f" {qos}" if qos else "",
@@ -231,6 +231,6 @@ def _of_shell(site: Site, key: str) -> dict[str, str]:
 
 
 def _overriding() -> str:
-    """Return a sentence on variables that override the script, which are easily forgotten; '' if none is set."""
+    """Return a sentence that names easily forgotten variables that override the script; '' if none is set."""
     names = sorted(name for name in FOR_SBATCH if name in os.environ and name not in EXPECTED)
     return f" These variables of your shell override the script: {', '.join(names)}." if names else ""

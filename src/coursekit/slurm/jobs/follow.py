@@ -22,7 +22,7 @@ _write = partial(print, end="", flush=True)
 
 
 def follow_job(job_id: str | int) -> bool | None:
-    """Show why a job waits, its log and how it ended; you may interrupt this, and the job continues.
+    """Show why a job waits, its log and how it ended; if you interrupt this, the job continues.
 
     Returns:
         Whether the job went well; None if you interrupted following.
@@ -75,7 +75,7 @@ def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
 
 
 class LogReader:
-    """Reads what is new in a log, even if it appears late or ends in the middle of a letter."""
+    """Reads what is new in a log, even if the log appears late or ends in the middle of a character."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.position = path, 0

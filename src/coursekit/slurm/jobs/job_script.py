@@ -1,4 +1,4 @@
-"""What a job script asks for, which is no more than it needs; its `#SBATCH` lines, and what it costs at most."""
+"""What a job script requests, which is no more than it needs; its `#SBATCH` lines, and the most that it costs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JUPYTER_MIN = GRADE_MIN = 60
 
 
 class JobShape(NamedTuple):
-    """How much of a partition a job asks for; a task is one rank."""
+    """How much of a partition a job requests; a task is one rank."""
 
     num_nodes: int
     num_tasks_per_node: int
@@ -46,12 +46,12 @@ class LaunchPattern:
     Attributes:
         suffix: what follows the lab's name in the job's name.
         signal: the signal on which the script saves its work before its time limit; '' for a job that cannot.
-            Only a job with a signal starts again when a node fails.
+            Only a job with a signal is restarted when a node fails.
         time_limit_min: the time limit; 0 for the lab's.
-        num_ranks: how many ranks a committed script asks for; 0 for all GPUs of as many nodes as the site's profile
-            says, and for a lab's notebook, the number that the lab asks for.
+        num_ranks: how many ranks a committed script requests; 0 for the lab's number in a notebook's job, otherwise
+            for all GPUs of the number of nodes in the site's profile.
         is_grading: whether it judges hand-ins, on the smallest share of a node.
-        each: what one such job is for: a student, or a run.
+        each: what one such job serves: a student, or a run.
     """
 
     suffix: str = ""
@@ -82,8 +82,8 @@ class JobScript:
         pattern: one of `LAUNCH_PATTERNS`.
         lab: the lab, for the patterns "lab" and "train".
         key: a partition's name in the site's file; '' for its default.
-        num_nodes: how many nodes; 0 for what the committed scripts ask for.
-        num_tasks_per_node: ranks per node; 0 for what the committed scripts ask for, or for one per GPU if the
+        num_nodes: how many nodes; 0 for the number that committed scripts request.
+        num_tasks_per_node: ranks per node; 0 for the number that committed scripts request, or for one per GPU if the
             number of nodes is given.
         time_limit_min: the time limit; 0 for the pattern's or the lab's.
         account: the project, without the partition's suffix; committed scripts leave it to `SBATCH_ACCOUNT`.
@@ -114,17 +114,17 @@ class JobScript:
 
     @property
     def partition(self) -> Partition:
-        """The partition that the job asks for."""
+        """The partition that the job requests."""
         return self.site.partition(self.key)
 
     @property
     def num_ranks(self) -> int:
-        """How many ranks the job needs; 0 for all GPUs of as many nodes as the site's profile says."""
+        """How many ranks the job needs; 0 for all GPUs of the number of nodes in the site's profile."""
         return self.lab.resources.num_ranks if self.lab and not self.launch.suffix else self.launch.num_ranks
 
     @property
     def shape(self) -> JobShape:
-        """How much of its partition the job asks for.
+        """How much of its partition the job requests.
 
         Raises:
             CourseKitError: no job there may have that many nodes, or no node there has that many GPUs.
@@ -162,7 +162,7 @@ class JobScript:
 
 
 def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
-    """Return the smallest piece of a partition with that many ranks; it uses all GPUs if whole nodes are charged."""
+    """Return the smallest piece of a partition with that many ranks; if whole nodes are charged, it uses all GPUs."""
     num_gpus = partition.num_gpus_per_node
     num_tasks = num_gpus if partition.whole_nodes else min(num_ranks, num_gpus)
     num_nodes = math.ceil(num_ranks / num_tasks)

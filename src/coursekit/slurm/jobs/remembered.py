@@ -96,7 +96,7 @@ def recall_all(root: Path) -> list[SubmittedJob]:
 
 
 def find_jobs(root: Path, job_id: str) -> list[SubmittedJob]:
-    """Return the job of this checkout that has this number, or all tasks of the array that has it.
+    """Return the job of this checkout that has this number, or all tasks of the array with this number.
 
     Raises:
         CourseKitError: no job has this number.
@@ -127,7 +127,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
 
 
 def list_jobs(root: Path) -> list[ListedJob]:
-    """Return all jobs of this checkout, oldest first; if Slurm does not answer, as their files describe them."""
+    """Return all jobs of this checkout, oldest first; if Slurm does not answer, their files give the states."""
     states: dict[str, JobState] = {}
     try:
         queue = read_queue()
@@ -142,7 +142,7 @@ def list_jobs(root: Path) -> list[ListedJob]:
 
 
 def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
-    """Save what is new about a job, its number and how it ended, and return the updated job."""
+    """Save a job's number and how it ended, if these are new, and return the updated job."""
     if state is None:
         return job
     newest = replace(job, number=state.number or job.number, ending=state if state.ended else job.ending)

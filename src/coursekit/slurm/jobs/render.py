@@ -189,7 +189,7 @@ def _open_min(root: Path) -> int:
 
 
 def _doubts(site: Site) -> str:
-    """Return one machine's doubts as a section, so that other pages can link to it."""
+    """Return the doubts about one machine as a section, so that other pages can link to it."""
     retired = "The machine is retired: nobody can settle these doubts any more.\n\n" if site.status == "retired" else ""
     rows = ((f"`{note.key}`", note.doubt, f"`{note.command}`") for note in site.confirm)
     return f"\n### {site.name}\n\n{retired}{markdown_table(('key', 'in doubt', 'the command that tells'), rows)}"

@@ -1,7 +1,7 @@
-"""The one place that calls Slurm's own commands, and what these know about jobs.
+"""The one place that calls Slurm's own commands, and what these report about jobs.
 
 Each command has a time limit, and its failure is reported in one sentence.
-Jobs are read from the queue as long as it remembers them, then from accounting, if that is on.
+Jobs are read from the queue as long as it remembers them, then from accounting, if it is on.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class JobState:
 
 
 def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
-    """Return the state of each job; give what `read_queue` has just returned as `queue`, to ask only once.
+    """Return the state of each job; pass what `read_queue` has just returned as `queue` to avoid a second query.
 
     Raises:
         SlurmError: Slurm does not answer.

@@ -37,7 +37,7 @@ def submit(  # noqa: PLR0913  # the options of the command
     """Submit each lab as a separate job: `submit(["02"], "karolina", nodes=2, values={"num_epochs": "50"})`.
 
     Without `nodes`, `ranks_per_node` and `partition`, the committed scripts are submitted as they are.
-    With `train`, the labs' scripts run instead of their notebooks; `values` are parameters of the notebooks, by name.
+    With `train`, the labs' scripts run instead of their notebooks; `values` maps parameters of the notebooks to values.
 
     Raises:
         CourseKitError: something is missing in a lab, or Slurm refuses a job; the message says what to do.

@@ -1,4 +1,4 @@
-"""Find and read the sites' files, and check what types cannot: parts that must fit, and options that hide GPUs."""
+"""Find and read the sites' files, and check what types cannot: that values agree, and that no option hides GPUs."""
 
 from __future__ import annotations
 

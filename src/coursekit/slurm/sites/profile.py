@@ -29,7 +29,7 @@ MaybeText = Annotated[str, MAY_BE_EMPTY]
 
 @dataclass(frozen=True)
 class Partition:
-    """One kind of node to ask for; its name is what our commands take as `--partition`."""
+    """One kind of node that a job can request; our commands take its name as `--partition`."""
 
     slurm_name: str
     requested: bool
@@ -65,7 +65,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Qos:
-    """A quality of service: a set of limits that a job asks for with `--qos`."""
+    """A quality of service: a set of limits that a job requests with `--qos`."""
 
     max_time_min: Annotated[int, AtLeast(0)] = 0
     max_num_gpus: Annotated[int, AtLeast(0)] = 0
