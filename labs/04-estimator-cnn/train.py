@@ -18,7 +18,7 @@ import json
 import coursekit  # before TensorFlow: it selects Keras 2
 
 
-model = "MobileNetV2"  # any network of tf.keras.applications, or SmallCNN
+model = "MobileNetV2"  # any network in tf.keras.applications, or SmallCNN
 image_size = 64  # pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
 num_held_out = 2  # training files that are held out for evaluation
@@ -31,7 +31,7 @@ seed = 1
 
 if __name__ == "__main__":  # command-line options replace the parameters above
     _parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    _parser.add_argument("--model", type=str, default=model, help="any network of tf.keras.applications, or SmallCNN (default: %(default)r)")
+    _parser.add_argument("--model", type=str, default=model, help="any network in tf.keras.applications, or SmallCNN (default: %(default)r)")
     _parser.add_argument("--image-size", type=int, default=image_size, help="pixels (default: %(default)r)")
     _parser.add_argument("--data", type=str, default=data, help="a folder of TFRecord files; '' for synthetic images (default: %(default)r)")
     _parser.add_argument("--num-held-out", type=int, default=num_held_out, help="training files that are held out for evaluation (default: %(default)r)")
@@ -45,7 +45,7 @@ if __name__ == "__main__":  # command-line options replace the parameters above
 
 import os
 
-_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow greets us with a page of messages
+_ = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 
 
 import functools
@@ -208,4 +208,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release bbb0f6384215819d2fbacc8df690d804fa5344eddec3d713d75d6584854f4dce
+# Made, not edited: release 9ac513320123e4b2e5ae444574ecbd86de48c0bf062cbf9a52dd738328f5e58d

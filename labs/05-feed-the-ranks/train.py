@@ -73,7 +73,7 @@ def from_files(files, batch_size):
 
 
 def equal_steps(dataset, batch_size):
-    """Return full batches of this rank's samples; all ranks return the number that the largest share needs."""
+    """Return this rank's samples in full batches; all ranks return the same number, enough for the largest share."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -100,13 +100,13 @@ def write_files(folder):
 
 
 def train(build, dataset, folder, num_epochs, rate):
-    """Train on all ranks together, with rank 0's logs in the folder, and return the history by metric."""
+    """Train on all ranks together, write rank 0's logs to the folder, and return the history, keyed by metric."""
     # about 13 lines
     raise NotImplementedError("your answer goes here")
 
 
 def main(folder=folder):
-    """Train on this rank and return the history by metric."""
+    """Train on this rank and return the history, keyed by metric."""
     hvd.init()
     spare_horovod()  # AutoGraph skips Horovod's own code, so the first step is shorter
     for gpu in tf.config.list_physical_devices("GPU")[hvd.local_rank() : hvd.local_rank() + 1]:
@@ -138,4 +138,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 32dcce9418d7c1b61f25cf0ea0d3a9cfc8764d11b1d3c26532b7d078189b1a6d
+# Made, not edited: release b8fee68c562c3398de256bccb885039e49bd53c9c7b9403df13efae03aad41f1
