@@ -141,7 +141,7 @@ def test_pictures(load, facts):
         (lab02.shards, ([(1, 2)],), [(1, 2, 3), np.zeros(3)]),
         (lab01.walks, ([(1, 2, 3)], 1), [(1, 2, 3), {"a": 1}]),
         (lab06.scales, (8.0, 2, [True]), [(1, 2, 3), 5]),
-        (lab02.trainings, ({"constant": 1}, {"constant": 2}, {"constant": 0.1}, 0), ["a history", [[1, 2], [3]]]),
+        (lab02.training_runs, ({"constant": 1}, {"constant": 2}, {"constant": 0.1}, 0), ["a history", [[1, 2], [3]]]),
         (lab01.epochs, (np.zeros((2, 4)), 2, 1, 1), [5]),
     ],
 )

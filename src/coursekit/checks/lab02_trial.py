@@ -115,7 +115,7 @@ def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> li
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:
         batch_sizes["real"] = REAL_BATCH_SIZE
-    args = drivers.trainings, train, inputs.num_epochs(), batch_sizes, inputs.rates(), inputs.num_starts
+    args = drivers.training_runs, train, inputs.num_epochs(), batch_sizes, inputs.rates(), inputs.num_starts
     results = run_on_ranks(*args, wrapper=call, num_ranks=len(private), private=private, **launch)
     found = [{name: _history(name, one.get(name), rank) for name in NUM_EPOCHS} for rank, one in enumerate(results)]
     for of_rank, one in zip(found, results):

@@ -120,26 +120,26 @@ def try_store(feed_fast: Answer) -> Trial:
     return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, private=({}, {"images": images}), wrapper=call)
 
 
-def _trainings(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
+def _runs(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the store's report on each training run, and the numbers of the images in the batches of the last run.
 
     The first run uses the given pipeline; the others use the answer's, and the last of them counts.
     """
-    trainings: list[dict[str, Any]] = trial.of_ranks()[lab05_store.STORE_RANK]
+    runs: list[dict[str, Any]] = trial.of_ranks()[lab05_store.STORE_RANK]
     by_content = {image.tobytes(): number for number, image in enumerate(trial.private[-1]["images"])}
-    batches = [np.atleast_1d(batch) for batch in trainings[-1]["batches"]]
+    batches = [np.atleast_1d(batch) for batch in runs[-1]["batches"]]
     numbers = [by_content.get(image.tobytes(), -1) for batch in batches for image in batch.astype(np.int64)]
     require(
         -1 not in numbers,
         "the batches hold arrays that are not images of the store: is each record decoded exactly once?",
         "images.foreign",
     )
-    return trainings, numbers
+    return runs, numbers
 
 
 def check_same_samples(trial: Trial) -> None:
     """Every image comes once, in full batches, and every record is read once."""
-    (*_, found), numbers = _trainings(trial)
+    (*_, found), numbers = _runs(trial)
     sizes = [len(np.atleast_1d(batch)) for batch in found["batches"]]
     expected = [BATCH_SIZE] * (NUM_SAMPLES // BATCH_SIZE) + [NUM_SAMPLES % BATCH_SIZE]
     require_equal(sizes, expected, "the sizes of the batches", "batches.wrong-size")
@@ -158,7 +158,7 @@ def check_same_samples(trial: Trial) -> None:
 
 def check_faster(trial: Trial) -> None:
     """The pipeline takes much less time than the given one in the same run, and its batches hold images."""
-    (slow, *_, fast), _ = _trainings(trial)
+    (slow, *_, fast), _ = _runs(trial)
     require(len(fast["batches"]) > 0, "the pipeline returns no batches", "batches.empty")
     slow_s, fast_s = float(slow["seconds"]), float(fast["seconds"])
     ratio = slow_s / fast_s

@@ -164,7 +164,7 @@ def save(save_history: Answer) -> tuple[list[str], bool]:
 
 
 @eager_fit()
-def trainings(
+def training_runs(
     train: Answer,
     num_epochs: Mapping[str, int],
     batch_sizes: Mapping[str, int],

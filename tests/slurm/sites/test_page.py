@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 CLASSES = [one for one in vars(profile).values() if is_dataclass(one) and one.__module__ == profile.__name__]
 DEEP = "`--partition=abyss` `--constraint=cold&dark` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-task=8`"
 OPEN_AND_JOBS = "".join(
-    f" {kind}: a student | a class of 30 |" for kind in ("open for all labs", "notebooks by sbatch", "trainings")
+    f" {kind}: a student | a class of 30 |" for kind in ("open for all labs", "notebooks by sbatch", "training jobs")
 )
 TEST = "`--partition=shallow` `--gres=gpu:4` `--ntasks-per-node=4` `--cpus-per-task=8`"
 

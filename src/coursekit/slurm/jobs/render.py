@@ -158,7 +158,7 @@ def page_text(root: Path, sites: Sequence[Site]) -> str:
     machine_head = ("site", "machine", "partition", "GPUs of a node", "longest time", "options for a whole node")
     machines = markdown_table(machine_head, (row for site in sites for row in _machine_rows(site)))
     of_class = f"a class of {CLASS_SIZE}"
-    kinds = ("open for all labs: a student", "notebooks by sbatch: a student", "trainings: a student")
+    kinds = ("open for all labs: a student", "notebooks by sbatch: a student", "training jobs: a student")
     cost_head = ("site", *(head for kind in kinds for head in (kind, of_class)), "charged")
     costs = markdown_table(cost_head, (_cost_row(root, site) for site in sites))
     about_costs = COSTS.format(open=format_minutes(_open_min(root)))
