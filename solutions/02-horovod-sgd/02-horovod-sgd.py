@@ -464,7 +464,7 @@ with check("learning rate", section="6"):
 # - [ ] The same as before: the sum over all ranks is the gradient of the whole batch.
 #   This would be true if each rank divided the sum of its losses by the global batch size. Here the sum of four means is four times the mean over all samples.
 # - [ ] The ranks drift apart.
-#   All ranks get the same sum, so they stay equal. Being equal does not make them right.
+#   All ranks get the same sum, so their weights stay equal. Being equal does not make them right.
 # - [x] It trains as if the learning rate were four times as large.
 #   The sum of four means is four times their mean: the direction is the same, and the steps are four times as long. If you scale the rate as well, the steps are sixteen times as long.
 
@@ -538,7 +538,7 @@ for name, history in runs.items():
 
 # %% [markdown] role="readonly" id="files-text"
 # *Expected:* with up to four ranks, training converges, and sooner with each additional rank. With six, at a rate of 1.2, the loss grows without bound.
-# Real networks hit the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps through the first steps, but does not raise the limit.
+# Real networks hit the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps in the first steps, but does not raise the limit.
 #
 # ## 7. One rank writes (5 minutes)
 #

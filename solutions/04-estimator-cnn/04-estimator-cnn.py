@@ -525,7 +525,7 @@ with check("the training continues (train)", section="5"):
 # <details><summary>Hint: each rank evaluates its own files</summary>
 #
 # Call `estimator.evaluate(function, checkpoint_path=…)` with the path from `hvd.broadcast_object`. `imagenet.count_images(files)` counts the images.
-# Add up the correctly classified images and all images over the ranks: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
+# Sum two counts over the ranks, the correctly classified images and all images: `hvd.allreduce(tf.constant([…]), op=hvd.Sum)`.
 #
 # </details>
 #

@@ -367,7 +367,7 @@ print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s"
 pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / num_ranks * beta)})
 
 # %% [markdown] role="readonly" id="cost-picture-text"
-# Within one node, nothing travels over a network: bytes are copied through the system's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the system and out again. The picture shows how much longer this takes than one plain copy. Here, the plain way is often faster than the ring.
+# Within one node, nothing travels over a network: bytes are copied through the system's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the system and out again. The picture shows how much longer this takes than one plain copy. Here, the plain allreduce is often faster than the ring.
 # The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where it also has its own part of the network. Here, the ranks take turns on a few cores.
 # Horovod also needs time for all ranks to agree on what to send. It checks for tensors once per cycle, which lasts a millisecond by default, and on shared cores each check has to wait its turn, too.
 #

@@ -169,7 +169,7 @@ with check("your own link", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="fit-picture-text"
-# Does the line fit the points along its whole length? If the points of the largest arrays lie far above it, other programs are using these cores. Measure again when they have finished; otherwise the next section will have much to explain.
+# Does the line fit the points along its whole length? If the points for the largest arrays lie far above it, other programs are using these cores. Measure again when they have finished; otherwise the next section will have much to explain.
 
 # %% role="readonly" id="fit-picture" tags=["picture"]
 alpha, beta = fit_link(num_ranks, sizes, link_s)
@@ -350,7 +350,7 @@ pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 # - [x] The measurement: time the same step without averaging, on the same number of ranks at the same time.
 #   This separates sharing from communication without any model.
 # - [ ] The number of ranks: with four, the effect is larger and easier to see.
-#   This mixes all the effects even more, and four ranks then share the two cores.
+#   This mixes the effects even further, and four ranks would have to share the two cores.
 
 # %% [markdown] role="readonly" id="overlap-text"
 # ## 4. Overlap, and many GPUs (14 minutes)
@@ -511,7 +511,7 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 #
 # You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, request 12.
 #
-# **Exercise (2 points).** Write `request`. It gets numbers of nodes, smallest first, and the images/s on each.
+# **Exercise (2 points).** Write `request`. It takes a list of node counts, in ascending order, and the images/s for each.
 # It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to request, rounded up to whole hours.
 # If no number of nodes suffices, it returns `None`.
 #
@@ -585,7 +585,7 @@ for max_hours in (24, 8, 4):
 # </details>
 
 # %% [markdown] role="manual" id="reasons" points=2
-# We ask for 8 nodes of Jean Zay, each with four V100 GPUs, for 5 hours: at most 160 GPU hours.
+# We request 8 nodes of Jean Zay, each with four V100 GPUs, for 5 hours: at most 160 GPU hours.
 # The published speed of ResNet-50 in float32 on one V100 is 362 images/s (DLPerf, batch 128, TensorFlow 1.15); for 32 GPUs with 4096 images per step, the course's simulator predicts about 11 000 images/s, nine times in ten between 8 600 and 14 000.
 # At the lower end, 90 epochs take 3.7 hours. We add a margin of 1.2, because real input can be slower than synthetic images, and round up to 5 hours.
 # Four nodes would need nine hours with the margin, which is more than we have, and would use hardly fewer GPU hours. Sixteen nodes would finish in two to three hours, but we would wait longer for them.

@@ -360,7 +360,7 @@ for settings in ({}, {"find_unused_parameters": True}):
 #
 # ### Unequal numbers of batches
 #
-# A rank with one more batch than the others would wait for them forever in its last `backward()`, because they have finished. Inside `with model.join():`, a rank with no batches left stays and contributes zeros to the exchanges of the others until all have finished.
+# A rank with one more batch than the others would wait for them forever in its last `backward()`, because they have finished. Inside `with model.join():`, a rank that has run out of batches keeps taking part in the others' exchanges, contributing zeros, until all have finished.
 #
 # **Exercise (1 point).** Write `train_all`. It trains the wrapped `model` for one epoch, with a step on *every* batch of this rank, even though the ranks have different numbers of batches.
 #
@@ -503,7 +503,7 @@ print("largest difference from the Keras formula:", np.abs(found[0] - formula).m
 # %% [markdown] role="quiz" id="momentum-quiz"
 # With a constant learning rate, both formulas give the same weights, up to rounding. Then a schedule lowers the rate to a tenth between two steps. What differs in the next step?
 #
-# - [x] Keras still carries the momentum of the old rate; PyTorch's step shrinks to a tenth at once.
+# - [x] Keras still carries momentum built up at the old rate; PyTorch's step shrinks to a tenth at once.
 #   In Keras the velocity already contains the rates of earlier steps. In PyTorch the current rate multiplies the whole velocity. With warm-up or a schedule, the two training runs differ.
 # - [ ] PyTorch still carries the momentum of the old rate; Keras's step shrinks to a tenth at once.
 #   It is the other way round: look at where the rate appears in the two formulas.
@@ -881,7 +881,7 @@ with check("predicted bytes", section="5"):
 #
 # This section is not part of the 95 minutes.
 #
-# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if none is. A number is enough if a rank's bytes plus `other_bytes`, which its samples need, are no more than `memory_bytes`.
+# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if none is. That many GPUs are enough if the bytes that a rank holds, plus `other_bytes` for its samples, are no more than `memory_bytes`.
 #
 # <details><summary>Hint</summary>
 #

@@ -169,7 +169,7 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
 def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:
     """Return the trial with the judge's pieces, or the trial with the answer's own pieces if only these work.
 
-    An answer may pass arguments that only its own pieces have, or divide the work between its pieces in another way. So
+    An answer may pass arguments that only its own pieces accept, or divide the work among them differently. So
     if a check fails with the judge's pieces, its own are tried. They count if all checks hold with them, or if the run
     succeeds only with them.
     """

@@ -30,7 +30,7 @@ from coursekit.text import first_few
 @RANKS
 @PARAMETERS
 def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
-    """Execute your notebook for LAB from start to end, even after errors.
+    """Execute your notebook for LAB from start to end, continuing after errors.
 
     The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
     Files next to the notebook are copied there, too, up to 1 GB per file or folder; a link to a folder stays a link.

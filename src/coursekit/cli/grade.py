@@ -80,12 +80,12 @@ def grade(  # noqa: PLR0913, PLR0917  # one for each option
     """Grade the collected hand-ins in a sandbox, and write a report.
 
     Without LAB, the hand-ins of all labs are graded.
-    Each hand-in runs in a sandbox, and its points are decided outside the sandbox.
+    Each hand-in runs in a sandbox, but its points are decided outside it.
     After an interruption, run the command again to resume; unchanged hand-ins are not graded again.
     After you change tests, use --dry-run first to see whose points change; a call without it then records them at once.
     With --watch, the command checks the exchange every 20 s, so students get their points soon after Submit.
     On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
-    With --array=1-4, four jobs share the hand-ins; another job without it then records the points and judges nothing.
+    With --array=1-4, four jobs share the hand-ins. Then submit another job without --array: it only records points.
 
     Besides --timeout-s and --memory-gb, each hand-in has these limits: 60 s per cell, 128 processes and 1024 threads
     at once, 0.5 GB and 20000 files in each in-memory folder, and 0.25 GB per file.

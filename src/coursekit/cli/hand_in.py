@@ -17,7 +17,7 @@ from coursekit.times import shown, utc
 @LAB
 @click.option("--student", metavar="ID", help="Your id in the course.  [default: your user name on this machine]")
 def hand_in(lab: str, student: str | None) -> None:
-    """Pack your notebook for LAB into one file in this folder, which you send to your instructor.
+    """Pack your notebook for LAB into a single file, in this folder, to send to your instructor.
 
     The file also contains the records of the lab's newest jobs.
     LAB is the name of a lab, the beginning of its name, or the path of your notebook.

@@ -77,7 +77,7 @@ def predict(  # noqa: PLR0913  # the options of the command
     The parameters are model, batch_size, global_batch_size (for strong scaling), precision, compression,
     and images_per_s, which is the speed of a single GPU in your own run.
     PyTorch labs add sharding (ddp, zero or fsdp): gradients travel as with Horovod; zero and fsdp also send weights.
-    With images_per_s, --measured makes predictions for more nodes much better; docs/scaling.md says by how much.
+    If it has images_per_s, --measured makes predictions for more nodes much better; docs/scaling.md says by how much.
     """
     root = find_root()
     chosen = select_labs(root, [lab])[0]

@@ -14,7 +14,7 @@ def students_copy(folder: Path) -> None:
     """Write the folder DIR that you publish for students.
 
     It gets the labs, the job scripts, and the students' pages and commands, but no answers or hidden tests.
-    DIR is a new folder, one that contains only .git, or an earlier copy, which is updated. Then commit and push it.
+    DIR may be a new folder, a folder that contains only .git, or an earlier copy, which is updated; commit and push it.
     """
     root = find_root()
     files = students_files(root)

@@ -18,7 +18,7 @@ from coursekit.slurm.jobs.submit import submit as submit_labs
     "num_nodes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of nodes, with all their GPUs or with as many as --ranks-per-node says.",
+    help="Number of nodes. The job uses all GPUs on each, or as many as --ranks-per-node says.",
 )
 @click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks on each node, one GPU per rank.")
 @PARTITION

@@ -116,7 +116,7 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
     """Show the gradients of one step: when each was ready, and when it was on the wire; times are in microseconds.
 
     Args:
-        step: for each gradient, its name, its bytes, and when it was ready, was sent and had arrived.
+        step: for each gradient, its name, its size in bytes, and the times at which it was ready, sent and received.
     """
     rows = sorted(step, key=lambda one: one[2])
     first_us, last_us = rows[0][2], rows[-1][2]

@@ -43,7 +43,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Step:
-    """The seconds of a step: those that a single rank needs, and those that other ranks add."""
+    """The duration of a step in seconds: the time that one rank needs, and the time that other ranks add."""
 
     compute_s: float  # computing on a single rank
     waiting_s: float  # waiting until the slowest rank has computed, too

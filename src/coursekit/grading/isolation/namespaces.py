@@ -1,4 +1,4 @@
-"""Give a submission's process separate namespaces within the sandbox, so that it sees and reaches no other process.
+"""Give a submission's process separate namespaces within the sandbox: it can neither see nor reach any other process.
 
     caller of `enter`   becomes the waiter: it stays outside, passes signals on, and ends as the isolated process ends
       └ first           process 1 of the new PID namespace, which runs no student code: it mounts folders and ends

@@ -177,7 +177,7 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
 
 
 def read_queue() -> dict[str, JobState]:
-    """Return your own jobs that the controller still remembers: waiting, running, or ended in the last minutes.
+    """Return your own jobs that the controller still remembers: waiting, running, or ended in the last few minutes.
 
     Raises:
         SlurmError: Slurm does not answer.
