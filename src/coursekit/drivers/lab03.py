@@ -29,7 +29,6 @@ NUM_EPOCHS = 7  # so many that a rank that waits for three epochs without progre
 STEPS_PER_EPOCH = 2
 EVALUATED_BATCH = 256
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
-TOP, TOP_METRIC = 3, "top-3"  # a metric besides the loss and the accuracy
 EPOCHS_DONE = "the number of completed epochs"
 
 
@@ -118,8 +117,7 @@ def use_evaluate(evaluate: Answer) -> dict[str, Any]:
     """Evaluate a probe on this rank's samples."""
     records = probe_model.watch()
     # Not eagerly: for an epoch without a batch, Keras would then return other results.
-    metrics = ["accuracy", tf.keras.metrics.SparseTopKCategoricalAccuracy(TOP, TOP_METRIC)]
-    result = evaluate(compiled(metrics=metrics), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
+    result = evaluate(compiled(), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
     numbers = require_entries(evaluate, result)
     for name, number in dict(result).items():
         require_returned(evaluate, number, fits=isinstance(number, float), expected="a float", part=repr(str(name)))
