@@ -120,7 +120,7 @@ def test_from_roster_to_feedback(root, tmp_path):
     for name, is_told in missing.items():
         (page,) = (accounts[name].folder / LAB / "feedback").rglob("*.html")
         assert f"(Score: {points[name]} / 20.0)" in page.read_text()
-        assert ("number of updates: expected " in page.read_text()) is is_told
+        assert ("updates.wrong-number" in page.read_text()) is is_told
         assert "HIDDEN" not in page.read_text()
     assert (root / "class.html").is_file()
 

@@ -185,11 +185,8 @@ def test_a_machine_without_time_is_a_fault(monkeypatch):
     with Launcher("import time; time.sleep(3600)") as launcher:
         watcher, status = launcher.watch()
     assert (status, watcher.excess) == (-9, "")
-    assert (codes_in(watcher.fault), " 1 s " in watcher.fault, "600 s" in watcher.fault) == (
-        ["machine.too-slow"],
-        True,
-        True,
-    )
+    assert codes_in(watcher.fault) == ["machine.too-slow"]
+    assert re.findall(r"\b(?:1|600) s\b", watcher.fault) == ["1 s", "600 s"]
 
 
 def test_a_process_that_is_gone_uses_nothing():
