@@ -6,9 +6,9 @@ Banks hold mistakes that somebody thought of; mutants are the minimum that tests
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import nbformat
@@ -78,9 +78,12 @@ def load_harmless(path: Path, mutants: Sequence[Mutant]) -> dict[str, str]:
 
 
 def sample(mutants: Sequence[Mutant], num_mutants: int) -> list[Mutant]:
-    """Return this many mutants, the same ones each time, in order; all of them if there are no more."""
-    chosen = random.Random(0).sample(range(len(mutants)), min(num_mutants, len(mutants)))  # noqa: S311  # no secret
-    return [mutants[i] for i in sorted(chosen)]
+    """Return this many mutants in their order, chosen by the digests of their names; all if there are no more.
+
+    So one that is added or recorded as harmless replaces at most one of the sample.
+    """
+    chosen = sorted(mutants, key=lambda one: sha256(one.name.encode()).digest())[:num_mutants]
+    return [one for one in mutants if one in chosen]
 
 
 def judge_mutants(mutants: Sequence[Mutant], source_notebook: Path, settings: PoolSettings) -> Iterator[Judged]:

@@ -76,13 +76,15 @@ def test_no_mutant_is_the_solution_or_another_mutant():
 
 
 def test_a_sample_is_the_same_each_time_and_in_order():
-    """Ten of a hundred, and all where there are no more."""
-    hundred = list(range(100))
+    """Three of all, without one of them another one at most; and all where there are no more."""
+    found = [*mutate("cell", "a = 1\nb = 2\nc = 3\nd = 4\ne = f(a, b)")]
 
-    chosen = sample(hundred, 10)
+    chosen = sample(found, 3)
 
-    assert (chosen, len(set(chosen))) == (sorted(sample(hundred, 10)), 10)
-    assert sample(hundred[:3], 10) == [0, 1, 2]
+    assert len(found) > len(chosen) == 3
+    assert [found.index(one) for one in chosen] == sorted(found.index(one) for one in chosen)
+    assert len({*sample([one for one in found if one != chosen[0]], 3)} - {*chosen}) == 1
+    assert sample(found, 100) == found
 
 
 @pytest.mark.parametrize(("rows", "code"), [(["gone"], "mutants.stale"), (["cell: 3 -> 4"] * 2, "mutants.twice")])
