@@ -73,6 +73,7 @@ from coursekit.checks import (
     check,
     hand_in_report,
     lab02_pieces,
+    lab03_continued,
     lab03_data,
     lab03_pieces,
     lab03_training,
@@ -751,8 +752,8 @@ with check("the whole training", section="10"):
 
 # %% role="tests" id="continued-tests" points=1
 with check("the training continues", section="10"):
-    lab03_training.check_continued(train_trial)
-    lab03_training.check_finished(train_trial)
+    lab03_continued.check_continued(train_trial)
+    lab03_continued.check_finished(train_trial)
 
 # %% [markdown] role="readonly" id="main-text"
 # ### The run

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.check import CheckError, fresh_rng, require
+from coursekit.checks.check import fresh_rng, require
 from coursekit.checks.compare import OF_SHARES, require_close, require_equal
 from coursekit.checks.epochs import check_batches
 from coursekit.checks.private_data import (
@@ -73,7 +73,7 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
         hint = ": only rank 0 sees the checkpoint, and must send the number to the others" if rank else ""
         what += ", of the newest checkpoint"
         require_equal(result["num_epochs"], last_epoch, what, "epochs.wrong-number", hint)
-    _check_goes_on(after, [before.bias[0, -1]] * num_ranks)
+    check_goes_on(after, [before.bias[0, -1]] * num_ranks)
     expected = _next_weights(before, after.gradients()[:, 0])
     for rank, num_steps in enumerate(trial.of_ranks("num_steps")):
         gap = float(np.abs(after.bias[rank, 1] - expected).max())
@@ -87,7 +87,7 @@ def check_resume(resume: Answer, num_ranks: int) -> None:
         require(same, f"{got}, than the checkpoint's: broadcast network.variables", "statistics.lost")
 
 
-def _check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
+def check_goes_on(steps: Steps, ends: Sequence[Array]) -> None:
     """Each rank starts with the weights that it must get from the checkpoint."""
     for rank, (start, end) in enumerate(zip(steps.bias[:, 0], ends)):
         gap = float(np.abs(start - end).max())
@@ -147,7 +147,7 @@ def try_train(
     return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, private=private)
 
 
-def _training(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Record]], Steps]:
+def training_run(trial: Trial, number: int) -> tuple[list[dict[str, Any]], list[list[Record]], Steps]:
     """Return each rank's results, records and steps in the first or the second training run."""
     results, records = map(list, zip(*(result[number] for result in trial.of_ranks())))
     return results, records, steps_of(records)
@@ -172,7 +172,7 @@ def expected_rates(num_ranks: int, settings: dict[str, Any] = SETTINGS) -> Array
 
 def check_training(trial: Trial, settings: dict[str, Any] = SETTINGS) -> None:
     """The first training run is right on all ranks: steps, start, samples, averages, rates, history and validation."""
-    results, records, steps = _training(trial, 0)
+    results, records, steps = training_run(trial, 0)
     num_steps, wanted = steps_per_epoch(trial.num_ranks, settings), expected_rates(trial.num_ranks, settings)
     of_rank = _images_of_a_step(trial.num_ranks, settings) // trial.num_ranks
     check_batches(steps.batches, of_rank, "the pictures in the batches of a rank")
@@ -236,64 +236,3 @@ def _check_validation(
         mistakes = {own: loss_of_all(end, samples[rank : rank + 1])}
         what = f"the loss of the validation on rank {rank}"
         require_close(result["validation"]["loss"], mean, what, "metrics.wrong", mistakes, tolerance=CLOSE)
-
-
-def check_continued(trial: Trial) -> None:
-    """A second call takes only the missing steps, with the weights and the rate from the end of the first call."""
-    _, before, old = _training(trial, 0)
-    has_steps = all(any(record.training for record in result[1][1]) for result in trial.of_ranks())
-    expected = f"the second run, after 2 of 3 epochs: expected {MAX_NUM_STEPS} steps"
-    require(has_steps, f"{expected}, got none: pass num_epochs of settings as epochs", "steps.none")
-    _, _, steps = _training(trial, 1)
-    limited = steps.num_steps != steps_per_epoch(trial.num_ranks)
-    advice = "start at the first epoch not completed" if limited else "max_num_steps limits the steps of an epoch"
-    require(steps.num_steps == MAX_NUM_STEPS, f"{expected}, got {steps.num_steps}: {advice}", "steps.wrong-number")
-    ends = [of_rank[-1].bias for of_rank in before]
-    _check_goes_on(steps, ends[:1] * trial.num_ranks)  # rank 0's
-    if not _are_right(old, trial.num_ranks):
-        return  # rates that were wrong before cost points there
-    wanted = _continued_rates(trial.num_ranks)
-    check_rates(rates(steps, first=1), wanted[1:-1], trial.num_ranks)
-    first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM
-    kept = (ends[0] - old.bias[0, -1]) - wanted[0] / MOMENTUM * steps.gradients()[:, 0].mean(axis=0)
-    message = "the second run continues without the momenta of the first"
-    require(np.abs(first - kept).max() < SMALL, message, "momenta.lost")
-    for result in _training_results(trial, 1):
-        what = "num_steps of the second run, which max_num_steps limits"
-        require_equal(result["num_steps"], MAX_NUM_STEPS, what, "steps.wrong-number")
-
-
-def _are_right(steps: Steps, num_ranks: int) -> bool:
-    """Whether the first training run took the right steps with the right rates."""
-    wanted = expected_rates(num_ranks)
-    if steps.num_steps != len(wanted):
-        return False
-    try:
-        check_rates(rates(steps), wanted[2:-1], num_ranks)
-    except CheckError:
-        return False
-    return True
-
-
-def _continued_rates(num_ranks: int) -> Array:
-    """Return the rates of the second run's steps.
-
-    Example: in a warm-up of 16 steps from 0.1 to 0.3, steps 10 to 13 have the rates 0.225, 0.2375, 0.25 and 0.2625.
-    """
-    num_done = 2 * steps_per_epoch(num_ranks)
-    share = (num_done + np.arange(MAX_NUM_STEPS)) / (MAX_NUM_STEPS * CONTINUED["num_warmup_epochs"])
-    return np.asarray(CONTINUED["learning_rate"] * (1 + np.minimum(share, 1.0) * (num_ranks - 1)))
-
-
-def check_finished(trial: Trial) -> None:
-    """Once all epochs are done, another call takes no training step, and only validates."""
-    expected = f"the third run, after {NUM_EPOCHS_CONTINUED} of {NUM_EPOCHS_CONTINUED} epochs: expected"
-    for rank, (result, (_, records)) in enumerate(zip(_training_results(trial, 2), (o[2] for o in trial.of_ranks()))):
-        num_steps = sum(record.training for record in records)
-        require(not num_steps, f"{expected} no step on rank {rank}, got {num_steps}", "steps.wrong-number")
-        message = f"{expected} a validation on rank {rank}, got none"
-        require(result.get("validation"), message, "validation.none")
-
-
-def _training_results(trial: Trial, number: int) -> list[dict[str, Any]]:
-    return [of_rank[number][0] for of_rank in trial.of_ranks()]

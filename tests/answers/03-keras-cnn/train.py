@@ -115,7 +115,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # %% train-limits-only-fit
 # title = "The limit of the steps reaches fit alone: warm-up and result have those of the plan"
-# fails.continued-tests = ["rate.wrong"]
+# fails.continued-tests = ["steps.wrong-number"]
 # -    num_steps = min(num_steps, settings["max_num_steps"] or num_steps)
 
 # -        steps_per_epoch=num_steps,
