@@ -11,7 +11,7 @@ MARP := slides/node_modules/.package-lock.json
 # tests/side_by_side.py says how tests go to workers.
 SIDE_BY_SIDE := -n auto --dist loadscope --no-loadscope-reorder
 COMPILE := uv pip compile --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --quiet
-GENERATED := labs slurm/jobs docs/sites.md docs/commands.md docs/troubleshooting.md tests/messages.md
+GENERATED := labs slurm/jobs docs/sites.md docs/commands.md docs/troubleshooting.md docs/scaling.md tests/messages.md
 
 run: env ## execute the solutions of all labs on real ranks, as many as each needs (NUM_RANKS=4 for as many in all), and report
 	@$(BIN)/coursekit run $(if $(NUM_RANKS),--ranks $(NUM_RANKS))
@@ -26,7 +26,7 @@ test-horovod: env ## run Horovod's own tests on 2 and 4 ranks, by Gloo and by MP
 	@$(BIN)/python tools/horovod_tests.py '$(HOROVOD_TESTS)'
 	@$(BIN)/python tools/horovod_tests.py '$(HOROVOD_TESTS)' --mpi
 
-labs: env ## build the students' notebooks from solutions/, job scripts from slurm/, and three pages
+labs: env ## build the students' notebooks from solutions/, job scripts from slurm/, and the pages that follow from code
 	@$(BIN)/coursekit build
 	@$(BIN)/workshop pages
 

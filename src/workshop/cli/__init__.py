@@ -17,11 +17,10 @@ GROUPS = {
     "Measurements": {
         "bench": "run the benchmarks",
         "record": "repeat the runs behind the slides' figures",
-        "published": "compare the scaling model with published measurements",
     },
     "Texts": {
         "slides": "build the lecture, or some of its decks",
-        "pages": "generate the pages on commands and troubleshooting",
+        "pages": "generate the pages on commands, troubleshooting and scaling",
         "book": "build the course as a website to read offline",
         "readme": "refresh the pictures and numbers of the pages",
         "words": "find words that the texts should not use",

@@ -1,4 +1,4 @@
-"""`workshop pages`: generate the pages on commands and on troubleshooting.
+"""`workshop pages`: generate the pages that follow from the code alone, on commands and others.
 
 The page on commands is generated here and not by an extension of Click. `mkdocs_click._docs.make_command_docs` of
 mkdocs-click 0.9 leaves out the examples (epilogs) and the arguments, and prints `Sentinel.UNSET` for defaults with
@@ -19,6 +19,7 @@ from coursekit.files import write_if_changed
 from coursekit.paths import find_root
 from coursekit.text import markdown_table
 from workshop.pages import messages, troubleshooting
+from workshop.published import page as scaling
 
 PAGE = "docs/commands.md"
 BEGINNING = """\
@@ -51,10 +52,16 @@ A checkout of the kit has a second program, `workshop`, for the authors of the c
 
 @click.command(epilog="Example: workshop pages")
 def pages() -> None:
-    """Generate docs/commands.md, docs/troubleshooting.md and tests/messages.md."""
+    """Generate docs/commands.md, docs/troubleshooting.md, docs/scaling.md and tests/messages.md.
+
+    docs/scaling.md compares the scaling model with published measurements. The model gets the smaller half of each
+    table, and typical values from the tables of other machines. It predicts the larger half; its errors are shown next
+    to those of the rule that a GPU keeps its last known speed.
+    """
     root = find_root()
     write_if_changed(root / PAGE, commands_page().encode())
     write_if_changed(root / troubleshooting.PAGE, troubleshooting.page().encode())
+    write_if_changed(root / scaling.PAGE, scaling.text(root).encode())
     write_if_changed(root / messages.PAGE, messages.page(root).encode())
 
 

@@ -23,6 +23,7 @@ HEADINGS = ("machine", "training", "GPUs", "measured", "predicted", "nine of ten
 SUMMARY_HEADINGS = ("rows", "mean error", "naive", "worst", "naive", "in the band")
 OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
+PAGE = "docs/scaling.md"
 TEMPLATE = "page.md.j2"
 # The sizes that are known, by their description: `coursekit predict` knows the first, and more with --measured.
 KNOWN: dict[str, Callable[[Table], set[int]]] = {
