@@ -1,9 +1,9 @@
 """Lab 03: Convolutional networks with Keras on ImageNet files: the notebook's training as a script.
 
 Made by `coursekit build` from solutions/03-keras-cnn/03-keras-cnn.py: edit that file, not this one.
-`coursekit script 03` makes the one with the answers of your notebook.
+`coursekit script 03` makes a script with the answers from your notebook.
 
-Start it on any number of ranks, for example on two:
+Start the script on any number of ranks, for example on two:
 
     horovodrun -np 2 python train.py
     mpirun -np 2 python train.py
@@ -15,7 +15,7 @@ The notebook's parameters are command-line options: python train.py --help.
 import argparse
 import json
 
-import coursekit  # before TensorFlow: it selects Keras 2
+import coursekit  # must come before TensorFlow, because it selects Keras 2
 
 
 model = "MobileNetV2"  # any network in tf.keras.applications, or SmallCNN
@@ -23,14 +23,14 @@ image_size = 64  # width and height in pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
 damaged = "stop"  # what to do at a damaged record: "stop" or "skip"
 batch_size = 16  # images per rank and step
-global_batch_size = 0  # images per step on all ranks together; 0: batch_size times the number of ranks
+global_batch_size = 0  # images per step, all ranks together; 0: batch_size times the number of ranks
 learning_rate = 0.01  # for one rank
 num_warmup_epochs = 1
 num_epochs = 2
 max_num_steps = 0  # upper limit for the steps in an epoch; 0: no limit
 precision = "float32"  # or "mixed_float16", "mixed_bfloat16"
 compression = "none"  # or "fp16": gradients are sent with 16 bits
-num_groups = 1  # messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs
+num_groups = 1  # number of messages for a step's gradients; 0: send each when it is ready, best on many GPUs
 folder = "training"  # for checkpoints and logs
 seed = 1
 
@@ -42,14 +42,14 @@ if __name__ == "__main__":  # command-line options replace the parameters above
     _parser.add_argument("--data", type=str, default=data, help="a folder of TFRecord files; '' for synthetic images (default: %(default)r)")
     _parser.add_argument("--damaged", type=str, default=damaged, help="what to do at a damaged record: \"stop\" or \"skip\" (default: %(default)r)")
     _parser.add_argument("--batch-size", type=int, default=batch_size, help="images per rank and step (default: %(default)r)")
-    _parser.add_argument("--global-batch-size", type=int, default=global_batch_size, help="images per step on all ranks together; 0: batch_size times the number of ranks (default: %(default)r)")
+    _parser.add_argument("--global-batch-size", type=int, default=global_batch_size, help="images per step, all ranks together; 0: batch_size times the number of ranks (default: %(default)r)")
     _parser.add_argument("--learning-rate", type=float, default=learning_rate, help="for one rank (default: %(default)r)")
     _parser.add_argument("--num-warmup-epochs", type=int, default=num_warmup_epochs, help="(default: %(default)r)")
     _parser.add_argument("--num-epochs", type=int, default=num_epochs, help="(default: %(default)r)")
     _parser.add_argument("--max-num-steps", type=int, default=max_num_steps, help="upper limit for the steps in an epoch; 0: no limit (default: %(default)r)")
     _parser.add_argument("--precision", type=str, default=precision, help="or \"mixed_float16\", \"mixed_bfloat16\" (default: %(default)r)")
     _parser.add_argument("--compression", type=str, default=compression, help="or \"fp16\": gradients are sent with 16 bits (default: %(default)r)")
-    _parser.add_argument("--num-groups", type=int, default=num_groups, help="messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs (default: %(default)r)")
+    _parser.add_argument("--num-groups", type=int, default=num_groups, help="number of messages for a step's gradients; 0: send each when it is ready, best on many GPUs (default: %(default)r)")
     _parser.add_argument("--folder", type=str, default=folder, help="for checkpoints and logs (default: %(default)r)")
     _parser.add_argument("--seed", type=int, default=seed, help="(default: %(default)r)")
     globals().update(vars(_parser.parse_args()))
@@ -79,7 +79,7 @@ validation_files = imagenet.list_files(data_folder, "validation")
 
 
 def pin_gpu():
-    """Make the GPU whose index is the local rank the only visible one; if there are no GPUs, do nothing."""
+    """Make only the GPU whose index is the local rank visible; if there are no GPUs, do nothing."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -106,12 +106,12 @@ def central_window(encoded):
 def load_picture(record, training):
     """Return a record's image, cropped at random for training, and its label."""
     # about 7 lines, in this order: parse the record, choose the window, decode it,
-    # resize it, in training mirror it at random, scale the pixels from 0..255 to -1..1
+    # resize it, mirror it at random (only in training), scale the pixels from 0..255 to -1..1
     raise NotImplementedError("your answer goes here")
 
 
 def make_dataset(files, batch_size, training, deterministic=True):
-    """Return this rank's batches of images and labels; in training they never end."""
+    """Return this rank's batches of images and labels; in training, they never end."""
     # about 11 lines, in this order:
     # - the files of this rank
     # - a data set of their names; in training, shuffled with the seed
@@ -128,7 +128,7 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 
 
 def warmed_up(step, rate, num_warmup_steps):
-    """Return the learning rate in a step; steps are counted from 0."""
+    """Return the learning rate in the given step; steps are counted from 0."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -195,9 +195,9 @@ class Losses(tf.keras.callbacks.Callback):
 
 
 def main(name=model, more_callbacks=(), **changes):
-    """Train on this rank and return the result, with the losses and the speed of its steps."""
+    """Train on this rank and return the result, including the loss of every step and the speed of the steps."""
     hvd.init()
-    spare_horovod()  # keeps AutoGraph from translating Horovod's own code: a shorter first step
+    spare_horovod()  # keeps AutoGraph from translating Horovod's own code, which shortens the first step
     tf.keras.mixed_precision.set_global_policy(precision)
     settings = {
         "batch_size": batch_size,
@@ -236,7 +236,7 @@ def _plain(value):
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # stops tasks that Horovod did not connect: each would train by itself
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -244,4 +244,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 93ccc99b3c368f54ed6b2ac182e0b17836881be0c270b1e1fcd86b569699a582
+# Made, not edited: release 03e8f8179238c29ad1b17e011c24838707611ea196cd64a6659948360cf3e54b

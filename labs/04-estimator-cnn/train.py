@@ -1,9 +1,9 @@
 """Lab 04: Convolutional networks with the Estimator API: the notebook's training as a script.
 
 Made by `coursekit build` from solutions/04-estimator-cnn/04-estimator-cnn.py: edit that file, not this one.
-`coursekit script 04` makes the one with the answers of your notebook.
+`coursekit script 04` makes a script with the answers from your notebook.
 
-Start it on any number of ranks, for example on two:
+Start the script on any number of ranks, for example on two:
 
     horovodrun -np 2 python train.py
     mpirun -np 2 python train.py
@@ -15,7 +15,7 @@ The notebook's parameters are command-line options: python train.py --help.
 import argparse
 import json
 
-import coursekit  # before TensorFlow: it selects Keras 2
+import coursekit  # must come before TensorFlow, because it selects Keras 2
 
 
 model = "MobileNetV2"  # any network in tf.keras.applications, or SmallCNN
@@ -125,7 +125,7 @@ def make_run_config(folder):
 
 def start():
     """Initialise Horovod, and pin the GPU for code that runs outside sessions, such as `hvd.broadcast_object`."""
-    tf.get_logger().setLevel("ERROR")  # an Estimator logs all it does, and warns in every line that it will be removed
+    tf.get_logger().setLevel("ERROR")  # an Estimator logs everything, and warns in every line that it will be removed
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -140,7 +140,7 @@ def num_steps_done(folder):
 
 
 def train(files, folder, num_steps, params, hooks=()):
-    """Train the remaining steps on all ranks together; return the Estimator. `num_steps` is for one process."""
+    """Train on all ranks for the remaining steps; return the Estimator. `num_steps` is the number for one process."""
     # about 8 lines
     raise NotImplementedError("your answer goes here")
 
@@ -161,7 +161,7 @@ params = {
 
 
 class LossHistory(tf.estimator.SessionRunHook):
-    """Keep the loss of every step; on rank 0, print every twentieth."""
+    """Keep the loss of every step; on rank 0, print every twentieth loss."""
 
     def __init__(self):
         self.losses = []
@@ -178,7 +178,7 @@ class LossHistory(tf.estimator.SessionRunHook):
 
 
 def main():
-    """Train and evaluate on this rank; return the number of steps, their losses and the accuracy."""
+    """Train and evaluate on this rank; return the number of steps, the loss of each step and the accuracy."""
     start()
     training_files, held_out_files = split_files(files, num_held_out)
     num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
@@ -200,7 +200,7 @@ def _plain(value):
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # stops tasks that Horovod did not connect: each would train by itself
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -208,4 +208,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release 9ac513320123e4b2e5ae444574ecbd86de48c0bf062cbf9a52dd738328f5e58d
+# Made, not edited: release aec36ac9f4e817d96efea063622acf6f1e4966668da7ddd85a5318d6c36ff631

@@ -1,9 +1,9 @@
 """Lab 05: Feed the ranks: the notebook's training as a script.
 
 Made by `coursekit build` from solutions/05-feed-the-ranks/05-feed-the-ranks.py: edit that file, not this one.
-`coursekit script 05` makes the one with the answers of your notebook.
+`coursekit script 05` makes a script with the answers from your notebook.
 
-Start it on any number of ranks, for example on two:
+Start the script on any number of ranks, for example on two:
 
     horovodrun -np 2 python train.py
     mpirun -np 2 python train.py
@@ -15,7 +15,7 @@ The notebook's parameters are command-line options: python train.py --help.
 import argparse
 import json
 
-import coursekit  # before TensorFlow: it selects Keras 2
+import coursekit  # must come before TensorFlow, because it selects Keras 2
 
 
 num_images = 1600  # synthetic digits
@@ -73,7 +73,7 @@ def from_files(files, batch_size):
 
 
 def equal_steps(dataset, batch_size):
-    """Return this rank's samples in full batches; all ranks return the same number, enough for the largest share."""
+    """Return this rank's samples in full batches, the same number on all ranks, enough for the largest share."""
     # about 4 lines
     raise NotImplementedError("your answer goes here")
 
@@ -130,7 +130,7 @@ def _plain(value):
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone
+    launched_script.begin_training()  # stops tasks that Horovod did not connect: each would train by itself
     _result = main()
     if hvd.rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -138,4 +138,4 @@ if __name__ == "__main__":
     hvd.shutdown()
 
 
-# Made, not edited: release b8fee68c562c3398de256bccb885039e49bd53c9c7b9403df13efae03aad41f1
+# Made, not edited: release ed2168769aa04f4cc5b41b6f35202385b17ff64dcd1953da84b718af6e9af5df

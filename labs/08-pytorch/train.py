@@ -1,9 +1,9 @@
 """Lab 08: The same in PyTorch, and less memory per rank: the notebook's training as a script.
 
 Made by `coursekit build` from solutions/08-pytorch/08-pytorch.py: edit that file, not this one.
-`coursekit script 08` makes the one with the answers of your notebook.
+`coursekit script 08` makes a script with the answers from your notebook.
 
-Start it on any number of ranks, for example on two:
+Start the script on any number of ranks, for example on two:
 
     torchrun --nproc-per-node=2 train.py
     srun --ntasks=2 python train.py
@@ -103,7 +103,7 @@ def evaluate(model, dataset, batch_size):
 
 
 def make_data(number, seed):
-    """Return samples of eight overlapping classes, each a centre with noise around it, and their labels."""
+    """Return samples and their labels from eight overlapping classes; a class is a centre with noise around it."""
     random = torch.Generator().manual_seed(seed)
     centers = torch.randn(8, num_features, generator=random)
     random = torch.Generator().manual_seed(seed + number)
@@ -153,7 +153,7 @@ def _plain(value):
 if __name__ == "__main__":
     from coursekit.ranks import launched_script
 
-    launched_script.place_torch()  # gives tasks of srun the rank variables that torchrun sets
+    launched_script.place_torch()  # gives tasks of srun the rank variables that torchrun would set
     _result = main()
     if dist.get_rank() == 0:
         print("result:", json.dumps(_result, default=_plain), flush=True)
@@ -161,4 +161,4 @@ if __name__ == "__main__":
     dist.destroy_process_group()
 
 
-# Made, not edited: release 12087b9177305c0ef91eddc9a466507b5fc5fe0da0a270af2ffe7e1d7ac2ff22
+# Made, not edited: release 888b708e428c5f49b668b68442118540d5976495cd86dccbe6ae52225edf1c45

@@ -28,7 +28,7 @@ def loss(point, x, y):
 
 
 def gradient(point, x, y):
-    """Return the derivatives of the loss along slope and offset."""
+    """Return the derivatives of the loss with respect to slope and offset."""
     errors = point[0] * x + point[1] - y
     return np.array([np.mean(2 * errors * x), np.mean(2 * errors)])
 

@@ -2,20 +2,20 @@
 # # Lab 01: stochastic gradient descent, step by step
 #
 # **55 minutes, 20 points, one process.**
-# No Horovod yet: this lab builds the training loop that lab 02 spreads over several ranks.
+# You do not use Horovod yet: here you write the training loop that lab 02 distributes over several ranks.
 #
 # After this lab you can
 #
 # - write the loss, gradient and update of a model yourself, in NumPy and with TensorFlow's gradient tape;
-# - describe how the batch size affects the path of training;
+# - describe how the batch size affects the path that training takes;
 # - find the largest stable learning rate by experiment, and explain it with the Hessian.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
 # The cell after each exercise checks your answer and reports what is missing; run it as often as you like.
 # Click a hint to unfold it.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # These are the parameters of this run. If you are curious, change them and run the notebook again; the checks do not depend on them.
@@ -35,8 +35,8 @@ from coursekit.checks import check, hand_in_report, lab01_linear, lab01_stabilit
 # %% [markdown] role="readonly" id="data-text"
 # ## 1. The data (3 minutes)
 #
-# The data are a thousand points on the line $y = 2x$, plus noise; $x$ and the noise are both uniform in $[-0.5, 0.5)$.
-# The generator is seeded, so that everybody, and later every rank, gets the same data.
+# The data are a thousand points on the line $y = 2x$, with noise added to $y$. Both $x$ and the noise are drawn uniformly from $[-0.5, 0.5)$.
+# The random generator is seeded, so everybody gets the same data; in the next lab, so does every rank.
 
 
 # %% role="readonly" id="data"
@@ -55,7 +55,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 # ## 2. The loss (6 minutes)
 #
 # The model has two parameters, `slope` and `offset`, and predicts $\hat y = \text{slope} \cdot x + \text{offset}$.
-# How wrong is it? Our measure is the mean of the squared errors over the $N$ given samples:
+# How wrong are its predictions? We measure this with the mean squared error over the $N$ given samples:
 #
 # $$L = \frac{1}{N} \sum_{i=1}^{N} (\text{slope} \cdot x_i + \text{offset} - y_i)^2$$
 #
@@ -63,7 +63,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # <details><summary>Hint</summary>
 #
-# NumPy computes with whole arrays: `slope * x` is an array, and `np.mean` returns the mean of an array.
+# NumPy operates on whole arrays: `slope * x` is an array, and `np.mean` returns the mean of an array.
 #
 # </details>
 #
@@ -71,7 +71,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # In a new cell, add 5 to the `y` of the ten samples with the largest `x`.
 # Find the slope with the smallest mean *squared* error, then the slope with the smallest mean *absolute* error.
-# Which of the two slopes do these ten samples shift more?
+# Which of the two slopes do the changed samples shift more?
 #
 # </details>
 
@@ -94,9 +94,9 @@ with check("loss", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="surface-text"
-# The picture below shows the loss as a landscape over slope and offset; each line joins points of equal loss.
+# The picture below shows the loss as a landscape over slope and offset; each contour line joins points of equal loss.
 # The red cross marks the parameters that generated the data, (2, 0); the black plus marks the lowest point, the best fit to *these* samples.
-# With a thousand samples the two are close; with fifty they may not be. The valley is steep along the offset and flat along the slope. Keep that in mind for section 7.
+# With a thousand samples, the two marks are close together; with fifty, they may not be. The valley is steep along the offset and flat along the slope. Keep its shape in mind for section 7.
 
 # %% role="readonly" id="surface" tags=["picture"]
 figure, (axes,) = pictures.panels(1, height_inch=4)
@@ -105,18 +105,18 @@ pictures.show(figure, "Contour lines of the loss: a long valley along the slope.
 print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(2, 0, x, y):.4f}")
 
 # %% [markdown] role="readonly" id="gradient-text"
-# The loss at the red cross is not zero but about 1/12 = 0.083, the variance of the noise: no line can predict noise.
+# At the red cross, the loss is not zero. It is about 1/12 = 0.083, the variance of the noise, because no line can predict noise.
 #
 # ## 3. The gradient (7 minutes)
 #
-# The gradient consists of the derivatives of the loss with respect to both parameters. It points uphill.
+# The gradient consists of the derivatives of the loss with respect to the two parameters. It points uphill.
 #
 # **Exercise (3 points).** Derive $\partial L / \partial\,\text{slope}$ and $\partial L / \partial\,\text{offset}$ on paper,
-# then write `gradient`, which returns both as a pair.
+# then write `gradient`, which returns the two derivatives as a pair.
 #
 # <details><summary>Hint</summary>
 #
-# With $e_i = \text{slope} \cdot x_i + \text{offset} - y_i$ the loss is the mean of $e_i^2$.
+# With $e_i = \text{slope} \cdot x_i + \text{offset} - y_i$, the loss is the mean of $e_i^2$.
 # By the chain rule, its derivative with respect to slope is the mean of $2 e_i \cdot \partial e_i / \partial\,\text{slope}$. What is $\partial e_i / \partial\,\text{slope}$?
 #
 # </details>
@@ -131,7 +131,7 @@ print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(
 
 # %% role="answer" id="gradient"
 def gradient(slope, offset, x, y):
-    """Return the derivatives of the loss along slope and offset."""
+    """Return the derivatives of the loss with respect to slope and offset."""
     # about 2 lines
     ### BEGIN SOLUTION
     errors = slope * x + offset - y
@@ -171,7 +171,7 @@ with check("gradient", section="3"):
 
 # %% role="answer" id="step"
 def step(slope, offset, x, y, learning_rate):
-    """Return slope and offset after one step of gradient descent on the samples x, y."""
+    """Return the slope and offset after one step of gradient descent on the samples x, y."""
     # about 2 lines
     ### BEGIN SOLUTION
     d_slope, d_offset = gradient(slope, offset, x, y)
@@ -187,8 +187,8 @@ with check("step", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="descent-text"
-# Now the loop: start somewhere, take many steps, and record each position.
-# With all samples in every step, the path is smooth: straight down into the valley, then slowly along it.
+# Now comes the loop: it starts somewhere, takes many steps, and records each position.
+# Because every step uses all samples, the path is smooth: it goes straight down into the valley, then slowly along its floor.
 # Each dot is one step; where the gradient is small, the dots are close together.
 
 # %% role="readonly" id="descent" tags=["picture"]
@@ -205,7 +205,7 @@ pictures.show(figure, "The path goes straight to the floor of the valley, and th
 print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.3f}")
 
 # %% [markdown] role="readonly" id="batches-text"
-# *Expected:* slope about 2.0 and offset about 0.0.
+# *Expected:* the slope is about 2.0 and the offset about 0.0.
 #
 # ## 5. Batches (15 minutes)
 #
@@ -214,8 +214,8 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # **Exercise (3 points).** Write `batches`, a generator that shuffles the samples with the random generator `rng`
 # and yields one pair of arrays per batch. Every sample is used exactly once; the last batch may be smaller.
-# Use only `rng` to draw the order: then two generators with the same seed give the same batches, and a training run can be repeated.
-# Leave `x` and `y` themselves unchanged, and stop yielding when every sample has been used.
+# Use only `rng` to draw the order. Then the same seed always gives the same batches, and a training run can be repeated exactly.
+# Leave the arrays `x` and `y` unchanged, and stop yielding when every sample has been used.
 #
 # <details><summary>Hint</summary>
 #
@@ -225,7 +225,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then miss, and can you see this in the trained line?
+# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then miss, and can you see this in the fitted line?
 #
 # </details>
 
@@ -250,11 +250,11 @@ with check("batches", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="updates-text"
-# **Exercise (1 point).** How many updates are there in a training run? Write `num_updates`. Remember the last, smaller batch of every epoch.
+# **Exercise (1 point).** How many updates are there in a training run? Write `num_updates`. Include the last batch of every epoch, even if it is smaller.
 #
 # <details><summary>Hint</summary>
 #
-# Seven samples in batches of three give three updates: 3 + 3 + 1. So divide and round up, and do this for every epoch.
+# Seven samples in batches of three give three updates, with 3 + 3 + 1 samples. So divide, round up, and multiply by the number of epochs.
 #
 # </details>
 #
@@ -282,18 +282,18 @@ with check("number of updates", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="noise-quiz"
-# Before you look: below, we also train with batches of *one* sample, for ten thousand updates at a constant learning rate. Where does that path end?
+# Guess before you look: further down, we also train with batches of *one* sample, for ten thousand updates at a constant learning rate. Where does that path end?
 #
 # - [ ] At the lowest point; it only takes longer to get there.
 #   The gradient of a single sample is not zero even at the lowest point, so the next update throws the path off again.
 # - [x] It wanders around the lowest point forever.
-#   Each update follows one sample, and at a constant rate the noise does not shrink. A smaller rate or a larger batch reduces it; more updates do not.
+#   Each update follows one sample, and at a constant rate the noise does not shrink. A smaller rate or a larger batch reduces the noise; more updates do not.
 # - [ ] At another lowest point, which small batches find more easily.
 #   The loss of a line has only one lowest point, and the gradients of single samples average to the gradient of all samples.
 
 # %% [markdown] role="readonly" id="compare-text"
-# The next cell trains with batches of 1, 100 and all samples. To compare equal work, each run has the same number of *epochs*
-# (with batch size 1 we stop after ten, which is already ten thousand updates).
+# The next cell trains with batches of 1 sample, of 100 samples and of all samples. For a fair comparison, each run trains for the same number of *epochs*
+# (but with batch size 1, we stop after ten epochs, which are already ten thousand updates).
 
 
 # %% role="readonly" id="compare" tags=["picture"]
@@ -326,21 +326,21 @@ pictures.draw_data(axes, x, y, {name: tuple(history[-1]) for name, history in ru
 pictures.show(figure, "The lines fitted with three batch sizes; with batch size 1 the line is visibly off.")
 
 # %% [markdown] role="readonly" id="tape-text"
-# *Expected:* over the second half of the run, the spread is a few thousandths with all samples.
+# *Expected:* over the second half of the run, the spread with all samples is a few thousandths.
 # With batches of 100 it is about 0.01 to 0.03, and with single samples about 0.3.
-# The batch size is a hyper-parameter: small batches are cheap and noisy, large ones exact and expensive.
-# The many GPUs of lab 02 are there to make large batches affordable.
+# The batch size is a hyper-parameter: small batches are cheap but noisy; large batches are exact but expensive.
+# Many GPUs, used as in lab 02, make large batches affordable.
 #
 # ## 6. The same with TensorFlow (7 minutes)
 #
-# For a line we can derive the gradient on paper; for a network we leave that to TensorFlow. It records the computation on a *tape* and plays it backwards.
+# For a line, we can derive the gradient on paper; for a network, we leave that to TensorFlow. TensorFlow records the computation on a *tape* and then plays the tape backwards.
 #
 # **Exercise (3 points).** Write `tape_step`. Its arguments `slope` and `offset` are scalar `tf.Variable`s; `x` and `y` are tensors.
-# Compute the loss under a `tf.GradientTape`, get both gradients, update the variables in place, and return the loss (from before the update).
+# Compute the loss under a `tf.GradientTape`, get both gradients, update the variables in place, and return the loss from before the update.
 #
 # <details><summary>Hint</summary>
 #
-# `tape.gradient(loss, [slope, offset])` returns both gradients; `slope.assign_sub(a)` subtracts `a` from a variable.
+# `tape.gradient(loss, [slope, offset])` returns both gradients; `slope.assign_sub(a)` subtracts `a` from the variable.
 #
 # </details>
 #
@@ -356,13 +356,13 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # otherwise TensorFlow prints a page of messages
 import tensorflow as tf
 
-# Two numbers need no GPU, and TensorFlow would take all the memory of one.
+# Two numbers need no GPU, but TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 
 # %% role="answer" id="tape-step"
 def tape_step(slope, offset, x, y, learning_rate):
-    """Update slope and offset in place by one step of gradient descent; return the loss before the update."""
+    """Update slope and offset in place with one step of gradient descent; return the loss before the update."""
     # about 6 lines
     ### BEGIN SOLUTION
     with tf.GradientTape() as tape:
@@ -396,14 +396,14 @@ pictures.show(figure, "The paths of the NumPy version and the TensorFlow version
 print(f"largest difference between the two paths: {np.max(np.abs(full - with_tape)):.1e}")
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* a difference of less than one part in a million; it arises because TensorFlow computes in 32 bits.
+# *Expected:* the paths differ by less than one part in a million. They differ because TensorFlow computes with 32-bit numbers.
 #
 # ## 7. The largest stable learning rate (12 minutes)
 #
-# A larger learning rate trains faster, until it does not train at all. Where is the limit?
+# With a larger learning rate, training is faster, until at some point it no longer converges. Where is this limit?
 #
-# **Exercise (2 points).** Find it by experiment. Write `is_stable`, which runs 200 steps of gradient descent on all samples and returns
-# `True` if training converges, `False` if it diverges. Its result must also be correct close to the limit. Use `step`. Start away from the lowest point, for example at `(0.5, 0.8)`.
+# **Exercise (2 points).** Find the limit by experiment. Write `is_stable`, which runs 200 steps of gradient descent on all samples and returns
+# `True` if training converges and `False` if it diverges. Its result must also be correct close to the limit. Use `step`. Start away from the lowest point, for example at `(0.5, 0.8)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -413,7 +413,7 @@ print(f"largest difference between the two paths: {np.max(np.abs(full - with_tap
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Count the steps until the loss is within 1 % of its lowest value. At which rate is that number smallest, and how far is this rate from the limit?
+# Count the steps until the loss is within 1 % of its lowest value. At which learning rate is this number smallest, and how far is that rate from the limit?
 #
 # </details>
 
@@ -438,7 +438,7 @@ with check("stability by experiment", section="7"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="hessian-text"
-# Now for the reason. Near its lowest point, the loss is a parabola along every direction, with a second derivative $\lambda$.
+# Here is the reason. Near its lowest point, the loss is a parabola along every direction, with a second derivative $\lambda$.
 # One step multiplies the distance to the lowest point along that direction by $1 - \eta \lambda$. The distance shrinks only if $|1 - \eta \lambda| < 1$, that is
 #
 # $$\eta < \frac{2}{\lambda_{\max}}$$
@@ -455,14 +455,14 @@ with check("stability by experiment", section="7"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Let TensorFlow compute the same matrix: use one tape inside another, and `jacobian` instead of the outer `gradient`.
+# Let TensorFlow compute the same matrix: put one tape inside another, and call `jacobian` instead of `gradient` on the outer tape.
 #
 # </details>
 
 
 # %% role="answer" id="hessian"
 def hessian(x):
-    """Return the matrix of second derivatives of the loss, shape (2, 2), in the order slope, offset."""
+    """Return the matrix of second derivatives of the loss, of shape (2, 2), in the order slope, offset."""
     # about 1 line
     ### BEGIN SOLUTION
     return 2 * np.array([[np.mean(x * x), np.mean(x)], [np.mean(x), 1.0]])
@@ -482,7 +482,7 @@ with check("Hessian", section="7"):
 #
 # <details><summary>Hint</summary>
 #
-# You have the Hessian from the previous exercise; the steepest direction has the largest eigenvalue.
+# You wrote the Hessian in the previous exercise; the steepest direction has the largest eigenvalue.
 #
 # </details>
 #
@@ -511,14 +511,14 @@ with check("largest stable rate", section="7"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="limit-quiz"
-# The next project has ten times as many samples of the same kind, and every step uses all of them. What happens to the largest stable learning rate?
+# Your next project has ten times as many samples of the same kind, and every step uses all of them. What happens to the largest stable learning rate?
 #
 # - [ ] It becomes ten times smaller, because ten times as many gradients are added up.
 #   The loss is a mean, not a sum: ten times as many samples of the same kind have the same mean gradient and the same Hessian.
 # - [ ] It becomes ten times larger, because the gradient is less noisy.
-#   Less noise does not move this limit: with all samples in each step there was no noise here, and training still diverged. Lab 02 scales the rate with the batch, and reaches the limit.
+#   Noise does not set this limit: here, each step used all samples, so there was no noise, and training still diverged. In lab 02, you scale the rate with the batch and reach the limit.
 # - [x] It stays about the same.
-#   The limit comes from the Hessian, which is a mean over the samples; their number does not matter. So if you scale the rate with the batch, you reach it sooner or later.
+#   The limit comes from the Hessian, which is a mean over the samples, so their number does not matter. If you scale the rate with the batch, you therefore reach the limit sooner or later.
 
 # %% role="readonly" id="limit" tags=["picture"]
 learning_rates = np.linspace(0.1, 1.1, 41)
@@ -536,12 +536,12 @@ print(f"largest stable rate by experiment: {largest:.3f}, from the Hessian: {lim
 
 # %% [markdown] role="readonly" id="end"
 # *Expected:* the eigenvalues are about 0.17 (along the slope) and 2.0 (along the offset), so the limit is about 1.0.
-# The steep direction limits the learning rate; the flat one makes training slow. In lab 02 you will reach this limit without touching the learning rate, just by adding ranks.
+# The steep direction limits the learning rate; the flat direction makes training slow. In lab 02, you will reach the limit just by adding ranks, without changing the parameter `learning_rate`.
 #
 # ## What you can now do
 #
 # - write a training loop, from the loss to the update, and check its gradients;
-# - say how the batch size changes the path of training, and what it does not change;
+# - say how the batch size changes the path that training takes, and what it does not change;
 # - compute the largest stable learning rate or find it by experiment, and say which direction determines it.
 #
 # **Further reading**

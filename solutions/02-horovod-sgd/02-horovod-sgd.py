@@ -2,28 +2,28 @@
 # # Lab 02: SGD on several ranks with Horovod
 #
 # **95 minutes, 20 points, two or more ranks.**
-# You fit the line of lab 01 again, now in several processes at once: this is *synchronous data-parallel* training.
+# You fit the line of lab 01 again, but now in several processes at once. This is called *synchronous data-parallel* training.
 # Each process, called a *rank*, holds a copy of the model and a share of the data. After every step, all copies are equal again.
 #
 # After this lab you can
 #
 # - run a function on several ranks, and tell rank, world size and local rank apart;
 # - turn a single-process training loop into one for N ranks, step by step, and explain why each step is needed;
-# - scale the learning rate with the number of ranks, and say how far this works;
-# - train in the same way with Horovod's gradient tape and with `tf.keras`.
+# - scale the learning rate with the number of ranks, and say where this stops working;
+# - train the same model with Horovod's gradient tape and with `tf.keras`.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
-# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
-# Sections 2 to 7 build the pieces, and section 8 puts them together. Section 9 does the same with Keras, and section 10 tests whether it is faster.
+# The cell after each exercise checks your answer on real ranks and reports what is missing; run it as often as you like.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
+# In sections 2 to 7 you write the pieces, and in section 8 you put them together. Section 9 does the same with Keras, and section 10 measures whether several ranks are faster than one.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# These are the settings of this run. On a laptop, two ranks are two processes that share its cores.
+# These are the settings of this run. On a laptop, the two ranks are two processes that share its cores.
 # On a supercomputer, Slurm gives a job an *allocation*: some of the machine's computers, called *nodes*, for a limited time.
-# There, the ranks are the tasks of a *job step*: processes that one `srun` starts on these nodes.
-# When you have finished, try `num_ranks = 4`.
+# There, the ranks are the tasks of a *job step*, that is, the processes that one `srun` command starts on these nodes.
+# When you have finished the lab, try `num_ranks = 4`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
@@ -59,7 +59,7 @@ tf.config.set_visible_devices([], "GPU")
 # ## 1. What is a rank? (9 minutes)
 #
 # `ranks.run(function, ...)` starts `num_ranks` fresh processes, calls the function in each of them, and returns a list of their results in rank order.
-# The ranks' output appears below the cell, and each line is marked with its rank. Nothing survives from one run to the next.
+# The ranks' output appears below the cell, and each line is marked with the rank that printed it. Nothing survives from one run to the next.
 
 
 # %% role="readonly" id="hello" tags=["picture"]
@@ -100,14 +100,14 @@ f"I am process {pid}"
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add `hvd.local_size()`, and start three ranks with `ranks_per_node=2`. Which rank has its node to itself?
+# Add `hvd.local_size()`, and start three ranks with `ranks_per_node=2`. Which rank has a node to itself?
 #
 # </details>
 
 
 # %% role="answer" id="rank-facts"
 def rank_facts():
-    """Initialise Horovod and return this rank's place: rank, size, local_rank."""
+    """Initialise Horovod and return a dictionary with rank, size and local_rank of this process."""
     # about 2 lines
     ### BEGIN SOLUTION
     hvd.init()
@@ -123,7 +123,7 @@ with check("rank facts", section="1"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="nodes-text"
-# On two nodes, rank and local rank differ. `ranks_per_node` makes four ranks on this machine behave as if they were on two nodes:
+# On two nodes, rank and local rank differ. The argument `ranks_per_node` makes four ranks on this machine behave as if they were on two nodes:
 
 # %% role="readonly" id="nodes" tags=["picture"]
 for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
@@ -131,7 +131,7 @@ for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
 
 # %% [markdown] role="readonly" id="staying-text"
 # `ranks.run` forgets everything when it ends. This suits exercises, because an answer has to work from scratch.
-# To try things out, use *persistent ranks*: until `%ranks stop`, a `%%ranks` cell finds the variables that earlier cells left on the same rank.
+# To try things out, use *persistent ranks*. Until you run `%ranks stop`, they keep their variables, so a `%%ranks` cell can use what earlier cells have defined on the same rank.
 
 # %% role="readonly" id="staying-start" tags=["picture"]
 # %ranks start -n {num_ranks}
@@ -153,27 +153,27 @@ f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
 # %% [markdown] role="readonly" id="pin-text"
 # ## 2. One GPU per rank (7 minutes)
 #
-# On a node with four GPUs, every rank takes memory on all four by default. Each rank must *pin* one GPU, the one whose index is its local rank, and must not see the others.
+# By default, each rank on a node with four GPUs takes memory on all four. Instead, each rank must *pin* the GPU whose index is its local rank, and must not see the others.
 #
 # **Exercise (1 point).** Write `pin_gpu`. Horovod is already initialised. On a machine without a GPU, the same code must do nothing.
-# Tell TensorFlow which GPU to use: once it has listed the GPUs, it is too late to change `CUDA_VISIBLE_DEVICES`.
+# Choose the GPU with a TensorFlow function: once TensorFlow has listed the GPUs, it is too late to change `CUDA_VISIBLE_DEVICES`.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.config.list_physical_devices("GPU")` lists the GPUs, and `tf.config.set_visible_devices(gpu, "GPU")` makes only this one visible.
+# `tf.config.list_physical_devices("GPU")` lists the GPUs, and `tf.config.set_visible_devices(gpu, "GPU")` makes only that GPU visible.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a copy of the function, raise an error with one clear sentence if a node has more ranks than GPUs. What does the reader need to know?
+# In a copy of the function, raise an error if a node has more ranks than GPUs. Its message should be one clear sentence: what does the user need to know?
 #
 # </details>
 
 
 # %% role="answer" id="pin-gpu"
 def pin_gpu():
-    """Make the GPU of this rank's local rank the only visible one; without GPUs do nothing."""
+    """Make only the GPU whose index is the local rank visible; if there are no GPUs, do nothing."""
     # about 3 lines
     ### BEGIN SOLUTION
     gpus = tf.config.list_physical_devices("GPU")
@@ -193,11 +193,11 @@ with check("GPU pinning", section="2"):
 # Someone pins the GPU whose index is `hvd.rank()`. On one node with four GPUs, this works. What happens with eight ranks on two such nodes?
 #
 # - [x] Ranks 4 to 7 fail with an error.
-#   Their node has only GPUs 0 to 3, and no GPUs 4 to 7. The local rank starts at 0 on every node.
+#   Their node has only GPUs 0 to 3, so the indices 4 to 7 do not exist. The local rank starts at 0 on every node.
 # - [ ] Ranks 4 to 7 share the GPUs of the first node, so training is slower.
 #   A process sees only the GPUs of its own node; no index can reach a GPU of another node.
 # - [ ] Nothing goes wrong: Horovod knows which node each rank is on.
-#   Horovod does know this and reports it as local_rank, but it pins nothing: your program has to choose the GPU that TensorFlow uses.
+#   Horovod does know this and reports it as local_rank, but it does not pin any GPU: your program has to choose the GPU that TensorFlow uses.
 
 # %% [markdown] role="readonly" id="loop-text"
 # ## The training loop (6 minutes)
@@ -213,14 +213,14 @@ def make_data(num_samples, seed):
 
 
 x, y = make_data(num_samples, seed)
-# Batch size of each rank, so that one step of all ranks uses the whole data set; -(-a // b) is a / b rounded up.
+# With this batch size on each rank, one step of all ranks uses the whole data set; -(-a // b) is a / b, rounded up.
 batch_size = -(-num_samples // num_ranks)
 
 # %% [markdown] role="readonly" id="train-text"
-# This is the gradient-tape loop of lab 01 with four gaps. A gap that is `None` is skipped, so without any pieces every rank trains alone.
-# Read it once; you will fill the gaps one by one.
+# This is the gradient-tape loop of lab 01 with four gaps. Each gap is an argument, and a gap that is `None` is skipped. If all gaps are empty, every rank trains alone.
+# Read the loop once; you will fill the gaps one by one.
 #
-# Each rank uses `seed` to draw its own random starting point, which is the same in every run. You can therefore compare the pictures before and after a change.
+# From `seed`, each rank draws its own random starting point, the same one in every run. You can therefore compare the pictures before and after a change.
 
 
 # %% role="readonly" id="train" tags=["picture"]
@@ -266,17 +266,17 @@ print(f"{len(alone[0]) - 1} steps on every rank, distance between ranks at the e
 # Each rank should train on its own share, its *shard*. The shards must be *disjoint* (no sample twice), *complete* (no sample left out) and as equal in size as possible,
 # because all ranks wait for the slowest.
 #
-# **Exercise (3 points).** Write `shard`, which returns this rank's part of `x` and `y` and changes neither. It must work for any number of ranks and samples.
+# **Exercise (3 points).** Write `shard`, which returns this rank's part of `x` and `y` and leaves both arrays unchanged. It must work for any number of ranks and samples.
 #
 # <details><summary>Hint</summary>
 #
-# A slice can have a step. Where must it begin on each rank, and how large must the step be, so that no two ranks get the same sample?
+# A slice can have a step. Where must the slice begin on each rank, and how large must the step be, so that no two ranks get the same sample?
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, split the samples into contiguous blocks with `np.array_split`. If the samples were sorted by `x`, which of them would each rank train on?
+# Split the samples into contiguous blocks instead, with `np.array_split`. If the samples were sorted by `x`, which of them would each rank train on?
 #
 # </details>
 
@@ -316,10 +316,10 @@ print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) 
 #
 # ## 4. Broadcast the start (7 minutes)
 #
-# All copies of the model must be equal at the start. One rank sends its variables to all others. This *broadcast* is one of the *collectives*: operations that finish only if every rank takes part.
+# All copies of the model must be equal at the start, so one rank sends its variables to all others. This *broadcast* is one of the *collectives*: operations that finish only if every rank takes part.
 #
-# **Exercise (1 point).** Write `broadcast_start`, which gives all ranks the values of one rank, in place. By convention, and here too, this is rank 0,
-# but any rank will do if all ranks name the same one.
+# **Exercise (1 point).** Write `broadcast_start`, which overwrites the variables on all ranks, in place, with the values of one rank. By convention, this is rank 0, as in the hint,
+# but any other rank works as well if all ranks name the same one.
 #
 # <details><summary>Hint</summary>
 #
@@ -329,14 +329,14 @@ print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) 
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Do it without a broadcast: one allreduce with `op=hvd.Sum` is enough. What does each rank contribute?
+# Do the same without a broadcast: one allreduce with `op=hvd.Sum` is enough. What does each rank contribute?
 #
 # </details>
 
 
 # %% role="answer" id="broadcast-start"
 def broadcast_start(variables):
-    """Give every rank the variables of rank 0, in place."""
+    """Overwrite the variables on every rank, in place, with the values on rank 0."""
     # about 1 line
     ### BEGIN SOLUTION
     hvd.broadcast_variables(variables, root_rank=0)
@@ -355,14 +355,14 @@ together = ranks.run(train, shard, broadcast_start, num_ranks=num_ranks, seed=se
 pictures.before_and_after(sharded, together, x, y, "broadcast")
 
 # %% [markdown] role="readonly" id="average-text"
-# The ranks start together and drift apart, because each walks down the loss of its own shard. The right panel shows the distance, which is too small to see in the trajectories or in the final loss. With a neural network, you would get two different networks.
+# The ranks start together and drift apart, because each rank walks down the loss of its own shard. The right panel shows the distance between the ranks, which is too small to see in the trajectories or in the final loss. With a neural network, you would end up with a different network on each rank.
 #
 # ## 5. Average the gradients (10 minutes)
 #
 # If the shards have equal sizes, the mean of their gradients is the gradient over all the data. So before every update, replace each gradient with its mean over all ranks.
-# The collective that does this is the *allreduce*.
+# The collective that does this is called *allreduce*.
 #
-# **Exercise (2 points).** Write `average`, which takes the list of this rank's gradients and uses `hvd.allreduce` to return the list of their means over the ranks.
+# **Exercise (2 points).** Write `average`. It takes the list of this rank's gradients and returns the list of their means over all ranks, computed with `hvd.allreduce`.
 # A gradient may have 32 or 64 bits, and its mean must have the same number of bits.
 #
 # <details><summary>Hint</summary>
@@ -400,11 +400,11 @@ averaged = ranks.run(train, shard, broadcast_start, average, num_ranks=num_ranks
 pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 
 # %% [markdown] role="readonly" id="scale-text"
-# All ranks now follow one path: this is *one* training run, in several processes. *Expected:* after the change, the distance is exactly 0.
+# All ranks now follow one path: this is *one* training run in several processes. *Expected:* after the change, the distance between the ranks is exactly 0.
 #
-# What happens if one rank does not take part? It is worth seeing once. Here only rank 0 calls the broadcast, while the others are already averaging. All of them
-# wait forever. Within seconds, `ranks.run` notices that no rank can continue, stops all ranks and shows where each rank is waiting. (A rank that is only computing or
-# sleeping may still arrive, so `ranks.run` waits for it until the deadline `timeout_s`.)
+# What happens if one rank does not take part in a collective? It is worth seeing this once. In the next cell, only rank 0 calls the broadcast, while the other ranks have already moved on to the allreduce.
+# Now every rank waits for another rank, and none can continue. Within seconds, `ranks.run` notices this, stops all ranks and shows where each rank was waiting.
+# (A rank that is only computing or sleeping may still reach the collective, so `ranks.run` waits for such a rank until the deadline `timeout_s`.)
 
 
 # %% role="readonly" id="deadlock" tags=["picture"]
@@ -424,10 +424,10 @@ except ranks.RankTimeoutError as error:
 # %% [markdown] role="readonly" id="rate-text"
 # ## 6. Scale the learning rate, and find the limit (15 minutes)
 #
-# With N ranks, a step uses N times as many samples, so an epoch has N times fewer steps. To get just as far in one epoch, each step has to be N times as long:
-# *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
+# With N ranks, a step uses N times as many samples, so an epoch has N times fewer steps. To get equally far in one epoch, each step has to be N times as long.
+# Therefore, *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
-# **Exercise (1 point).** Write `scale_rate`. It must work for any number of ranks: on two nodes with four ranks each, it must count all eight.
+# **Exercise (1 point).** Write `scale_rate`, which returns the scaled rate. It must work for any number of ranks: on two nodes with four ranks each, it must count all eight.
 #
 # <details><summary>Hint</summary>
 #
@@ -437,14 +437,14 @@ except ranks.RankTimeoutError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Pass your own rule to `train` as `scale_rate`, for example the square root of the number of ranks. Which rule reduces the loss sooner? Which one allows more ranks before it reaches the limit of the next exercise?
+# Pass your own rule to `train` as `scale_rate`, for example the square root of the number of ranks. With which rule does the loss fall sooner? Which rule allows more ranks before the rate reaches the limit in the next exercise?
 #
 # </details>
 
 
 # %% role="answer" id="scale-rate"
 def scale_rate(learning_rate):
-    """Return the learning rate of one rank, scaled linearly to the whole group."""
+    """Return the learning rate for the whole group: the rate of one rank, scaled linearly."""
     # about 1 line
     ### BEGIN SOLUTION
     return learning_rate * hvd.size()
@@ -459,12 +459,12 @@ with check("learning rate", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="sum-quiz"
-# Each rank has the gradient of its *mean* loss. Someone writes `op=hvd.Sum` instead of `op=hvd.Average`, and does not scale the rate. What does SGD do on four ranks?
+# Each rank has the gradient of its *mean* loss. Someone writes `op=hvd.Sum` instead of `op=hvd.Average`, and does not scale the rate. How does SGD behave on four ranks?
 #
 # - [ ] The same as before: the sum over all ranks is the gradient of the whole batch.
 #   This would be true if each rank divided the sum of its losses by the global batch size. Here the sum of four means is four times the mean over all samples.
 # - [ ] The ranks drift apart.
-#   All ranks get the same sum, so their weights stay equal. Being equal does not make them right.
+#   All ranks get the same sum, so their weights stay equal. But equal weights need not be right.
 # - [x] It trains as if the learning rate were four times as large.
 #   The sum of four means is four times their mean: the direction is the same, and the steps are four times as long. If you scale the rate as well, the steps are sixteen times as long.
 
@@ -477,10 +477,10 @@ pictures.draw_losses(right, paths, x, y)
 pictures.show(figure, "With the scaled rate, rank 0 follows the same path in larger steps, and the loss falls sooner.")
 
 # %% [markdown] role="readonly" id="limit-text"
-# But lab 01 found a limit: gradient descent on all samples diverges if the rate exceeds $2 / \lambda_{\max}$.
+# But in lab 01 you found a limit: gradient descent on all samples diverges if the rate exceeds $2 / \lambda_{\max}$.
 # Here $\lambda_{\max}$ is the largest eigenvalue of the Hessian $H = 2 \begin{pmatrix} \overline{x^2} & \overline{x} \\ \overline{x} & 1 \end{pmatrix}$. For our data, it is about 2.0, so the limit is about 1.0. Each additional rank brings the scaled rate closer to the limit.
 #
-# **Exercise (1 point).** Write `max_num_ranks`. It returns the largest number of ranks whose scaled rate is still below the limit, or 0 if the rate of one rank is already above it.
+# **Exercise (1 point).** Write `max_num_ranks`. It returns the largest number of ranks for which the scaled rate is still below the limit, or 0 if the rate of one rank is already above the limit.
 #
 # <details><summary>Hint</summary>
 #
@@ -537,7 +537,7 @@ for name, history in runs.items():
     print(f"{name}: distance from the best parameters at the end {np.hypot(*(history[-1] - pictures.OPTIMUM)):.3g}")
 
 # %% [markdown] role="readonly" id="files-text"
-# *Expected:* with up to four ranks, training converges, and sooner with each additional rank. With six, at a rate of 1.2, the loss grows without bound.
+# *Expected:* with up to four ranks, training converges, and each additional rank makes it converge sooner. With six ranks, at a rate of 1.2, the loss grows without bound.
 # Real networks hit the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps in the first steps, but does not raise the limit.
 #
 # ## 7. One rank writes (5 minutes)
@@ -554,7 +554,7 @@ for name, history in runs.items():
 #
 # <details><summary>Stretch, without points</summary>
 #
-# First write the file under another name in the same folder, and rename it at the end. What does a program see if it reads the file while rank 0 is writing?
+# First write the file under another name in the same folder, and rename it at the end. What does another program see if it reads the file while rank 0 is writing?
 #
 # </details>
 
@@ -581,13 +581,13 @@ with check("files", section="7"):
 #
 # Real programs do not average by hand: `hvd.DistributedGradientTape(tape)` wraps a tape so that `tape.gradient` returns averaged gradients.
 #
-# **Exercise (5 points).** Write the whole training function. It gets all the data and the learning rate *of one rank*; `batch_size` is the batch size on *each* rank.
+# **Exercise (5 points).** Write the whole training function. It receives all the data and the learning rate *of one rank*; `batch_size` is the batch size on *each* rank.
 #
 # 1. Initialise Horovod. 2. Take this rank's shard. 3. Start from standard normal random numbers, and broadcast them before the first step. 4. Scale the rate.
 # 5. In every epoch, go through the whole shard in batches; the last batch may be smaller. For each batch, take one plain SGD step
-# with averaged gradients of the mean squared error. Compute in 32 bits throughout, and add nothing to the step. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
+# with averaged gradients of the mean squared error. Compute in 32 bits throughout, and add nothing else to the step. 6. Return the history, an array of shape `(num_steps + 1, 2)`, as `train` does.
 #
-# You may call the pieces that you wrote above. The five checks below look only at the trajectories, so you may write the code as you like.
+# You may call the pieces that you wrote above. The five checks below look only at the trajectories, so you may write the code in any way you like.
 #
 # <details><summary>Hint</summary>
 #
@@ -637,8 +637,8 @@ def train_horovod(x, y, num_epochs, batch_size, learning_rate):
 
 
 # %% [markdown] role="readonly" id="horovod-checks-text"
-# All five checks use a single launch on three ranks, two on one node and one on another. The ranks train several times on synthetic data,
-# and the checks infer the properties from the trajectories. The last check compares every step with NumPy, up to rounding.
+# All five checks share a single launch of three ranks: two on one node and one on another. The ranks train several times on synthetic data,
+# and the checks infer the properties from the trajectories. The last check compares every step, up to rounding, with the same step computed in NumPy.
 
 # %% role="readonly" id="horovod-trial"
 horovod_trial = lab02_trial.try_training(train_horovod, num_ranks=3, ranks_per_node=2)
@@ -725,7 +725,7 @@ class Trajectory(tf.keras.callbacks.Callback):
 #
 # <details><summary>Hint</summary>
 #
-# In this order: init, shard, model, wrapped optimiser, `model.compile`, list of callbacks, `model.fit`.
+# Write these parts in this order: init, shard, model, wrapped optimiser, `model.compile`, list of callbacks, `model.fit`.
 #
 # </details>
 #
@@ -786,17 +786,17 @@ pictures.draw_losses(right, pictures.by_rank(histories), x, y)
 pictures.show(figure, f"{num_ranks} trajectories jump to one point after the first batch and coincide from then on.")
 
 # %% [markdown] role="readonly" id="speed-text"
-# In the first step, the trajectories of the Keras version still differ: the callback broadcasts after the first batch, and from then on all ranks agree.
+# In the first step, the trajectories of the Keras version still differ, because the callback broadcasts only after the first batch. From then on, all ranks agree.
 #
 # ## 10. Is it faster? (4 minutes)
 #
-# Speed is the reason for using several ranks. The cell below measures one step on 1, 2 and 4 ranks, which share either 1200 samples, as above, or many more.
-# A step takes time for *computing*, which N ranks share, and for the *latency* of an allreduce. Latency is the fixed time that the ranks need to meet, however small the gradients are.
+# You use several ranks because you want more speed. The cell below measures one step on 1, 2 and 4 ranks, which share either 1200 samples, as above, or many more.
+# A step spends time on *computing*, which the N ranks share, and on the *latency* of the allreduce. Latency is the fixed time that the ranks need to meet, however small the gradients are.
 
 
 # %% role="readonly" id="speed" tags=["picture"]
 def step_ms(num_samples):
-    """Return how many milliseconds one step on this rank's share takes, as the median of 10 steps."""
+    """Return the median time of 10 steps on this rank's share of the samples, in milliseconds."""
     hvd.init()
     shard_x = tf.random.uniform([num_samples // hvd.size()])
     slope, offset = variables = [tf.Variable(0.0), tf.Variable(0.0)]
@@ -833,22 +833,23 @@ pictures.show(figure, f"Speed-up of one step. {'. '.join(words)}.")
 print("\n".join(words))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* with 1200 samples, more ranks bring no gain and usually cost time. The gradient takes only microseconds to compute. A step therefore costs little more than
-# the TensorFlow calls, which every rank pays in full, and the latency, which is almost zero for a single rank. With millions of samples, computing takes most of the time.
-# Sharing this work helps, up to the number of cores: if there are more ranks than cores, they take turns. The networks of lab 03 are of this second kind.
+# *Expected:* with 1200 samples, more ranks are no faster and usually slower. Computing the gradient takes only microseconds. Most of a step is spent in
+# the TensorFlow calls, all of which every rank has to make, and on the latency, which is almost zero for a single rank.
+# With millions of samples, computing takes most of the time, so sharing this work helps. It helps only up to the number of cores: if there are more ranks than cores, the ranks take turns.
+# The networks of lab 03 also spend most of their time on computing.
 #
 # ## What you can now do
 #
 # - run a function on several ranks, and tell rank, local rank and world size apart;
 # - turn a single-process loop into one for N ranks: pin, shard, broadcast, average, scale, write once;
-# - say what is missing if ranks drift apart, hang, or do all the work twice;
-# - say how far a learning rate can be scaled, and when more ranks are no faster.
+# - say what a program is missing if its ranks drift apart, hang, or do all the work twice;
+# - say how far the learning rate can be scaled, and when more ranks do not make training faster.
 #
 # **Further reading**
 #
-# - [Horovod: fast and easy distributed deep learning in TensorFlow](https://arxiv.org/abs/1802.05799): the ring, the timeline and the reasons, by Horovod's authors
-# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, and what went wrong on the way
-# - [Horovod with TensorFlow](https://horovod.readthedocs.io/en/stable/tensorflow.html): the changes to a script, from Horovod's documentation
+# - [Horovod: fast and easy distributed deep learning in TensorFlow](https://arxiv.org/abs/1802.05799): Horovod's authors explain the ring, the timeline and why they wrote Horovod
+# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, and what went wrong along the way
+# - [Horovod with TensorFlow](https://horovod.readthedocs.io/en/stable/tensorflow.html): the changes that a script needs, from Horovod's documentation
 #
 # ## Before you hand in
 #

@@ -3,7 +3,7 @@
 #
 # **120 minutes, 20 points, two or more ranks.**
 # You take a network from `tf.keras.applications` and a folder of files in ImageNet format, and turn single-process training into training on N ranks.
-# On a laptop, the files hold small synthetic images and the network is MobileNetV2; at a centre, you change only the parameters, and the same notebook trains ResNet50 on ImageNet.
+# On a laptop, the files hold small synthetic images and the network is MobileNetV2; at a computing centre, you change only the parameters, and the same notebook trains ResNet50 on ImageNet.
 #
 # After this lab you can
 #
@@ -14,10 +14,10 @@
 # - measure throughput, scaling efficiency and the share of time that communication takes.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
-# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The cell after each exercise checks your answer on real ranks and reports what is missing; run it as often as you like.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 # The checks use a tiny network that records what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
@@ -31,17 +31,17 @@ image_size = 64  # width and height in pixels
 data = ""  # a folder of TFRecord files; '' for synthetic images
 damaged = "stop"  # what to do at a damaged record: "stop" or "skip"
 batch_size = 16  # images per rank and step
-global_batch_size = 0  # images per step on all ranks together; 0: batch_size times the number of ranks
+global_batch_size = 0  # images per step, all ranks together; 0: batch_size times the number of ranks
 learning_rate = 0.01  # for one rank
 num_warmup_epochs = 1
 num_epochs = 2
 max_num_steps = 0  # upper limit for the steps in an epoch; 0: no limit
 precision = "float32"  # or "mixed_float16", "mixed_bfloat16"
 compression = "none"  # or "fp16": gradients are sent with 16 bits
-num_groups = 1  # messages for the gradients of a step; 0: each is sent when it is ready, best on many GPUs
+num_groups = 1  # number of messages for a step's gradients; 0: send each when it is ready, best on many GPUs
 folder = "training"  # for checkpoints and logs
 num_threads = 1  # per rank; 0: TensorFlow decides
-time_limit_min = 10  # a run on ranks is stopped after this time
+time_limit_min = 10  # minutes after which a run on ranks is stopped
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
@@ -80,14 +80,14 @@ from coursekit.checks import (
     lab03_updates,
 )
 
-# GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
+# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (4 minutes)
 #
 # ImageNet comes as *TFRecord* files: 1024 for training and 128 for validation. Each file is a sequence of records. A record holds one image as a JPEG, its label from 1 to 1000, and its size.
-# Label 0 is reserved for a background class that no image has, so the networks here have 1001 outputs.
+# Label 0 is reserved for a background class to which no image belongs, so the networks here have 1001 outputs.
 # Our synthetic data has the same format, with fewer and smaller images. As in the real data set, some files hold more images than others.
 
 # %% role="readonly" id="find-files" tags=["script"]
@@ -111,20 +111,20 @@ training_pictures.show_records(train_files)
 #
 # <details><summary>Hint</summary>
 #
-# `tf.config.list_physical_devices("GPU")` lists the GPUs of the node; `tf.config.set_visible_devices(gpu, "GPU")` makes only this one visible.
+# `tf.config.list_physical_devices("GPU")` lists the GPUs of the node; `tf.config.set_visible_devices(gpu, "GPU")` makes only that GPU visible.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Two ranks can also share one GPU. Look up `tf.config.set_logical_device_configuration`: how do you give each rank half of the memory, and why can neither half grow then?
+# Two ranks can also share one GPU. Look up `tf.config.set_logical_device_configuration`. How do you give each rank half of the memory, and why can neither half grow after that?
 #
 # </details>
 
 
 # %% role="answer" id="pin-gpu" tags=["script"]
 def pin_gpu():
-    """Make the GPU whose index is the local rank the only visible one; if there are no GPUs, do nothing."""
+    """Make only the GPU whose index is the local rank visible; if there are no GPUs, do nothing."""
     # about 4 lines
     ### BEGIN SOLUTION
     gpus = tf.config.list_physical_devices("GPU")
@@ -147,9 +147,9 @@ with check("GPU pinning", section="2"):
 #
 # ### From a record to an image
 #
-# The networks expect images of one size, with pixels from -1 to 1. For training, each image is cropped at random every time it is loaded, so that the network never sees quite the same image twice.
-# We take a random *window* of 40 to 100 % of its area and mirror it half of the time. For validation, the window is the largest square in the middle.
-# Both windows are given below. Decoding only the window is much faster than decoding the whole image and cropping it afterwards.
+# The networks expect images of one size, with pixel values from -1 to 1. For training, each image is cropped at random every time it is loaded, so that the network never sees quite the same image twice.
+# We take a random *window* that covers 40 to 100 % of the image's area, and mirror it half of the time. For validation, the window is the largest square in the middle.
+# The functions for both windows are given below. Decoding only the window is much faster than decoding the whole image and cropping it afterwards.
 
 
 # %% role="readonly" id="windows" tags=["script"]
@@ -177,7 +177,7 @@ def central_window(encoded):
 #
 # <details><summary>Hint</summary>
 #
-# `imagenet.parse_record(record)` returns the encoded image and the label. The two functions above take the encoded image and return a window. After decoding, pixels range from 0 to 255: which number do you divide them by, and which one do you subtract?
+# `imagenet.parse_record(record)` returns the encoded image and the label. The two functions above take the encoded image and return a window. After decoding, pixels range from 0 to 255: which number do you divide them by, and which number do you then subtract?
 #
 # </details>
 #
@@ -189,7 +189,7 @@ def central_window(encoded):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# For training, vary brightness and colour as well (`tf.image.random_brightness`, `tf.image.random_saturation`). How many images per second does this cost?
+# For training, vary brightness and colour as well (`tf.image.random_brightness`, `tf.image.random_saturation`). By how many images per second does this slow down your pipeline?
 #
 # </details>
 
@@ -198,7 +198,7 @@ def central_window(encoded):
 def load_picture(record, training):
     """Return a record's image, cropped at random for training, and its label."""
     # about 7 lines, in this order: parse the record, choose the window, decode it,
-    # resize it, in training mirror it at random, scale the pixels from 0..255 to -1..1
+    # resize it, mirror it at random (only in training), scale the pixels from 0..255 to -1..1
     ### BEGIN SOLUTION
     encoded, label = imagenet.parse_record(record)
     window = random_window(encoded) if training else central_window(encoded)
@@ -218,7 +218,7 @@ with check("pictures", section="3"):
 # ### Damaged files
 #
 # If you copy a thousand files between machines, one of them may end up truncated. `imagenet.read_records(file, damaged)` reads one file, and the parameter `damaged` says what happens at a damaged record:
-# either the run ends with a `DataLossError`, or the record and the rest of its file are skipped. `coursekit data check` lists such files.
+# either the run ends with a `DataLossError`, or the record and the rest of its file are skipped. `coursekit data check` lists the damaged files.
 
 # %% role="readonly" id="damaged" tags=["picture"]
 cut_off = Path(tempfile.mkdtemp()) / "train-00000-of-00001"
@@ -235,18 +235,18 @@ except tf.errors.DataLossError as error:
 #
 # The order of these steps matters for the result, for speed or for memory:
 #
-# 1. **Shard the list of files**, so that each rank opens only its own. If you sharded the records instead, every rank would read all the files, which is N times the traffic on the file system.
+# 1. **Shard the list of files**, so that each rank opens only its own files. If you sharded the records instead, every rank would read all the files, and the file system would see N times the traffic.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
 # 3. For training, shuffle the records in a buffer of 1000, then repeat them without end.
 # 4. Load the images on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
 # 5. Batch, and *prefetch*, so that the next batch is prepared while the network trains on the current one.
 #
-# With `seed` in both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as they come:
+# With `seed` in both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as soon as they are ready:
 # this is a little faster, but the order is never the same twice.
-# The random crops still differ from run to run: several cores load images at the same time, and the order in which they draw random numbers varies.
-# So two otherwise identical runs end with different accuracies. Lab 04 has functions that derive the random numbers from the record's number.
+# The random crops still differ from run to run, because several cores load images at the same time, and the order in which they draw random numbers varies.
+# So two otherwise identical runs end with different accuracies. Lab 04 avoids this: its functions derive the random numbers from each record's number.
 #
-# **Exercise (3 points).** Write `make_dataset`. It takes all five steps, and uses `deterministic` and the parameter `damaged`.
+# **Exercise (3 points).** Write `make_dataset`. It carries out all five steps, and uses `deterministic` and the parameter `damaged`.
 # In training, all batches are full (`drop_remainder=True`), and no image is left out of an epoch; in validation, nothing is shuffled, repeated or dropped.
 #
 # <details><summary>Hint</summary>
@@ -270,14 +270,14 @@ except tf.errors.DataLossError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# First place `.cache()` before the images are loaded, then after. How long does the second epoch take each time, and what do you lose in one of the two places?
+# Place `.cache()` first before the step that loads the images, then after it. How long does the second epoch take in each case, and what do you lose in one of the two?
 #
 # </details>
 
 
 # %% role="answer" id="make-dataset" tags=["script"]
 def make_dataset(files, batch_size, training, deterministic=True):
-    """Return this rank's batches of images and labels; in training they never end."""
+    """Return this rank's batches of images and labels; in training, they never end."""
     # about 11 lines, in this order:
     # - the files of this rank
     # - a data set of their names; in training, shuffled with the seed
@@ -330,13 +330,13 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 # There are two ways to use N ranks:
 #
 # - each rank keeps a batch of `batch_size` images, so the *global batch* of a step grows with N (this is called weak scaling, and it is the usual way);
-# - the global batch is fixed and divided among the ranks (an *elastic* batch): training is the same with any number of ranks, and each rank has less to do.
+# - the global batch is fixed and divided among the ranks (an *elastic* batch): training is the same with any number of ranks, and the more ranks there are, the less each of them has to do.
 #
-# As in lab 02, the learning rate follows the global batch: `learning_rate` is meant for a global batch of `batch_size`, so a global batch k times as large needs k times the rate.
-# An epoch is one pass over the data: the more images in a step, the fewer steps in an epoch. All ranks must take the *same* number of steps, however many images their files hold.
+# As in lab 02, the learning rate follows the global batch: `learning_rate` is meant for a global batch of `batch_size` images, so a global batch k times as large needs k times the rate.
+# An epoch is one pass over the data, so the more images a step uses, the fewer steps an epoch has. All ranks must take the *same* number of steps, however many images their files hold.
 #
 # **Exercise (2 points).** Write `plan`, which returns the batch size per rank, the learning rate and the number of steps in an epoch (rounded down, at least 1).
-# A `global_batch_size` of 0 stands for the first way. If it cannot be divided equally among the ranks, round it down until it can; the rate and the steps follow from the rounded value.
+# A `global_batch_size` of 0 stands for the first way. If the global batch cannot be divided equally among the ranks, round it down until it can; the rate and the steps follow from the rounded value.
 #
 # <details><summary>Hint</summary>
 #
@@ -346,7 +346,7 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 #
 # <details><summary>Stretch, without points</summary>
 #
-# The ranks' files hold different numbers of images, but all ranks take the same number of steps. Use `imagenet.count_images` on each rank's files: how many times does each rank see its images in an epoch?
+# The ranks' files hold different numbers of images, but all ranks take the same number of steps. Use `imagenet.count_images` on each rank's files: how many times does each rank see its own images in an epoch?
 #
 # </details>
 
@@ -378,24 +378,24 @@ with check("elastic batch", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="steps-quiz"
-# Someone goes from one rank to four, with a `batch_size` of 16 on each, and leaves `steps_per_epoch` as it was for one rank. What happens in an epoch now?
+# Someone goes from one rank to four, with a `batch_size` of 16 on each, and leaves `steps_per_epoch` as it was for one rank. What happens in each epoch?
 #
 # - [ ] One pass over the data, as before.
-#   That would be true if the four ranks read the same images. But each reads its own, so a step uses four times as many.
+#   That would be true if the four ranks read the same images. But each rank reads its own images, so a step uses four times as many.
 # - [ ] It ends with an error, because the data run out.
 #   In training, the data set repeats without end, so it never runs out, and nothing reports an error.
 # - [ ] One pass over the data, four times as fast.
 #   The same number of steps takes about the same time. You save time only if you take a quarter of the steps.
 # - [x] Four passes over the data.
-#   Four ranks use 64 images in each step, and take the same number of steps as one rank did. Everything that counts epochs, such as the warm-up or the checkpoints, is then off by a factor of four, too.
+#   Four ranks use 64 images in each step, and take the same number of steps as one rank did. Anything that counts epochs, such as the warm-up or the checkpoints, is then also off by a factor of four.
 
 # %% [markdown] role="readonly" id="warmup-text"
 # ## 5. Warm-up (8 minutes)
 #
-# At the start of training, the gradients are large and change direction quickly; a rate scaled for many ranks throws the weights far off course.
-# [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) begin with the rate of *one* rank and raise it in equal steps to the scaled rate over the first epochs. This allowed them to scale ResNet-50 to batches of 8192.
+# At the start of training, the gradients are large and change direction quickly, so a rate that is scaled for many ranks would throw the weights far off course.
+# [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) began with the rate of *one* rank and raised it in equal steps to the scaled rate over the first epochs. This allowed them to scale ResNet-50 to batches of 8192.
 #
-# **Exercise (1 point).** Write `warmed_up`, which returns the rate in a given step. It rises in a straight line from `rate / hvd.size()` in step 0 to `rate` in step `num_warmup_steps`, and stays at `rate` from then on.
+# **Exercise (1 point).** Write `warmed_up`, which returns the rate in a given step. The rate rises in a straight line from `rate / hvd.size()` in step 0 to `rate` in step `num_warmup_steps`, and stays at `rate` from then on.
 # If there are no warm-up steps, it is `rate` from the start.
 #
 # <details><summary>Hint</summary>
@@ -413,7 +413,7 @@ with check("elastic batch", section="4"):
 
 # %% role="answer" id="warmed-up" tags=["script"]
 def warmed_up(step, rate, num_warmup_steps):
-    """Return the learning rate in a step; steps are counted from 0."""
+    """Return the learning rate in the given step; steps are counted from 0."""
     # about 4 lines
     ### BEGIN SOLUTION
     if step >= num_warmup_steps:
@@ -442,8 +442,8 @@ training_pictures.show_rates({count: ranks.run(rates, num_ranks=count)[0] for co
 # %% [markdown] role="readonly" id="warmup-callback-text"
 # This callback sets the rate before every step. It uses the optimiser's step counter, so it continues correctly after a restart.
 #
-# Horovod has a callback for this, too: `LearningRateWarmupCallback`. With today's Keras 2, it raises an `AttributeError` unless you pass `momentum_correction=False`, because it changes a momentum that is no longer a variable.
-# The rate that you pass to it must be the scaled one.
+# Horovod also has a callback for this: `LearningRateWarmupCallback`. With today's Keras 2, it raises an `AttributeError` unless you pass `momentum_correction=False`, because it tries to change the momentum, which is no longer a variable.
+# Pass the scaled rate to this callback.
 
 
 # %% role="readonly" id="warmup-callback" tags=["script"]
@@ -467,11 +467,11 @@ class WarmUp(tf.keras.callbacks.Callback):
 #
 # Two of its arguments make the averaging faster:
 #
-# - `compression=hvd.Compression.fp16` sends gradients as 16-bit instead of 32-bit numbers, which halves the bytes. It pays off if the network between nodes is the bottleneck; on CPUs, the conversion costs more than it saves.
-# - `groups=N` puts the gradients into N groups, each sent as one message. Without it, Horovod sends whatever is ready in each of its cycles. On many GPUs, that is best, because sending overlaps with computing.
-#   On CPUs, sending takes time away from computing, so fewer and larger messages are better, and TensorFlow has a smaller graph to build. `groups=None` means no groups.
+# - `compression=hvd.Compression.fp16` sends gradients as 16-bit instead of 32-bit numbers, which halves the number of bytes. This pays off if the network between nodes is the bottleneck; on CPUs, the conversion costs more than it saves.
+# - `groups=N` divides the gradients into N groups and sends each group as one message. Without groups, Horovod sends in each of its cycles whatever gradients are ready. That is best on many GPUs, because sending overlaps with computing.
+#   On CPUs, sending takes time away from computing, so fewer and larger messages are better; TensorFlow also has a smaller graph to build. `groups=None` means no groups.
 #
-# **Exercise (2 points).** Write `make_optimizer`. It returns SGD with a momentum of 0.9, wrapped, with 16-bit compression if `compression` is `"fp16"`, and with `groups=num_groups or None`.
+# **Exercise (2 points).** Write `make_optimizer`. It returns an SGD optimiser with a momentum of 0.9, wrapped for Horovod, with 16-bit compression if `compression` is `"fp16"`, and with `groups=num_groups or None`.
 #
 # <details><summary>Hint</summary>
 #
@@ -481,7 +481,7 @@ class WarmUp(tf.keras.callbacks.Callback):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How many bytes do the gradients of a step take up, with 32 and with 16 bits? `network.count_params()` counts the weights. How long does it take to send them at 10 Gbit/s, and how long does a step take here?
+# How many bytes do the gradients of a step take up, with 32 and with 16 bits? `network.count_params()` counts the weights. How long does it take to send them at 10 Gbit/s, and how long does a step take on your machine?
 #
 # </details>
 
@@ -513,14 +513,14 @@ with check("compression and groups", section="6"):
 # %% [markdown] role="readonly" id="callbacks-text"
 # ## 7. Callbacks (10 minutes)
 #
-# The rest of Horovod enters `fit` through callbacks, which are called in the order in which you list them:
+# Horovod does the rest in callbacks, which `fit` calls in the order in which you list them:
 #
-# 1. `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` sends the weights and the optimiser's momenta of rank 0 to all ranks. It does so after the first batch, when all variables exist.
+# 1. `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` sends rank 0's weights and its optimiser's momenta to all ranks. It does so after the first batch, when all variables exist.
 # 2. `hvd_keras.callbacks.MetricAverageCallback()` averages the losses and metrics of an epoch over the ranks.
-#    Callbacks after it see the average. A callback that makes a decision, such as `EarlyStopping`, would otherwise decide differently on each rank: one rank stops, and the others wait for ever.
-# 3. On rank 0 *only*: `tf.keras.callbacks.ModelCheckpoint` saves after each epoch, and `tf.keras.callbacks.TensorBoard` writes logs. If two ranks write the same file, they corrupt it.
+#    Callbacks listed after it see the averages. Otherwise, a callback that makes decisions, such as `EarlyStopping`, might decide differently on each rank: one rank would stop, and the others would wait for it forever.
+# 3. On rank 0 *only*: `tf.keras.callbacks.ModelCheckpoint` saves a checkpoint after each epoch, and `tf.keras.callbacks.TensorBoard` writes logs. If two ranks write the same file, they corrupt it.
 #
-# **Exercise (3 points).** Write `make_callbacks` for a folder (a `Path`): checkpoints go to `folder / "epoch-{epoch:03d}"` with `save_weights_only=True`
+# **Exercise (3 points).** Write `make_callbacks`. It takes a folder (a `Path`) and returns a list of callbacks: checkpoints go to `folder / "epoch-{epoch:03d}"` with `save_weights_only=True`
 # (such checkpoints also hold the optimiser's momenta), and TensorBoard's logs go to `folder / "logs"`.
 #
 # <details><summary>Hint</summary>
@@ -569,16 +569,16 @@ with check("files", section="7"):
     lab03_pieces.check_files(callbacks_trial)
 
 # %% [markdown] role="quiz" id="statistics-quiz"
-# For validation, batch normalisation keeps moving averages of what it sees in training. After the first step, what makes them equal on all ranks?
+# During training, batch normalisation keeps moving averages of the batches' statistics and uses them in validation. After the first step, what keeps these averages equal on all ranks?
 #
 # - [ ] The wrapped optimiser.
 #   It averages gradients, and the moving averages have none: they are updated from each rank's own batches.
 # - [x] Nothing.
-#   They follow each rank's own images and differ a little. The checkpoint holds rank 0's averages. There are layers that share their statistics (hvd.SyncBatchNormalization), at the price of more communication.
+#   On each rank, they follow that rank's images, so they differ a little. The checkpoint holds rank 0's averages. Some layers share their statistics (hvd.SyncBatchNormalization), at the price of more communication.
 # - [ ] `MetricAverageCallback`, after every epoch.
-#   It averages the losses and metrics that an epoch reports, and touches no variable of the network.
+#   It averages the losses and metrics that an epoch reports, and does not touch the network's variables.
 # - [ ] `BroadcastGlobalVariablesCallback`, after every epoch.
-#   It does send them, with all other variables, but only once, after the first batch.
+#   It does send the averages, with all other variables, but only once, after the first batch.
 
 # %% [markdown] role="readonly" id="resume-text"
 # ## 8. Continue from a checkpoint (11 minutes)
@@ -586,10 +586,10 @@ with check("files", section="7"):
 # If a job reaches its time limit or a node fails, the next run should continue from the last checkpoint. With many ranks, there are two traps:
 #
 # - Sometimes only rank 0 can see the checkpoint, so rank 0 loads it and *broadcasts* it. That must happen before the first step.
-#   The broadcast callback runs after the first batch, which is too late: the other ranks would already have put gradients of random weights into the average.
-# - The momenta are part of the state, too. They exist only after `optimizer.build(variables)`; a broadcast before that silently leaves them out.
+#   The broadcast callback runs after the first batch, which is too late: the other ranks would already have contributed the gradients of random weights to the average.
+# - The optimiser's momenta are part of the state, too. They exist only after `optimizer.build(variables)`; a broadcast before that silently leaves them out.
 #
-# **Exercise (2 points).** Write `resume`: it loads the newest checkpoint in `folder`, if there is one, into the compiled `network` on *all* ranks, optimiser included.
+# **Exercise (2 points).** Write `resume`: it loads the newest checkpoint in `folder`, if there is one, into the compiled `network` on *all* ranks, including the state of its optimiser.
 # On all ranks, it returns the number of completed epochs (0 without a checkpoint; otherwise the number is in the checkpoint's name).
 #
 # <details><summary>Hint</summary>
@@ -629,7 +629,7 @@ with check("continue", section="8"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 9. Validate on all ranks (8 minutes)
 #
-# Each rank validates on its own files, and then the results are combined. The obvious way is to average the ranks' accuracies, but that is *wrong* as soon as the ranks hold different numbers of images:
+# Each rank validates on its own files, and then the results are combined. The obvious way is to average the ranks' accuracies, but this is *wrong* if the ranks hold different numbers of images:
 
 
 # %% role="readonly" id="bias-picture" tags=["picture"]
@@ -638,10 +638,10 @@ print(f"mean of the ranks' accuracies: {np.mean(num_right / num_pictures):.0%}")
 print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures):.0%}")
 
 # %% [markdown] role="readonly" id="evaluate-exercise-text"
-# Only *sums* may be added up over the ranks: sums of losses, of correct predictions and of images. Keras keeps exactly these sums: after `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has
+# Only *sums* may be added up over the ranks: sums of losses, of correct predictions and of images. Keras keeps exactly these sums: after `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has them in
 # `metric.total` and `metric.count`.
 #
-# **Exercise (2 points).** Write `evaluate`, which returns the same dictionary on every rank. It maps each metric's `name` to its mean over the images of *all* ranks, as a float.
+# **Exercise (2 points).** Write `evaluate`, which returns the same dictionary on every rank. The dictionary maps each metric's `name` to its mean over the images of *all* ranks, as a float.
 #
 # <details><summary>Hint</summary>
 #
@@ -657,7 +657,7 @@ print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures)
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Sum a confusion matrix (`tf.math.confusion_matrix`) over all ranks. Which classes are mistaken for each other?
+# Sum a confusion matrix (`tf.math.confusion_matrix`) over all ranks. Which classes does the network mistake for each other?
 #
 # </details>
 
@@ -687,10 +687,10 @@ with check("validation", section="9"):
 # **Exercise (2 points).** Put everything together. `build()` makes the network (call it *after* pinning the GPU), and `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
 #
-# 1. Horovod is already initialised. Pin the GPU, build the network, and make the plan for `imagenet.count_images(train_files)` images. A `max_num_steps` above 0 limits the steps of an epoch.
+# 1. Horovod is already initialised. Pin the GPU, build the network, and make the plan for `imagenet.count_images(train_files)` images. A `max_num_steps` above 0 limits the number of steps in an epoch.
 # 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` from `tf.keras.losses` and the metric `"accuracy"`.
-# 3. Resume, then call `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and all callbacks: yours, `WarmUp`, and those in `more_callbacks`, which come after yours because they may make decisions. `verbose=0` keeps `fit` quiet.
-# 4. Validate once, after `fit`: in `fit`, the ranks' results would be averaged without weights.
+# 3. Resume, then call `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and all callbacks: yours, then `WarmUp`, and last those in `more_callbacks`, because they may make decisions. `verbose=0` keeps `fit` quiet.
+# 4. Validate once, after `fit`, because within `fit` the ranks' results would be averaged without weights.
 # 5. Return a dictionary with three entries: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; and `"num_steps"`, the number of steps in an epoch.
 #
 # <details><summary>Hint</summary>
@@ -758,10 +758,10 @@ with check("the training continues", section="10"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
 #
-# Every rank runs `main`. The script `train.py` next to this notebook calls it, too: start it with `horovodrun -np 2 python train.py`, or in a job with `srun python train.py`.
+# Every rank runs `main`. The script `train.py` next to this notebook also calls this function. Start the script with `horovodrun -np 2 python train.py`, or in a job with `srun python train.py`.
 # `coursekit script 03` writes that script with *your* answers.
 #
-# If `folder` holds an interrupted training run, it is continued. A finished run is moved to `<folder>-before`, and a new one begins.
+# If `folder` holds an interrupted training run, that run continues. If it holds a finished run, the folder is moved to `<folder>-before`, and a new run begins.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -784,9 +784,9 @@ class Losses(tf.keras.callbacks.Callback):
 
 
 def main(name=model, more_callbacks=(), **changes):
-    """Train on this rank and return the result, with the losses and the speed of its steps."""
+    """Train on this rank and return the result, including the loss of every step and the speed of the steps."""
     hvd.init()
-    spare_horovod()  # keeps AutoGraph from translating Horovod's own code: a shorter first step
+    spare_horovod()  # keeps AutoGraph from translating Horovod's own code, which shortens the first step
     tf.keras.mixed_precision.set_global_policy(precision)
     settings = {
         "batch_size": batch_size,
@@ -818,15 +818,15 @@ def main(name=model, more_callbacks=(), **changes):
 
 
 # %% [markdown] role="readonly" id="run-text"
-# The first step takes seconds, because TensorFlow builds the graph of the whole network. It is measured separately.
+# The first step takes seconds, because TensorFlow builds the graph of the whole network in it. This step is therefore measured separately.
 #
 # On CPUs, three settings make the steps faster:
 #
 # - `bind_cores=True` keeps each rank on its own cores. Otherwise the system moves ranks between cores, and Horovod's background threads get in their way. In a job, Slurm binds the ranks.
-# - Once per *cycle*, by default every millisecond, Horovod's background thread looks for gradients to send, and this takes time away from computing. With `HOROVOD_CYCLE_TIME=10`, it looks every 10 ms.
+# - Once per *cycle*, by default every millisecond, Horovod's background thread looks for gradients to send, and this takes time away from computing. With `HOROVOD_CYCLE_TIME=10`, the thread looks only every 10 ms.
 # - `num_groups = 1`, used in `make_optimizer`, sends one large message instead of many small ones.
 #
-# `HOROVOD_TIMELINE` makes rank 0 record what it does and when; section 13 uses this timeline.
+# `HOROVOD_TIMELINE` makes rank 0 record when it does what; section 13 uses this timeline.
 
 # %% role="readonly" id="run" tags=["picture"]
 settings_of_ranks = {"HOROVOD_CYCLE_TIME": "10", "HOROVOD_TIMELINE": str(Path("timeline.json").absolute())}
@@ -843,7 +843,7 @@ training_pictures.show_training(results, model)
 #
 # ## 11. When a node fails (4 minutes)
 #
-# Here a small network is trained for two epochs. In the middle of the second epoch, one rank is killed. The others would wait for it for ever; `ranks.run` ends them and reports what happened.
+# In the next cell, a small network trains for two epochs, and one rank is killed in the middle of the second. The other ranks would wait for it forever, but `ranks.run` stops them and reports what happened.
 
 
 # %% role="readonly" id="interrupted" tags=["picture"]
@@ -875,18 +875,18 @@ print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.ro
 # %% [markdown] role="readonly" id="loop-text"
 # ## 12. At home: your own training loop
 #
-# This section takes about 10 minutes, which do not count towards the lab's time. Nothing after it depends on it.
+# This section takes about 10 minutes, which do not count towards the lab's time. No later section depends on it.
 #
-# Without `fit`, the tape does the averaging: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop: it averages in `minimize`, which only `fit` calls.
+# Without `fit`, the tape does the averaging: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop, because it averages in `minimize`, which only `fit` calls.
 #
-# For real networks, compile the step with `tf.function`. Create that function *once*: a `@tf.function` inside the loop, or one called with Python numbers, is traced again in every step, which takes seconds each time.
-# The step does not need AutoGraph, which turns Python's `if` and `for` into graph code. `autograph=False` also saves the time for translating Horovod's own code.
+# For real networks, compile the step with `tf.function`. Create the compiled function *once*. If you define a `@tf.function` inside the loop, or pass it Python numbers, it is traced again in every step, which takes seconds each time.
+# The step does not need AutoGraph, which turns Python's `if` and `for` into graph code. Turn it off with `autograph=False`: this also saves the time for translating Horovod's own code.
 #
 # **Exercise (1 point).** Write `make_step`: it returns a compiled function `step(pictures, labels)` that takes one step in training mode, with averaged gradients, and returns the loss of this rank's batch.
 #
 # <details><summary>Hint</summary>
 #
-# Define a function inside the function, with `@tf.function(autograph=False)` above it. It contains the lines that make up a step in lab 02, section 8.
+# Define a function inside the function, with `@tf.function(autograph=False)` above it. It contains the lines that make up one step of your loop in section 8 of lab 02.
 #
 # </details>
 #
@@ -932,13 +932,13 @@ with check("a step of one's own", section="12"):
 # %% [markdown] role="readonly" id="throughput-text"
 # ## 13. How fast is it? (4 minutes)
 #
-# *Throughput* is measured in images per second. *Scaling efficiency* compares the throughput of N ranks with N times the throughput of one rank. Both are measured here in the same way.
-# The timeline shows how much of the time was spent on sending gradients. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.
+# *Throughput* is measured in images per second. *Scaling efficiency* compares the throughput of N ranks with N times the throughput of one rank. Here, both throughputs are measured in the same way.
+# The timeline shows what share of the time was spent on sending gradients. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.
 
 
 # %% role="readonly" id="throughput" tags=["picture"]
 def measure_alone():
-    """Return the images per second of a single rank, which communicates with no other rank."""
+    """Return the images per second of a single rank that communicates with no other rank."""
     hvd.init()
     tf.keras.mixed_precision.set_global_policy(precision)
     network = build_network(model, image_size)
@@ -962,8 +962,8 @@ throughput.show_throughput(
 print(f"the first step, in which TensorFlow builds the graph, took {results[0]['first_step_s']:.1f} s")
 
 # %% [markdown] role="readonly" id="end"
-# On a laptop, both ranks share one memory and two cores, and an image this small is processed quickly, so communication takes a larger share than on GPUs with large images.
-# A single rank can also use the other core for its input pipeline.
+# On a laptop, both ranks share the memory and two cores. Such small images are processed quickly, so communication takes a larger share of the time than on GPUs with large images.
+# Besides, a single rank can use the other core for its input pipeline.
 #
 # Ranks started from a notebook communicate over TCP (Horovod's *Gloo*). For a large network such as ResNet50, with 100 MB of gradients in every step, TCP takes longer than necessary.
 # Within one node, MPI passes the gradients through memory. Messages of 2 MB then stay in a core's cache:
@@ -974,16 +974,16 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 #
 # ## What you can now do
 #
-# - feed every rank from its own files, without gaps;
-# - adapt Keras training to N ranks: the learning rate and the steps as well as the optimiser and the callbacks;
+# - feed every rank from its own files, without leaving out any images;
+# - adapt Keras training to N ranks: not only the optimiser and the callbacks, but also the learning rate and the number of steps;
 # - continue an interrupted training run, and validate on all ranks without bias;
 # - measure throughput and efficiency, and say where the time goes.
 #
 # **Further reading**
 #
-# - [Horovod with Keras](https://horovod.readthedocs.io/en/stable/keras.html): callbacks and optimiser in Horovod's own words
+# - [Horovod with Keras](https://horovod.readthedocs.io/en/stable/keras.html): the callbacks and the optimiser, explained in Horovod's own documentation
 # - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): what each step of an input pipeline costs, and how to hide that cost
-# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, and what went wrong on the way
+# - [Accurate, large minibatch SGD: training ImageNet in 1 hour](https://arxiv.org/abs/1706.02677): linear scaling and warm-up, and what went wrong along the way
 #
 # ## Before you hand in
 #

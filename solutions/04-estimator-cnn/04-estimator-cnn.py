@@ -3,7 +3,7 @@
 #
 # **105 minutes, 20 points, two or more ranks.**
 # This is lab 03 again, with the same files and the same networks, but trained through TensorFlow's older interface, the *Estimator*.
-# A lot of code at computing centres still uses it, so you will meet it. TensorFlow 2.15 was the last version with it, so you will also have to port such code.
+# A lot of code at computing centres still uses the Estimator, so you will come across it. TensorFlow 2.15 was the last version to include it, so you will also have to port such code.
 #
 # After this lab you can
 #
@@ -13,10 +13,10 @@
 # - train the same network with `tf.distribute.MultiWorkerMirroredStrategy` and `TF_CONFIG`.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
-# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The cell after each exercise checks your answer on real ranks and reports what is missing; run it as often as you like.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 # The checks use a tiny network that records what it sees, so they take seconds, not minutes.
 
 # %% [markdown] role="readonly" id="parameters-text"
@@ -34,7 +34,7 @@ learning_rate = 0.01  # for one rank
 num_epochs = 2
 folder = "training"  # for checkpoints and summaries
 num_threads = 1  # per rank; 0: as many as TensorFlow chooses
-time_limit_min = 10  # a run on ranks is stopped after this time
+time_limit_min = 10  # minutes after which a run on ranks is stopped
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
@@ -69,7 +69,7 @@ import numpy as np
 from coursekit.pictures import training as training_pictures
 from coursekit.checks import check, hand_in_report, lab04_data, lab04_pieces, lab04_strategy, lab04_training
 
-# Leave the GPUs to the ranks: in this process, TensorFlow would take all the memory of one.
+# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
 tf.config.set_visible_devices([], "GPU")
 
 limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time_limit_min}  # for every run on ranks
@@ -77,34 +77,34 @@ limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time
 # %% [markdown] role="readonly" id="files-text"
 # ## 1. The files (5 minutes)
 #
-# The data are the same as in lab 03: TFRecord files in ImageNet format. Keep ImageNet's own validation files for the end of a project.
-# To see how good a network is while you work on it, set aside some of the *training* files: these are *held out*, that is, never used for training.
+# The data are the same as in lab 03: TFRecord files in ImageNet format. Keep ImageNet's own validation files for the end of your project.
+# To see how good a network is while you still work on it, set aside some of the *training* files. These files are *held out*, that is, never used for training.
 
 # %% role="readonly" id="find-files" tags=["script"]
 data_folder = imagenet.find_data(data)
 files = imagenet.list_files(data_folder, "train")
 
 # %% [markdown] role="readonly" id="split-text"
-# It is easy to get a split wrong without anyone noticing. One published course used "the files with numbers below 1000" for training and "above 1000" for testing: file 1000 was in neither part.
+# It is easy to get a split wrong without anyone noticing. One published course used "the files with numbers below 1000" for training and those "above 1000" for testing, so file 1000 was in neither part.
 # The opposite mistake is worse: if a file is in both parts, the network is tested on images that it was trained on.
 #
-# **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out. These may be all of the files, or none.
+# **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out, which may be none of the files, or all of them.
 #
 # <details><summary>Hint</summary>
 #
-# Take one slice up to a position in the list, and one from *the same* position on. What is `files[:-0]`?
+# Take one slice that ends at a position in the list, and another that starts at *the same* position. What is `files[:-0]`?
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# It is the empty list. So count the position from the front: `len(files) - num_held_out`.
+# That is the empty list. So count the position from the front: `len(files) - num_held_out`.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Hold out random files instead of the last ones. What must be the same on all ranks for that?
+# Hold out random files instead of the last ones. What must then be the same on all ranks?
 #
 # </details>
 
@@ -133,9 +133,9 @@ for name, part in zip(("training", "held out"), split_files(files, num_held_out)
 # %% [markdown] role="readonly" id="input-text"
 # ## 2. The input function (11 minutes)
 #
-# An Estimator takes a function that makes a data set, not the data set itself, because it builds a new graph for each training run and each evaluation.
+# You give an Estimator a function that makes a data set, not the data set itself, because the Estimator builds a new graph for each training run and each evaluation.
 #
-# The steps from a file to a batch are the same as in lab 03 and are given here. Each training image is cropped with random numbers derived from `seed` and from its position in the data, so two runs see exactly the same images.
+# The steps from a file to a batch are the same as in lab 03 and are given here. Each training image is cropped with random numbers derived from `seed` and from the image's position in the data, so two runs see exactly the same images.
 
 
 # %% role="readonly" id="read-files" tags=["script"]
@@ -171,8 +171,8 @@ def make_batches(records, training, params):
 # %% [markdown] role="readonly" id="input-exercise-text"
 # You write the part that these three functions leave out:
 #
-# - Each *worker* reads its own files. `worker` is its number, counted from 0, and `num_workers` is the number of workers. With Horovod, a worker is a rank; in section 8 it will be something else. So the function gets both as arguments and never asks Horovod.
-# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, the same on all workers, and *then* repeated without end. For evaluation, every image comes once.
+# - Each *worker* reads its own files. `worker` is its number, counted from 0, and `num_workers` is the number of workers. With Horovod, a worker is a rank; in section 8 it will be something else. So the function gets both numbers as arguments and must not ask Horovod for them.
+# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, the same on all workers, and *then* repeated without end. For evaluation, every image is used exactly once.
 #
 # **Exercise (3 points).** Write `input_fn`.
 #
@@ -219,7 +219,7 @@ with check("data for training and for evaluation", section="2"):
 # %% [markdown] role="readonly" id="model-text"
 # ## 3. The model function (28 minutes)
 #
-# The heart of an Estimator is its model function. It gets a batch and a *mode*, and returns an `EstimatorSpec` that says what to do with the batch:
+# The heart of an Estimator is its model function. The function gets a batch and a *mode*, and returns an `EstimatorSpec` that says what to do with the batch:
 #
 # | mode | purpose | contents of the specification |
 # | --- | --- | --- |
@@ -227,18 +227,18 @@ with check("data for training and for evaluation", section="2"):
 # | `tf.estimator.ModeKeys.EVAL` | loss and metrics | `loss`, `eval_metric_ops` |
 # | `tf.estimator.ModeKeys.PREDICT` | predictions; `labels` is `None` | `predictions` |
 #
-# The function is called once for each graph, not once for each step, because the Estimator dates from before eager execution. So it only builds parts of a graph, with `tf.compat.v1`.
+# The Estimator is older than eager execution, so this function is called once for each graph, not once for each step. It only builds parts of the graph, with `tf.compat.v1`.
 #
-# Four things are easy to forget, and none of them raises an error:
+# Four things are easy to forget, and you get no error if you forget them:
 #
-# 1. **Training mode.** The flag in `network(features, training=…)` must be true in training *only*. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how large this effect is.
+# 1. **Training mode.** The flag in `network(features, training=…)` must be true *only* in training. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how large this effect is.
 # 2. **Updates.** Batch normalisation keeps moving averages for evaluation. In a graph, the averages change only if the training step depends on their updates, which `network.get_updates_for(features)` returns.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not give it a Keras optimiser: it would pass this on to Horovod's Keras module and drop `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not pass it a Keras optimiser: it would forward that to Horovod's Keras module, but without `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
 # 4. **Rate.** `params["learning_rate"]` is the rate for one rank; multiply it by the number of ranks, as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` builds a network that returns logits.
-# Use the optimiser `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9, and add nothing: no weight decay, no clipping, no schedule, no label smoothing.
-# The metrics contain the `"accuracy"`, and the predictions contain the `"classes"`. Ranks may wait for each other only in TRAIN, because rank 0 may evaluate alone in section 6.
+# Use the optimiser `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9, and add nothing else: no weight decay, no clipping, no schedule, no label smoothing.
+# The metrics must contain `"accuracy"`, and the predictions must contain `"classes"`. Ranks may wait for each other only in the mode TRAIN, because in section 6 rank 0 may evaluate alone.
 #
 # <details><summary>Hint: the parts</summary>
 #
@@ -250,8 +250,8 @@ with check("data for training and for evaluation", section="2"):
 # <details><summary>Hint: the updates</summary>
 #
 # `with tf.control_dependencies(network.get_updates_for(features)):` around `minimize` makes every step wait for the updates.
-# Or use `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
-# (`network.updates` also contains the updates from the call in which Keras built the network: those have no images to work on.)
+# Alternatively, use `tf.group(optimizer.minimize(…), updates)` as the `train_op`.
+# (Do not use `network.updates`: it also contains updates from the call in which Keras built the network, and these have no images to work on.)
 #
 # </details>
 #
@@ -312,28 +312,28 @@ with check("moving averages", section="3"):
     lab04_pieces.check_statistics(model_trial)
 
 # %% [markdown] role="quiz" id="updates-quiz"
-# A model function forgets the updates of batch normalisation. Where do you notice it?
+# A model function leaves out the updates of batch normalisation. Where do you notice this?
 #
 # - [ ] In the first step, which raises an error.
 #   Nothing depends on the updates, so the graph is complete without them, and TensorFlow has nothing to complain about.
 # - [ ] In the training loss, which does not fall.
-#   In training mode, the layers use the statistics of the current batch: training does not need the moving averages and looks normal.
+#   In training mode, the layers use the statistics of the current batch, so training does not need the moving averages and looks normal.
 # - [x] Only in the evaluation, which gives bad results.
 #   Evaluation uses the moving averages, which are still at their initial values, 0 and 1. Training looked fine all along.
 
 # %% [markdown] role="readonly" id="config-text"
 # ## 4. The configuration (10 minutes)
 #
-# An Estimator opens its own *sessions*, and a session ignores `tf.config`. It has its own configuration, a `tf.compat.v1.ConfigProto`.
-# You pass this to the Estimator inside a `tf.estimator.RunConfig`.
+# An Estimator opens its own *sessions*, and a session ignores `tf.config`. Each session has its own configuration, a `tf.compat.v1.ConfigProto`,
+# which you pass to the Estimator inside a `tf.estimator.RunConfig`.
 #
 # In this configuration, you pin a GPU by its number *as text*: `gpu_options.visible_device_list = "0"`. With `gpu_options.allow_growth = True`, TensorFlow takes memory only as it needs it.
 #
-# The RunConfig also names the folder for checkpoints and summaries, the `model_dir`. All ranks hold the same weights, so one copy is enough, and two ranks that write to the same folder destroy each other's files.
-# A rank without a `model_dir` gets its own empty temporary folder. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns them off.
+# The `RunConfig` also names the folder for checkpoints and summaries, the `model_dir`. All ranks hold the same weights, so one copy is enough. Besides, two ranks that write to the same folder destroy each other's files.
+# A rank without a `model_dir` gets its own empty temporary folder. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns checkpoints off.
 #
 # `new_session_config()` below makes such a configuration. On CPUs, it stops TensorFlow from rewriting each graph before its first step:
-# for a network with hundreds of layers, the rewriting takes many seconds, more than a short run gains from it.
+# for a network with hundreds of layers, rewriting takes many seconds, and a short run gains less time than that.
 
 
 # %% role="readonly" id="new-session-config" tags=["script"]
@@ -350,7 +350,7 @@ def new_session_config():
 #
 # <details><summary>Hint</summary>
 #
-# Start with `session_config = new_session_config()`, then set its options. Which one is the index of a GPU on the node, the rank or the local rank?
+# Start with `session_config = new_session_config()`, then set its options. Which number is the index of a GPU on the node, the rank or the local rank?
 # `tf.estimator.RunConfig(model_dir=…, session_config=…, save_checkpoints_steps=…)`; `None` leaves the `model_dir` unset.
 #
 # </details>
@@ -398,20 +398,20 @@ with check("files and seed", section="4"):
 # %% [markdown] role="readonly" id="train-text"
 # ## 5. Training (20 minutes)
 #
-# `estimator.train(function, hooks=[…], max_steps=…)` trains the network. *Hooks* correspond to callbacks in Keras. Horovod has one that matters here:
+# `estimator.train(function, hooks=[…], max_steps=…)` trains the network. *Hooks* are the Estimator's equivalent of Keras callbacks. One of Horovod's hooks matters here:
 # `hvd.BroadcastGlobalVariablesHook(0)` sends the variables of rank 0 to all ranks before the first step.
 #
-# One of these variables is the *global step*, the number of steps taken so far. This is how an interrupted run continues: rank 0 finds a checkpoint in its `model_dir` and loads it, and the hook sends weights, momenta and global step to all other ranks.
+# One of these variables is the *global step*, the number of steps taken so far. An interrupted run therefore continues like this: rank 0 finds a checkpoint in its `model_dir` and loads it. The hook then sends the weights, the momenta and the global step to all other ranks.
 # With `max_steps`, all ranks then stop at the same step.
 #
-# There is one exception. If training has already *ended*, rank 0 sees from its checkpoint that no steps are left and returns at once; the others have no checkpoint, start training, and wait for a broadcast that never comes.
+# There is one exception. If training has already *ended*, rank 0 sees from its checkpoint that no steps are left and returns at once. The other ranks have no checkpoint, so they start training and wait for a broadcast that never comes.
 # So rank 0 must first tell the others how many steps are done:
 
 
 # %% role="readonly" id="num-steps-done" tags=["script"]
 def start():
     """Initialise Horovod, and pin the GPU for code that runs outside sessions, such as `hvd.broadcast_object`."""
-    tf.get_logger().setLevel("ERROR")  # an Estimator logs all it does, and warns in every line that it will be removed
+    tf.get_logger().setLevel("ERROR")  # an Estimator logs everything, and warns in every line that it will be removed
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -442,14 +442,14 @@ def num_steps_done(folder):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write a hook that prints, on rank 0, how many seconds every tenth step takes: a `tf.estimator.SessionRunHook` with `before_run` and `after_run`.
+# Write a hook, which is a `tf.estimator.SessionRunHook` with `before_run` and `after_run`. On rank 0, it prints how many seconds every tenth step takes.
 #
 # </details>
 
 
 # %% role="answer" id="train" tags=["script"]
 def train(files, folder, num_steps, params, hooks=()):
-    """Train the remaining steps on all ranks together; return the Estimator. `num_steps` is for one process."""
+    """Train on all ranks for the remaining steps; return the Estimator. `num_steps` is the number for one process."""
     # about 8 lines
     ### BEGIN SOLUTION
     estimator = tf.estimator.Estimator(model_fn, config=make_run_config(folder), params=params)
@@ -507,9 +507,9 @@ with check("the training continues (train)", section="5"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 6. Evaluation (12 minutes)
 #
-# If every rank evaluates all images, N ranks do N times the work for one number. There are two correct ways:
+# If every rank evaluates all images, N ranks do N times the work to get one number. There are two correct ways:
 #
-# - **Rank 0 alone** evaluates all images, and the others wait. This is simple, and enough if the evaluation is short. Use no collective inside it, because the other ranks would not take part.
+# - **Rank 0 alone** evaluates all images, and the others wait. This is simple, and good enough if the evaluation is short. Do not call a collective inside the evaluation, because the other ranks would not take part.
 # - **Each rank evaluates its own files**, which is N times as fast. If you choose this way, take care of two things:
 #   - All ranks need the weights. Without a checkpoint in its `model_dir`, an Estimator evaluates *random* weights and only mentions this in its log. So rank 0 sends the others the path of its checkpoint, `estimator.latest_checkpoint()`.
 #   - The shards are *unequal*, so the plain mean of the ranks' accuracies is wrong. Weight each accuracy by the number of images in its shard, as in lab 03.
@@ -531,7 +531,7 @@ with check("the training continues (train)", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write it the other way, too, and compare the times. How many held-out files must there be before it pays to evaluate on all ranks?
+# Write `evaluate` in the other way as well, and compare the times. How many held-out files must there be before it pays to evaluate on all ranks?
 #
 # </details>
 
@@ -565,10 +565,10 @@ with check("accuracy of all shards", section="6"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
 #
-# Every rank runs `main`. The script `train.py` beside this notebook calls it, too: start it with `horovodrun -np 2 python train.py`, or with `srun python train.py` in a job.
+# Every rank runs `main`. The script `train.py` next to this notebook also calls this function. Start the script with `horovodrun -np 2 python train.py`, or in a job with `srun python train.py`.
 # `coursekit script 04` writes that script with *your* answers.
 #
-# If `folder` holds an interrupted training run, that run continues. If the run has ended, the folder is moved to `<folder>-before`, and a new run starts.
+# If `folder` holds an interrupted training run, that run continues. If it holds a finished run, the folder is moved to `<folder>-before`, and a new run begins.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -582,7 +582,7 @@ params = {
 
 
 class LossHistory(tf.estimator.SessionRunHook):
-    """Keep the loss of every step; on rank 0, print every twentieth."""
+    """Keep the loss of every step; on rank 0, print every twentieth loss."""
 
     def __init__(self):
         self.losses = []
@@ -599,7 +599,7 @@ class LossHistory(tf.estimator.SessionRunHook):
 
 
 def main():
-    """Train and evaluate on this rank; return the number of steps, their losses and the accuracy."""
+    """Train and evaluate on this rank; return the number of steps, the loss of each step and the accuracy."""
     start()
     training_files, held_out_files = split_files(files, num_held_out)
     num_steps = num_epochs * imagenet.count_images(training_files) // batch_size
@@ -623,7 +623,7 @@ training_pictures.show_run(results, model)
 #
 # ### What training mode does to an evaluation
 #
-# A network that stays in training mode makes different predictions in an evaluation. The next cell classifies 64 of the held-out images with the weights of the checkpoint, in both modes and in batches of different sizes:
+# If a network stays in training mode during an evaluation, it makes different predictions. The next cell classifies 64 of the held-out images with the weights of the checkpoint, in both modes and in batches of different sizes:
 
 
 # %% role="readonly" id="mode-picture" tags=["picture"]
@@ -649,14 +649,14 @@ training_pictures.show_modes(ranks.run(accuracies, (4, 16, 64), num_ranks=1, **l
 
 # %% [markdown] role="readonly" id="mode-text"
 # *Expected:* in evaluation mode, all batch sizes give the same accuracy. In training mode, the accuracy depends on the batch size, although images and weights are the same. It is poor with small batches,
-# and with large ones it may even look better. But the prediction for an image must not depend on the other images in its batch, and a user of the network may have only one image.
+# and with large batches it may even look better than in evaluation mode. But the prediction for an image must not depend on the other images in its batch, and a user of the network may have only one image.
 #
 # ## 7. At home: from Keras to an Estimator
 #
 # This section takes about 3 minutes, which do not count towards the lab's time. No later section needs it.
 #
-# You need not write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. It takes care of modes and updates.
-# But you still have to add Horovod's wrapper, the broadcast hook and the rest yourself, and the optimiser must be a legacy one.
+# You do not have to write a model function: `tf.keras.estimator.model_to_estimator` makes an Estimator from a compiled Keras model. This function takes care of modes and updates.
+# But you still have to add Horovod's wrapper, the broadcast hook and the rest yourself, and the optimiser must be a legacy optimiser.
 
 
 # %% role="readonly" id="converted" tags=["picture"]
@@ -677,18 +677,18 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 # %% [markdown] role="readonly" id="end-of-api-text"
 # ## 8. Why the Estimator ended, and what comes after (19 minutes)
 #
-# You have seen why the Estimator ended: each mode has a separate graph, and your function is called only to build it. You cannot look inside the graph while it runs.
-# A wrong mode or a missing update raises no error.
+# You have seen why the Estimator ended: each mode has a separate graph, and your function is called only to build it. You cannot look inside the graph while it runs,
+# and a wrong mode or a missing update raises no error.
 # With eager execution and Keras, you need none of this. TensorFlow 2.15 is the last version with `tf.estimator`.
 # With later versions, the line `import coursekit.estimator` near the top takes `tf.estimator` from the package tensorflow-estimator, which still works with TensorFlow 2.21.
-# Nobody maintains that package any more: it buys you time, but code for the Estimator must still be ported.
+# Nobody maintains that package any more. It buys you time, but you still have to port your code.
 #
-# One idea has survived: *a process learns from outside who takes part in the training*. Horovod gets this from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, which holds JSON with two parts:
+# One idea has survived: *each process is told from outside which processes take part in the training*. Horovod gets this information from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, which holds JSON with two parts:
 #
-# - `"cluster"`: for each kind of process, the list of addresses, each `host:port`; here `{"worker": [...]}`. It is the same for all processes.
+# - `"cluster"`: the list of addresses (`host:port`) for each kind of process; here, `{"worker": [...]}`. This part is the same for all processes.
 # - `"task"`: the role of *this* process, such as `{"type": "worker", "index": 0}`.
 #
-# **Exercise (1 point).** Write `tf_config`. It returns this JSON text for worker number `index`; `hosts` lists the addresses of all workers. It must not set the variable: each worker does that itself, below.
+# **Exercise (1 point).** Write `tf_config`. It returns this JSON text for worker number `index`; `hosts` lists the addresses of all workers. It must not set the variable: in the code below, each worker does that itself.
 #
 # <details><summary>Hint</summary>
 #
@@ -720,15 +720,15 @@ with check("TF_CONFIG", section="8"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="strategy-text"
-# `tf.distribute.MultiWorkerMirroredStrategy()` reads `TF_CONFIG` and connects the workers. Create it before TensorFlow computes anything in the process. Then
+# `tf.distribute.MultiWorkerMirroredStrategy()` reads `TF_CONFIG` and connects the workers. Create the strategy before TensorFlow computes anything in the process. Then
 #
 # - the network and the optimiser, created inside `with strategy.scope():`, exist once on each worker and are kept equal: this replaces the broadcast;
 # - `fit` averages the gradients over the workers: this replaces the wrapped optimiser;
 # - `strategy.distribute_datasets_from_function(function)` asks each worker for its data; `function` gets a `context` with `context.input_pipeline_id`, the worker's number, and `context.num_input_pipelines`, the number of workers;
 # - `strategy.num_replicas_in_sync` is the number of workers (times the number of GPUs per worker).
 #
-# **Exercise (2 points).** Write `train_with_strategy`. It trains as in section 5, with your `input_fn`, but in Keras. Every worker calls this function, and `TF_CONFIG` is already set.
-# Add nothing here either, and do not use Horovod: the strategy and the context know the workers. Pass `callbacks` on to `fit`; one of them keeps the losses for the picture below.
+# **Exercise (2 points).** Write `train_with_strategy`. It trains the network as in section 5, with your `input_fn`, but in Keras. Every worker calls this function, and `TF_CONFIG` is already set.
+# Here, too, add nothing else, and do not use Horovod: the numbers that you need are in the strategy and the context. Pass `callbacks` on to `fit`; one of the callbacks keeps the losses for the picture below.
 #
 # <details><summary>Hint</summary>
 #
@@ -752,7 +752,7 @@ with check("TF_CONFIG", section="8"):
 
 # %% role="answer" id="train-with-strategy"
 def train_with_strategy(files, num_steps, params, callbacks=()):
-    """Train on all workers together; `num_steps` is the total for one process."""
+    """Train on all workers together; `num_steps` is the number of steps that one process would take."""
     # about 10 lines, in this order:
     # - the strategy, and the number of workers
     # - in its scope: the network, the optimiser with the scaled rate, compile
@@ -785,8 +785,8 @@ with check("rate and steps (strategy)", section="8"):
     lab04_strategy.check_plan(strategy_trial)
 
 # %% [markdown] role="readonly" id="same-text"
-# The next cell compares the two: it trains the small network for ten steps with Horovod and the Estimator, then for ten steps with the strategy. Both runs start from the same weights and use the same images in the same order.
-# The two workers are real processes. Each one first finds a free port, because a fixed port may be in use on a shared machine. Horovod only numbers the workers; in a job, `SLURM_PROCID` would do that.
+# The next cell compares the two approaches: it trains the small network for ten steps with Horovod and the Estimator, then for ten steps with the strategy. Both runs start from the same weights and use the same images in the same order.
+# The workers are separate processes. Each worker first finds a free port, because a fixed port may be in use on a shared machine. Here, Horovod is only used to number the workers; in a job, `SLURM_PROCID` would do that.
 
 
 # %% role="readonly" id="same-picture" tags=["picture"]

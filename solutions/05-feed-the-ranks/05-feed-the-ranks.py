@@ -2,23 +2,23 @@
 # # Lab 05: Feed the ranks
 #
 # **90 minutes, 20 points, two or more ranks.**
-# A GPU that waits for data computes nothing. You write and read TFRecord files and build pipelines that give each rank its share of the data. You put the operations in the right order and speed up a slow pipeline.
+# A GPU that waits for data computes nothing. In this lab you write and read TFRecord files, and build pipelines that give each rank its share of the data. You also put a pipeline's operations in the right order, and speed up a slow pipeline.
 # At the end, you train a small digit classifier on all ranks and inspect its logs in TensorBoard.
 #
 # After this lab you can
 #
 # - write TFRecord files, read them back, and find out which files are damaged;
 # - build pipelines that read from files or generators and give each rank its share;
-# - put shard, cache, shuffle, batch and prefetch in the right order, and confirm it by measurement;
-# - make all ranks take the same number of steps, and use the same samples with any number of ranks;
+# - put shard, cache, shuffle, batch and prefetch in the right order, and verify the order by measurement;
+# - make all ranks take the same number of steps, and train on the same samples with any number of ranks;
 # - find the slowest stage of a pipeline on a timeline, and speed it up;
-# - read the logs of a training run on several ranks in TensorBoard.
+# - use TensorBoard to read the logs of a training run on several ranks.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
-# The cell after each exercise checks your answer and names any missing property; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The cell after each exercise checks your answer and reports what is missing; run it as often as you like.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # These are the settings of this run. To change them, edit the cell below, or run the notebook with `coursekit execute 05 -p num_ranks 4 -p num_images 6000`.
@@ -31,7 +31,7 @@ learning_rate = 0.02  # for one rank
 num_epochs = 3
 folder = "digits"  # for files and logs
 num_threads = 1  # per rank; 0: TensorFlow decides
-time_limit_min = 5  # a run on ranks is stopped after this time
+time_limit_min = 5  # each run of the ranks is stopped after this time
 seed = 1
 
 # %% role="readonly" id="imports" tags=["script"]
@@ -64,14 +64,14 @@ from coursekit.imagenet.store import SlowStore, feed_slowly
 from coursekit.pictures import feeding as feeding_pictures
 from coursekit.pictures import tensorboard
 
-# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
+# Hide the GPUs from this process: TensorFlow would take all the memory of a GPU, which the ranks need.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="records-text"
 # ## 1. Records (18 minutes)
 #
 # A parallel file system handles one file per image badly: every open call goes to a metadata server that thousands of processes share.
-# A *TFRecord* file holds thousands of samples, one after another, and is read from front to back. Each *record* is a byte string with its length and two checksums.
+# A *TFRecord* file holds thousands of samples, one after another, and is read from front to back. Each *record* is a byte string, stored with its length and two checksums.
 # You decide what the string contains. Usually it is a `tf.train.Example`: a dictionary whose values are lists of byte strings, floats or integers.
 #
 # The samples in this lab are synthetic digits in MNIST's format: 28 x 28 grey levels, ten classes.
@@ -80,11 +80,11 @@ tf.config.set_visible_devices([], "GPU")
 feeding_pictures.show_digits(*make_digits(12, seed))
 
 # %% [markdown] role="readonly" id="write-text"
-# **Exercise (1 point).** Write `write_records`. For each image, it writes one record with two features: `image`, the bytes of the pixels (`image.tobytes()`), and `label`, an integer.
+# **Exercise (1 point).** Write `write_records`. For each image, it writes one record with two features: `image` holds the pixels as bytes (`image.tobytes()`), and `label` holds an integer.
 #
 # <details><summary>Hint</summary>
 #
-# `tf.train.Example(features=tf.train.Features(feature={…}))` takes a `tf.train.Feature` for each name. Make it with `bytes_list=tf.train.BytesList(value=[…])` or `int64_list=tf.train.Int64List(value=[…])`.
+# `tf.train.Example(features=tf.train.Features(feature={…}))` takes a `tf.train.Feature` for each name. Create each feature with `bytes_list=tf.train.BytesList(value=[…])` or `int64_list=tf.train.Int64List(value=[…])`.
 # `with tf.io.TFRecordWriter(str(path)) as writer:` opens the file, and `writer.write(example.SerializeToString())` writes a record.
 #
 # </details>
@@ -119,8 +119,8 @@ with check("records written", section="1"):
 # %% [markdown] role="readonly" id="parse-text"
 # ### And back
 #
-# Reading undoes all that: parse the `Example`, turn the bytes into numbers, and restore the shape. Each call of a TensorFlow operation has a fixed cost; if you call it on a *batch* of records, you pay that cost only once.
-# Such a *vectorised* map is much cheaper than a map before batching.
+# Reading reverses these steps: parse the `Example`, turn the bytes into numbers, and restore the shape. Each call of a TensorFlow operation has a fixed cost; if you call it on a *batch* of records, you pay that cost only once.
+# Such a *vectorised* map is much cheaper than a map over single records.
 #
 # **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, which is a tensor of strings with shape `(n,)`.
 # It returns the images (float32, shape `(n, 28, 28)`, pixels from 0 to 1) and the labels (shape `(n,)`).
@@ -162,11 +162,11 @@ with check("records parsed", section="1"):
 # ### Damaged files
 #
 # A copy may be interrupted, or a disk may flip a bit. The checksums reveal this, and `tf.data.TFRecordDataset(file)` raises a `DataLossError`. `dataset.ignore_errors()` suppresses the error,
-# but it does *not* continue with the next record: a reader that cannot trust a record does not know where the next one begins. Everything after the damage in that file is lost, without a message.
+# but it does *not* continue with the next record: a reader that cannot trust a record does not know where the next one begins. Everything that follows the damage in that file is lost, and no message tells you so.
 #
 # Reading a file that was cut exactly between two records does not even raise an error. You notice the loss only if you know how many records there should be.
 #
-# **Exercise (1 point).** Write `count_lost`. It gets the number of records that each file should have. For each file, return how many of them `tf.data` does not deliver.
+# **Exercise (1 point).** Write `count_lost`. It gets a list of files and the number of records that each file should have. For each file, it returns how many of these records `tf.data` does not deliver.
 #
 # <details><summary>Hint</summary>
 #
@@ -176,14 +176,14 @@ with check("records parsed", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A record consists of its length (8 bytes), a checksum of the length (4), the data, and a checksum of the data (4). In plain Python, continue reading after damaged data. When is it impossible to know where the next record begins?
+# A record consists of its length (8 bytes), a checksum of the length (4), the data, and a checksum of the data (4). Write a reader in plain Python that continues after damaged data. When is it impossible to know where the next record begins?
 #
 # </details>
 
 
 # %% role="answer" id="count-lost"
 def count_lost(files, num_expected):
-    """Return a list of the number of lost records in each file; files[i] should have num_expected[i] records."""
+    """Return a list with the number of records lost from each file; files[i] should have num_expected[i] records."""
     # about 2 lines
     ### BEGIN SOLUTION
     found = [sum(1 for _ in tf.data.TFRecordDataset(file).ignore_errors()) for file in files]
@@ -198,19 +198,19 @@ with check("damaged files", section="1"):
 # %% [markdown] role="readonly" id="files-text"
 # ## 2. Two sources (13 minutes)
 #
-# If arrays fit into memory, one line turns them into a source: `tf.data.Dataset.from_tensor_slices((images, labels))`. For large data sets this is a bad source, because in a `tf.function` the arrays become constants in the graph.
+# If arrays fit into memory, one line turns them into a source: `tf.data.Dataset.from_tensor_slices((images, labels))`. This is a bad choice for large data sets, because in a `tf.function` the arrays become constants in the graph.
 #
 # ### Files
 #
-# With N ranks, *shard the list of files*: each rank opens only its own files, and each byte is read once. `interleave` then reads from several files at once:
+# With N ranks, *shard the list of files*: each rank opens only its own files, so each byte is read only once. `interleave` then reads from several files at once:
 # neighbours in a batch come from different files, and the rank can wait for several files at the same time.
 #
 # **Exercise (2 points).** Write `from_files`. It returns batches of images and labels from one pass through this rank's files. Each batch has `batch_size` samples; only the last may be smaller.
-# Keep to this order: the rank's share of the list, interleave, batch, parse, prefetch.
+# Proceed in this order: take the rank's share of the list, interleave, batch, parse, prefetch.
 #
 # <details><summary>Hint</summary>
 #
-# `files` is a list, and a slice with a step gives a rank's share. `tf.data.Dataset.from_tensor_slices(…)` turns the share into a data set of file names.
+# `files` is a list, so a slice with a step gives you this rank's share. `tf.data.Dataset.from_tensor_slices(…)` turns the share into a data set of file names.
 #
 # </details>
 #
@@ -257,13 +257,13 @@ with check("interleaved files", section="2"):
 # %% [markdown] role="readonly" id="generator-text"
 # ### A generator
 #
-# Some samples are computed, or come from a library that TensorFlow does not know. `from_generator` calls a Python *function* at the start of every epoch and takes the samples that it yields.
+# Some samples are computed on the fly, or come from a library that TensorFlow does not know. `from_generator` calls a Python *function* at the start of every epoch and takes the samples that it yields.
 # (A generator that is already running is used up after one epoch, so pass the function, not its result.)
 # TensorFlow has to know in advance what to expect: `output_signature` gives the type and shape.
 #
-# With `dataset.shard` after a generator, every rank would compute *all* samples and throw most of them away. So select the rank's share inside the generator.
+# If you called `dataset.shard` after a generator, every rank would compute *all* samples and throw most of them away. So select the rank's share inside the generator.
 #
-# **Exercise (2 points).** Write `from_generator`. `draw(number)` makes the sample `number` and returns its image (float32, shape `(28, 28)`) and its label. There are `num_samples` samples.
+# **Exercise (2 points).** Write `from_generator`. `draw(number)` generates sample `number`, and returns its image (float32, shape `(28, 28)`) and its label. There are `num_samples` samples.
 # Return a data set that yields this rank's samples one by one and draws no others.
 #
 # <details><summary>Hint</summary>
@@ -280,14 +280,14 @@ with check("interleaved files", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A generator runs under Python's global lock, one thread at a time. Instead, make a data set of numbers, and draw in a `map` with `tf.numpy_function` and `num_parallel_calls`. For which kind of `draw` is this faster?
+# A generator runs under Python's global lock, one thread at a time. Instead, make a data set of sample numbers, and draw the samples in a `map` with `tf.numpy_function` and `num_parallel_calls`. For which kind of `draw` is this faster?
 #
 # </details>
 
 
 # %% role="answer" id="from-generator"
 def from_generator(draw, num_samples):
-    """Return a data set with this rank's share of the samples; `draw` makes each of them."""
+    """Return a data set with this rank's share of the samples; `draw` generates each sample."""
 
     # about 6 lines
     ### BEGIN SOLUTION
@@ -318,7 +318,7 @@ with check("a generator's shards", section="2"):
 # %% [markdown] role="readonly" id="order-text"
 # ## 3. Before or after? (12 minutes)
 #
-# The same operations in a different order make a different pipeline. Here are six pipelines on two ranks, each run for two epochs. Which samples reach which rank, in which batch? A frame marks a sample that comes more than once in an epoch. Samples in the row *no rank* do not reach any rank in that epoch. Look at the picture before you read on.
+# The same operations in a different order make a different pipeline. Here are six pipelines on two ranks, each run for two epochs. Which samples reach which rank, in which batch? A frame marks a sample that appears more than once in an epoch. Samples in the row *no rank* do not reach any rank in that epoch. Look at the picture before you read on.
 
 
 # %% role="readonly" id="order-picture" tags=["picture"]
@@ -357,25 +357,25 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 
 # %% [markdown] role="readonly" id="order-exercise-text"
 # - *Shuffled before sharding*: if the ranks do not agree on the order, some samples reach both ranks and others reach neither.
-# - *Batched before shuffling*: the same samples stay together for ever.
+# - *Batched before shuffling*: the same samples stay in one batch for ever.
 # - *Cached after shuffling*: the first order is frozen, and the second epoch repeats the first.
-# - *Repeated before shuffling*: epochs run into each other, and one sample comes twice before another has come once.
-# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`): the sample that is ready first comes first. This saves waiting, but no seed reproduces the order. A cache after such a step keeps the order of one epoch.
-# - Expensive work, such as loading and decoding, belongs *after the shard and before the cache*: it is then done once for each sample, on one rank. Random choices for every epoch, such as crops, belong after the cache.
+# - *Repeated before shuffling*: epochs run into each other, so one sample can appear twice before another has appeared at all.
+# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`): the sample that is ready first comes first. This saves waiting, but no seed reproduces the order. A cache after such a step freezes the order of the first epoch.
+# - Expensive work, such as loading and decoding, belongs *after the shard and before the cache*: it is then done once for each sample, on one rank. Anything random that should change from epoch to epoch, such as crops, belongs after the cache.
 #
 # **Exercise (3 points).** Write `feed`. It gets a data set of all sample numbers, an expensive function `load` that turns a number into an image, and the batch size.
-# Return this rank's batches for one epoch. Every further pass through them is the next epoch, in a different order.
+# Return a data set of this rank's batches for one epoch. Every further pass through this data set is another epoch, with the samples in a different order.
 # Each sample is loaded only once, however many epochs there are, and the cache is in memory.
 #
 # <details><summary>Hint</summary>
 #
-# Call six methods of a data set, one after another. For each pair, consult the list above: what goes wrong if the second comes first?
+# Call six methods of a data set, one after another. For each pair of methods, look at the list above: what goes wrong if you swap them?
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# `cache()` comes directly after the expensive work and before everything that is drawn again in each epoch. The shuffle buffer should hold all of a rank's samples.
+# `cache()` comes directly after the expensive work and before everything that is random in each epoch. The shuffle buffer should hold all of a rank's samples.
 #
 # </details>
 #
@@ -418,25 +418,25 @@ with check("a new order in every epoch", section="3"):
     lab05_feeding.check_fed_order(feed_trial)
 
 # %% [markdown] role="quiz" id="shuffle-quiz"
-# On four ranks, someone writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`: the data is shuffled first, with a different seed on each rank. What happens to the training?
+# On four ranks, someone writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`: the data is shuffled first, with a different seed on each rank. What happens to the training run?
 #
 # - [ ] It stops with an error, because the shards overlap.
 #   Nothing compares the shards: each rank knows only its own numbers, and no error is raised.
 # - [ ] Nothing. Each rank still gets a quarter of the samples, and they are well shuffled.
-#   Each rank gets a quarter, but of a different order, so the four quarters are not disjoint.
+#   Each rank gets a quarter, but the ranks shuffle into different orders, so the four quarters overlap.
 # - [x] It runs, but in each epoch about a third of the samples are used by no rank.
-#   All four ranks miss a given sample with a probability of (3/4) to the power of 4, or 32 percent. Other samples are used by several ranks. No loss curve shows this.
+#   The probability that all four ranks miss a given sample is (3/4) to the power of 4, or 32 percent. Other samples are used by several ranks. No loss curve shows this.
 
 # %% [markdown] role="readonly" id="global-text"
 # ## 4. In step (18 minutes)
 #
 # ### The same samples, whatever the number of ranks
 #
-# You can compare a run on 4 ranks with one on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut the resulting order into *global* batches; each rank takes its part of every batch.
-# All ranks have to agree on the order. So do this with sample *numbers*, which cost nothing, before anything is loaded.
+# You can compare a run on 4 ranks with a run on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut the resulting order into *global* batches; each rank then takes its part of every batch.
+# Every rank then has to shuffle all samples. So shuffle sample *numbers*, which cost nothing, before you load any sample.
 #
-# **Exercise (2 points).** Write `global_batches`. It returns a data set in which every element is this rank's part of a global batch: `global_batch_size` of the numbers from 0 to `num_samples - 1`.
-# TensorFlow's order depends on *two* seeds: the operation's seed, `shuffle(…, seed=seed)`, and the global seed, `tf.random.set_seed(seed)`. Ranks that a notebook starts have different global seeds, so set the global seed, too.
+# **Exercise (2 points).** Write `global_batches`. It returns a data set in which every element is this rank's part of a global batch. A global batch consists of `global_batch_size` numbers from 0 to `num_samples - 1`.
+# TensorFlow's order depends on *two* seeds: the operation's seed, `shuffle(…, seed=seed)`, and the global seed, `tf.random.set_seed(seed)`. The ranks that a notebook starts have different global seeds, so set the global seed as well.
 # The ranks' parts are disjoint, together they make up the global batch, and their sizes differ by at most one. If the last global batch is not full, it is left out. Every epoch has a different order, which is the same on all ranks.
 #
 # <details><summary>Hint</summary>
@@ -488,11 +488,11 @@ print("and so are the next ones.")
 # ### The same number of steps
 #
 # Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out first stops, and the others wait for ever in `hvd.allreduce` for its gradients.
-# There are two ways out. If all ranks stop when the one with the fewest samples is done, samples are lost. If all ranks continue until the one with the most samples is done, the others have to *repeat* samples. (`hvd.join()` is a third way: a rank that is done contributes zeros.)
+# There are two ways out. If all ranks stop as soon as the rank with the fewest samples has finished, samples are lost. If all ranks continue until the rank with the most samples has finished, the others have to *repeat* samples. (`hvd.join()` is a third way: a rank that has finished contributes zeros.)
 #
-# Only the rank itself knows how many samples it has, so the ranks have to tell each other.
+# Each rank knows only how many samples it has itself, so the ranks have to tell each other.
 #
-# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. On every rank, the number of batches is the number that the rank with the most samples needs to use them all. Each sample of a rank comes once before any comes again.
+# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. The number of batches is the same on every rank: the rank with the most samples needs that many to use all of its samples. A rank repeats a sample only after it has used all of its samples once.
 #
 # <details><summary>Hint</summary>
 #
@@ -502,14 +502,14 @@ print("and so are the next ones.")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, stop all ranks when the one with the fewest samples is done, and distribute the files so that little is lost. With the eight files of section 7 on 3 ranks, what share of the samples does each way lose or repeat?
+# Instead, stop all ranks when the rank with the fewest samples has finished, and distribute the files so that little is lost. With the eight files of section 7 on 3 ranks, what share of the samples does each way lose or repeat?
 #
 # </details>
 
 
 # %% role="answer" id="equal-steps" tags=["script"]
 def equal_steps(dataset, batch_size):
-    """Return this rank's samples in full batches; all ranks return the same number, enough for the largest share."""
+    """Return this rank's samples in full batches, the same number on all ranks, enough for the largest share."""
     # about 4 lines
     ### BEGIN SOLUTION
     num_mine = sum(1 for _ in dataset)
@@ -529,12 +529,12 @@ with check("equal steps", section="4"):
 # %% [markdown] role="readonly" id="cache-text"
 # ## 5. A cache on the node (6 minutes)
 #
-# Data that does not fit into memory can be cached in files: `dataset.cache(path)` writes them in the first epoch and reads them in all later ones. On fast storage in the node, such as an NVMe disk or a RAM disk, this takes the load off the shared file system.
+# Data that does not fit into memory can be cached in files: `dataset.cache(path)` writes the files in the first epoch and reads them in all later epochs. If the files are on fast storage in the node, such as an NVMe disk or a RAM disk, this takes the load off the shared file system.
 #
-# Two ranks that share *one* path destroy each other's work. If they run at the same time, one finds the other's lock file and fails with an `AlreadyExistsError`. If they run one after the other, it is worse: the second finds a finished cache,
-# takes it for its own, and silently trains on the first rank's samples. The same happens to tomorrow's job with different data, so use a new `folder` for each job, for example with the job's number in its name.
+# If two ranks use the *same* path, they get in each other's way. If they run at the same time, one finds the other's lock file and fails with an `AlreadyExistsError`. If they run one after the other, it is worse: the second finds a finished cache,
+# takes it for its own, and silently trains on the first rank's samples. Tomorrow's job, with different data, would make the same mistake. So use a new `folder` for each job, for example with the job's number in its name.
 #
-# **Exercise (1 point).** Write `cached`. It returns the same samples, cached in files in `folder` (a `Path` on the node). All ranks of the node use this folder.
+# **Exercise (1 point).** Write `cached`. It returns a data set with the same samples, cached in files in `folder` (a `Path` on the node). All ranks on the node use this folder.
 #
 # <details><summary>Hint</summary>
 #
@@ -544,7 +544,7 @@ with check("equal steps", section="4"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Go through only half of a data set with a file cache, then through all of it. Which files exist after each pass, and does the second pass read from them? This is what happens with `take` after the cache.
+# Go through only half of a data set with a file cache, then through all of it. Which files exist after each pass, and does the second pass read from them? The same happens if you call `take` after the cache.
 #
 # </details>
 
@@ -568,13 +568,13 @@ with check("a cache for each rank", section="5"):
 # %% [markdown] role="readonly" id="store-text"
 # ## 6. Who waits for whom? (12 minutes)
 #
-# A pipeline has stages: *read*, *decode*, *train*. Without overlap, a step takes as long as all stages together. With overlap, it takes as long as the *slowest* stage:
+# A pipeline has stages: *read*, *decode*, *train*. Without overlap, a step takes as long as all stages together. With overlap, it takes at least as long as the *slowest* stage:
 #
 # time per step ≥ max(read, decode, train)
 #
 # So find the slowest stage, speed it up, and look again, until everything else waits for training.
 #
-# Here is a store that is slow by design. It sleeps instead of working, so it is equally slow on every machine. Reading a record takes 30 ms, and each *call* of `decode`, with one record or a whole batch, takes 30 ms. A training step takes 40 ms.
+# Here is a store that is slow by design. It sleeps instead of working, so it is equally slow on every machine. Reading a record takes 30 ms, and each *call* of `decode` takes 30 ms, for one record as for a whole batch. A training step takes 40 ms.
 # `feed_slowly` is the simplest pipeline:
 #
 # ```python
@@ -593,9 +593,9 @@ feeding_pictures.show_timeline({"feed_slowly": slow})
 # %% [markdown] role="readonly" id="store-exercise-text"
 # **Exercise (2 points).** Write `feed_fast`. It returns the same images in batches of the same size, at least 2.7 times as fast. (If only training took time, it would be more than 10 times as fast.) Here are four remedies, each for one stage:
 #
-# - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Give it the number of files, eight: by default it follows the number of cores, but waiting needs no core;
+# - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Use eight, the number of files: the default depends on the number of cores, but waiting needs no core;
 # - `map(…, num_parallel_calls=…)` decodes several records at the same time;
-# - `batch` *before* the map turns eight calls into one, as the vectorised map in section 1 does;
+# - `batch` *before* the map turns eight calls into one, like the vectorised map in section 1;
 # - `prefetch` at the end prepares the next batches while the network works on the current one.
 #
 # <details><summary>Hint</summary>
@@ -612,7 +612,7 @@ feeding_pictures.show_timeline({"feed_slowly": slow})
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Use a `SlowStore(store_images, train_s=0.2)`. Which of the four remedies are still worth a line of code? Compute the bound first.
+# Use a `SlowStore(store_images, train_s=0.2)`. Which of the four remedies are still worth a line of code? First compute the bound on the time per step.
 #
 # </details>
 
@@ -648,9 +648,9 @@ feeding_pictures.show_timeline({"feed_slowly": slow, "feed_fast": fast})
 print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 
 # %% [markdown] role="readonly" id="bound-text"
-# *Expected:* six times as fast or more. For a batch of eight, reading (all eight files at a time) now takes 30 ms, decoding 30 ms and training 40 ms. So training is now the slowest stage.
+# *Expected:* six times as fast or more. For a batch of eight, reading takes 30 ms, because all eight files are read at the same time; decoding takes 30 ms, and training 40 ms. So training is now the slowest stage.
 #
-# On a real machine, `tf.data` has one thread per core, and each read that waits occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; the store's `train` sets it.
+# On a real machine, `tf.data` has one thread per core, and each waiting read occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; in this lab, the store's `train` sets it.
 
 # %% [markdown] role="quiz" id="bound-quiz"
 # For a batch, reading takes 20 ms, decoding 60 ms and the training step 50 ms, and all three overlap. You buy a GPU that is twice as fast. How long does a step take then?
@@ -658,14 +658,14 @@ print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 # - [x] 60 ms, as before.
 #   Decoding was already the slowest stage, so the new GPU only waits longer. More cores for decoding, or fewer calls, would help.
 # - [ ] 25 ms, half the training step.
-#   This would need a batch every 25 ms, but decoding delivers only one every 60 ms.
+#   This would need a batch every 25 ms, but decoding delivers one only every 60 ms.
 # - [ ] 105 ms, that is 20 + 60 + 25.
 #   The times add up only if nothing overlaps. With overlap, only the slowest stage counts.
 
 # %% [markdown] role="readonly" id="train-text"
 # ## 7. Digits on all ranks (11 minutes)
 #
-# Now you feed a network: *flatten*, a dense layer of 128 units and one of 10. It is the multilayer perceptron with which many courses begin. Its input files have different lengths, as real files do.
+# Now you feed a network: a *flatten* layer, a dense layer of 128 units and a dense layer of 10. Many courses begin with this multilayer perceptron. The input files have different lengths, as real files do.
 
 
 # %% role="readonly" id="network" tags=["script"]
@@ -691,12 +691,12 @@ def write_files(folder):
 
 
 # %% [markdown] role="readonly" id="train-exercise-text"
-# **Exercise (2 points).** Write `train` with Keras and Horovod, as in labs 02 and 03. `build()` makes the network. Wrap the optimiser: SGD with a momentum of 0.9 and the rate of one rank times the number of ranks. Use the loss `SparseCategoricalCrossentropy(from_logits=True)` and the metric `"accuracy"`. Call `fit` with the data set, `num_epochs` epochs and `verbose=0`.
-# The callbacks are the broadcast, then the average of the metrics, and on rank 0 *only* `tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1)`. It writes after every step, and adds histograms of the weights after every epoch. Return the history's dictionary.
+# **Exercise (2 points).** Write `train` with Keras and Horovod, as in labs 02 and 03. `build()` makes the network. Wrap an SGD optimiser with a momentum of 0.9; its learning rate is the rate for one rank times the number of ranks. Use the loss `SparseCategoricalCrossentropy(from_logits=True)` and the metric `"accuracy"`. Call `fit` with the data set, `num_epochs` epochs and `verbose=0`.
+# The callbacks are the broadcast, then the averaging of metrics and finally, on rank 0 *only*, `tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1)`. TensorBoard's callback writes after every step, and adds histograms of the weights after every epoch. Return the history as a dictionary.
 #
 # <details><summary>Hint</summary>
 #
-# Use `hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(…))`. Before TensorBoard's callback come `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` and `hvd_keras.callbacks.MetricAverageCallback()`, in this order. `network.fit(…).history` is the dictionary.
+# Use `hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(…))`. Put `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` and `hvd_keras.callbacks.MetricAverageCallback()`, in this order, before TensorBoard's callback. `network.fit(…).history` is the dictionary.
 #
 # </details>
 #
@@ -786,16 +786,16 @@ for count in (1, num_ranks):
 # %% [markdown] role="readonly" id="board-text"
 # ## 8. At home: what TensorBoard shows
 #
-# This section takes about 8 minutes, which do not count towards the lab's time.
+# This section takes about 8 minutes, in addition to the lab's time.
 #
-# TensorBoard is a web page that reads event files. On your own machine, your browser can reach its port: to open it in the notebook, run `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell.
+# TensorBoard shows the contents of event files on a web page. If the notebook runs on your own machine, your browser can reach TensorBoard's port: to open TensorBoard in the notebook, run `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell.
 # In JupyterLab on another machine, jupyter-server-proxy (if it is installed there) forwards the port. First set `os.environ["TENSORBOARD_PROXY_URL"]` to the address of your server, followed by `/proxy/%PORT%/`.
 # If you are not allowed to open a port, read the same files without TensorBoard:
 #
-# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step is only rank 0's: it is the mean of the epoch so far, so it jumps when a new epoch begins. The curve by epoch is the mean over all ranks, because the averaging callback comes before TensorBoard's.
+# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step comes only from rank 0. It shows the mean over the epoch so far, so it jumps when a new epoch begins. The curve by epoch shows the mean over all ranks, because the averaging callback comes before TensorBoard's.
 # - **Graphs**: a training step as TensorFlow executes it. Horovod sits between the gradients and the optimiser, with one allreduce for each gradient. If the allreduces are missing, each rank trains separately. The cell below counts them.
-# - **Histograms**: how the weights of each layer are distributed after each epoch. If weights do not spread, they do not learn; if they run away, the learning rate is too high.
-# - **Profile**: what each thread did, and when. `profiled` above records it; the tab needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch does so until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. With a network as small as this one and ranks that share cores, this wait takes most of the time.
+# - **Histograms**: how the weights of each layer are distributed after each epoch. If a layer's weights do not spread, the layer does not learn; if they grow without limit, the learning rate is too high.
+# - **Profile**: what each thread did, and when. The function `profiled` above records this; the tab in TensorBoard needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch waits until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. If the network is as small as this one and the ranks share cores, this wait takes most of the time.
 
 # %% role="readonly" id="board-picture" tags=["picture"]
 events = tensorboard.read_events(logs / "train")
@@ -809,7 +809,7 @@ tensorboard.show_profiles({name: tensorboard.steps_of(trace) for name, trace in 
 # %% [markdown] role="readonly" id="read-text"
 # **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the log folder (a `Path`), in which Keras has created the folders `train` and `validation`. Return a dictionary:
 #
-# - `"last_loss"`: the training loss of the last epoch, over all ranks;
+# - `"last_loss"`: the training loss of the last epoch, averaged over all ranks;
 # - `"num_steps"`: the number of steps in the logs;
 # - `"largest_weight"`: the largest weight of the layer `dense` (its `kernel`) after the last epoch.
 #
@@ -854,15 +854,15 @@ for name, number in read_run(logs).items():
 #
 # - You can write and read TFRecord files, and you know which records are lost if a file is damaged.
 # - You can build pipelines from files and generators in which each rank has its own share and does only its own work.
-# - You know which of two operations comes first, and how to confirm it by measurement.
+# - You know which of two operations has to come first, and how to confirm that by measurement.
 # - You can make all ranks take the same number of steps, and repeat a run on the same samples with a different number of ranks.
-# - You can find the slowest stage of a pipeline, and you know what it limits.
+# - You can find the slowest stage of a pipeline, and you know how it limits the speed of training.
 # - You can read the scalars, graph, histograms and profile of a training run on several ranks.
 #
 # **Further reading**
 #
 # - [tf.data: build TensorFlow input pipelines](https://www.tensorflow.org/guide/data): every source and operation, with examples.
-# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): timelines like those of section 6, for each remedy.
+# - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): timelines like those in section 6, one for each remedy.
 # - [tf.data: a machine learning data processing framework](https://arxiv.org/abs/2101.12127): how AUTOTUNE decides, and how many jobs wait for their data.
 #
 # ## Before you hand in

@@ -13,10 +13,10 @@
 # - scale a loss so that gradients survive in 16 bits, with all ranks in step.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
-# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The cell after each exercise checks your answer on real ranks and reports what is missing; run it as often as you like.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
 # These are the settings of this run. To change them, edit the cell below, or run the notebook with `coursekit execute 06 -p num_ranks 3`.
@@ -50,7 +50,7 @@ from coursekit.pictures import messages as pictures
 from coursekit.ranks.channel import open_channel
 from coursekit.throughput import reductions
 
-# The GPUs are for the ranks: in this process, TensorFlow would take all the memory of a GPU.
+# Hide the GPUs from this process: TensorFlow would take all the memory of a GPU, which the ranks need.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="channel-text"
@@ -58,12 +58,12 @@ tf.config.set_visible_devices([], "GPU")
 #
 # On each rank, `open_channel()` opens a *channel* to all other ranks of the run. It has the attributes `rank` and `num_ranks` and two functions:
 #
-# - `channel.send(array, to)` sends an array to another rank and returns at once, whether or not that rank receives it;
+# - `channel.send(array, to)` sends an array to another rank and returns at once, without waiting for that rank to receive it;
 # - `channel.receive(source)` waits for the next array from that rank and returns it. Messages from one rank arrive in the order in which they were sent.
 #
 # A send copies the array at once, so you may change your array right away. A receive returns a new array of the same type and shape, which is yours to change.
 #
-# The channel counts what it sends in `num_messages` and `num_bytes`. Here, every rank sends its number to the next rank:
+# The channel counts the messages and bytes that it sends, in `num_messages` and `num_bytes`. Here, every rank sends its number to the next rank:
 
 
 # %% role="readonly" id="hello-channel" tags=["picture"]
@@ -78,7 +78,7 @@ def hello():
 print("\n".join(ranks.run(hello, num_ranks=num_ranks)))
 
 # %% [markdown] role="readonly" id="naive-text"
-# In the *plain* allreduce, every rank sends its array to rank 0. Then rank 0 adds them up and sends the sum to every other rank. No rank sends anything to itself.
+# In the *plain* allreduce, every other rank sends its array to rank 0. Rank 0 adds these arrays to its own, and sends the sum to every other rank. No rank sends anything to itself.
 #
 # **Exercise (2 points).** Write `naive_allreduce`. On every rank, it returns the sum of all ranks' arrays and leaves the rank's own array unchanged.
 #
@@ -90,7 +90,7 @@ print("\n".join(ranks.run(hello, num_ranks=num_ranks)))
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, add the arrays along a tree: in the first round, rank 1 sends to 0 and 3 to 2; in the second, 2 sends to 0. How many rounds do 64 ranks need, and how much does rank 0 receive?
+# Instead, add the arrays along a tree: in the first round, rank 1 sends to rank 0, and rank 3 to rank 2; in the second round, rank 2 sends to rank 0. How many rounds do 64 ranks need, and how much does rank 0 receive?
 #
 # </details>
 
@@ -123,10 +123,10 @@ with check("the plain allreduce", section="1"):
 # %% [markdown] role="readonly" id="ring-text"
 # ## 2. The ring (25 minutes)
 #
-# With N ranks, rank 0 receives N - 1 arrays and sends just as many, one after another, while the others wait. On a *ring*, all ranks send all the time: each sends to its right neighbour, `(rank + 1) % N`, and receives from its left neighbour.
+# In the plain allreduce on N ranks, rank 0 receives N - 1 arrays and sends just as many, one after another, while the others wait. On a *ring*, all ranks send all the time: each sends to its right neighbour, `(rank + 1) % N`, and receives from its left neighbour.
 #
-# The array is cut into N *chunks*. The first half is the **reduce-scatter**. In the first step, rank r sends its chunk number r. In each step, it adds the chunk that arrives to its own chunk of the same number, and it sends the result in the next step.
-# So each chunk travels around the ring and collects one part from each rank. After N - 1 steps, rank r has the sum of chunk (r + 1) modulo N.
+# The array is cut into N *chunks*. The first half of the algorithm is the **reduce-scatter**. In the first step, rank r sends its chunk number r. In each step, it adds the chunk that arrives to its own chunk of the same number, and it sends the result in the next step.
+# So each chunk travels around the ring and collects one part from each rank. After N - 1 steps, rank r holds the complete sum of chunk (r + 1) modulo N.
 #
 # **Exercise (2 points).** Write `reduce_scatter`. It changes `chunks`, a list of N arrays, in place: afterwards, chunk (rank + 1) modulo N is the sum over all ranks. The contents of the other chunks do not matter.
 #
@@ -144,7 +144,7 @@ with check("the plain allreduce", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Reverse the ring, so that every rank sends to the left. If each rank begins with its own chunk, which chunk does it finish?
+# Reverse the ring, so that every rank sends to the left. If rank r still begins with chunk r, for which chunk does it hold the sum at the end?
 #
 # </details>
 
@@ -169,7 +169,7 @@ with check("reduce-scatter", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="allgather-text"
-# The second half is the **allgather**. Each rank has one finished chunk. In N - 1 more steps, the finished chunks travel around the ring and replace the unfinished ones.
+# The second half is the **allgather**. Each rank now has one finished chunk. In N - 1 more steps, the finished chunks travel around the ring and replace the unfinished ones.
 #
 # **Exercise (2 points).** Write `allgather`. At the beginning, chunk (rank + 1) modulo N is finished on each rank; at the end, all chunks are finished on all ranks.
 #
@@ -187,7 +187,7 @@ with check("reduce-scatter", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `hvd.allgather` joins arrays of different lengths. What would your ring have to send besides the chunks to do the same?
+# `hvd.allgather` joins arrays of different lengths. To do the same, what would your ring have to send besides the chunks?
 #
 # </details>
 
@@ -212,9 +212,9 @@ with check("allgather", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="whole-ring-text"
-# Now put both halves together, for an array of any shape. Its length need not be divisible by N, so the lengths of the chunks may differ by one (`np.array_split` does this). The caller's array must not change, so the chunks have to be copies, not views.
+# Now put both halves together, for an array of any shape. Its length need not be divisible by N, so the lengths of the chunks may differ by one (`np.array_split` cuts it in this way). The caller's array must not change, so the chunks have to be copies, not views.
 #
-# **Exercise (2 points).** Write `ring_allreduce`. Each rank sends 2(N - 1) messages, each with at most one N-th of the array (rounded up). It returns the sum in the shape of the array.
+# **Exercise (2 points).** Write `ring_allreduce`. Each rank sends 2(N - 1) messages, each with at most one N-th of the array (rounded up). The function returns the sum in the shape of the array.
 #
 # <details><summary>Hint</summary>
 #
@@ -224,7 +224,7 @@ with check("allgather", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write *recursive doubling* for 2, 4, 8, … ranks. In round k, every rank exchanges its whole array with the rank whose number differs in bit k (`channel.rank ^ 2**k`), and both add. This takes log2(N) messages with the whole array instead of 2(N - 1) messages with a part. Section 3 asks when this is better.
+# Write *recursive doubling* for 2, 4, 8, … ranks. In round k, every rank exchanges its whole array with the rank whose number differs in bit k (`channel.rank ^ 2**k`), and both add the two arrays. Each rank then sends log2(N) messages with the whole array instead of 2(N - 1) messages with a part of it. Section 3 asks when this is better.
 #
 # </details>
 
@@ -252,12 +252,12 @@ with check("the ring", section="2"):
 
 # %% [markdown] role="readonly" id="look-text"
 # Now look at what your ring sends. Rank r starts with 10 to the power of r in every element of its array, so the digits of a sum show which ranks have contributed to it.
-# To mark the chunks, the number in each chunk is a thousandth larger than in the chunk before.
+# To tell the chunks apart, each rank also adds to each chunk a small number, which grows by a thousandth from chunk to chunk.
 
 
 # %% role="readonly" id="ring-picture" tags=["picture"]
 def note_messages(allreduce):
-    """Return the target and first number of each message, and the bytes sent as a multiple of the array's bytes."""
+    """Return the receiver and first number of each message, and the bytes sent as a multiple of the array's bytes."""
     with open_channel() as channel:
         own = 10.0**channel.rank + np.arange(1, channel.num_ranks + 1) / 1000
         sent, send = [], channel.send
@@ -277,9 +277,9 @@ pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring"
 # - [ ] 2 400 MB, 16 times as much, because there are 16 times as many ranks.
 #   Each rank takes more steps, but its messages become smaller by the same factor.
 # - [x] 197 MB, and never more than 200, however many ranks there are.
-#   Each rank sends 2(N - 1)/N of the array; that is why the ring is good for large arrays. But the number of steps grows, and each step costs a latency.
+#   Each rank sends 2(N - 1)/N of the array; that is why the ring is good for large arrays. But the number of steps grows, and each step adds one latency.
 # - [ ] 9 MB, because the array is cut into 64 chunks.
-#   A chunk has 1.6 MB, and each rank sends 126 of them.
+#   A chunk is 1.6 MB, and each rank sends 126 of them.
 
 # %% [markdown] role="readonly" id="cost-text"
 # ## 3. What it costs (17 minutes)
@@ -288,11 +288,11 @@ pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring"
 #
 # $$T_\text{ring} = 2(N-1)\left(\alpha + \frac{n}{N}\beta\right)$$
 #
-# Measure your two allreduces and Horovod's with arrays from 4 kB to 4 MB. Also measure *one copy* of the array, made on all ranks at the same time. Every rank has to write the sum, so no allreduce is faster than this copy.
+# The next cell times your two allreduces and Horovod's with arrays from 4 kB to 4 MB. It also times *one copy* of the array, which all ranks make at the same time. Every rank has to write the sum, so no allreduce can be faster than this copy.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
-sizes = np.geomspace(4e3, 4e6, 7).astype(int) // 16 * 16  # of the array, in bytes
+sizes = np.geomspace(4e3, 4e6, 7).astype(int) // 16 * 16  # sizes of the array, in bytes
 
 
 def measure(allreduce):
@@ -327,7 +327,7 @@ print(f"measured with {ranks.horovod_build()}")
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (2 points).** Write `fit_cost`. From measured `seconds`, it finds α and β such that seconds ≈ `num_steps` α + `num_bytes` β, by minimising the sum of the squared *relative* errors.
 # Each measurement comes with its number of steps and the number of bytes that a rank sent.
-# (With absolute errors, the milliseconds of the large messages would hide α, which is only microseconds and shows up in the small messages.)
+# (With absolute errors, the milliseconds that large messages take would hide α, which is only microseconds and can be seen only in small messages.)
 #
 # <details><summary>Hint</summary>
 #
@@ -367,8 +367,8 @@ print(f"alpha = {1e6 * alpha:.0f} microseconds, 1/beta = {1e-9 / beta:.2f} GB/s"
 pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / num_ranks * beta)})
 
 # %% [markdown] role="readonly" id="cost-picture-text"
-# Within one node, nothing travels over a network: bytes are copied through the system's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the system and out again. The picture shows how much longer this takes than one plain copy. Here, the plain allreduce is often faster than the ring.
-# The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where it also has its own part of the network. Here, the ranks take turns on a few cores.
+# Within one node, nothing travels over a network: bytes are copied through the node's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the operating system and out again. The picture shows how much longer this takes than one plain copy. Here, the plain allreduce is often faster than the ring.
+# The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where each rank also has its own part of the network. Here, the ranks take turns on a few cores.
 # Horovod also needs time for all ranks to agree on what to send. It checks for tensors once per cycle, which lasts a millisecond by default, and on shared cores each check has to wait its turn, too.
 #
 # ### Which algorithm, when?
@@ -377,17 +377,17 @@ pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / nu
 #
 # $$T_\text{doubling} = \log_2(N) \left(\alpha + n\beta\right)$$
 #
-# **Exercise (1 point).** Write `crossover`. It returns the number of bytes n at which both algorithms take equally long on N ranks (a power of two, at least 4). Above n, the ring is faster.
+# **Exercise (1 point).** Write `crossover`. It returns the number of bytes n at which both algorithms take equally long on N ranks (a power of two, at least 4). For arrays of more than n bytes, the ring is faster.
 #
 # <details><summary>Hint</summary>
 #
-# Set both times equal and solve for n. Divide the difference in steps, times α, by the difference in the factors of n, times β.
+# Set both times equal and solve for n, which is a fraction. Its numerator is α times the difference in the number of steps. Its denominator is β times the difference in how often the whole array is sent.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Compute it with α = 10 microseconds and 10 GB/s for N = 8 and for N = 512. ResNet-50's largest gradient has 9 MB, and most have a few kB. Which of them should use which algorithm?
+# Compute it with α = 10 microseconds and 10 GB/s for N = 8 and for N = 512. ResNet-50's largest gradient is 9 MB, and most of its gradients are a few kB. Which algorithm is better for which gradients?
 #
 # </details>
 
@@ -417,7 +417,7 @@ for count in (4, 64, 1024):
 # %% [markdown] role="readonly" id="equal-text"
 # ## 4. What equal means (10 minutes)
 #
-# A sum of floating-point numbers depends on the order of the additions. The plain way adds rank after rank; on the ring, each chunk begins with a different rank; NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank sums twice as many samples first, which groups the additions differently. So the same gradients give sums that differ in their last bits. (This needs at least three ranks: with two ranks there is a single addition, which has only one result.)
+# A sum of floating-point numbers depends on the order of the additions. The plain way adds the ranks' arrays in rank order. On the ring, the sum of each chunk begins with a different rank. NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank first sums twice as many samples, which groups the additions differently. So the same gradients give sums that differ in their last bits. (This happens only with at least three ranks: with two ranks there is a single addition, which has only one result.)
 
 
 # %% role="readonly" id="differ" tags=["picture"]
@@ -440,11 +440,11 @@ print(
 
 # %% [markdown] role="readonly" id="same-text"
 # So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing; for gradients of a million, it is too small.
-# And if parts cancel, even the relative error of the sum is large, although nobody made a mistake.
+# And if the parts nearly cancel, even the relative error of the sum is large, although nothing is wrong.
 #
-# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. This bound is a different number for each *element* of the array.
+# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. Each *element* of the array has a different bound.
 #
-# **Exercise (2 points).** Write `same_sum`. It returns whether `first` and `second`, both of shape `(n,)`, can both be sums of the same `parts`, of shape `(num_ranks, n)`, added in any order. A NaN does not count as a sum.
+# **Exercise (2 points).** Write `same_sum`. It gets two arrays, `first` and `second`, of shape `(n,)`, and the `parts`, of shape `(num_ranks, n)`. It returns whether both arrays can be sums of these parts, added in any order. A NaN does not count as a sum.
 #
 # <details><summary>Hint</summary>
 #
@@ -482,16 +482,16 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 # %% [markdown] role="readonly" id="fusion-text"
 # ## 5. Many small tensors (11 minutes)
 #
-# A network has many gradients, most of them small. Each allreduce costs its latencies and the time that all ranks need to agree. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
-# This works only if tensors are handed over together: in a `tf.function`, as in Keras' `fit`. If you call the allreduces one after another, each waits until the one before has finished.
-# Two settings decide what travels together. Horovod collects tensors for one *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default): an early tensor waits, and a late one takes the next cycle. And `hvd.grouped_allreduce` declares that its tensors belong together, so Horovod waits for all of them, whether or not they are in a graph.
+# A network has many gradients, most of them small. Each allreduce costs its latencies, plus the time that the ranks need to agree on it. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
+# This works only if Horovod gets the tensors together, as it does from a `tf.function` such as the training step of Keras' `fit`. If you call the allreduces one after another in plain Python, each has to finish before the next one begins.
+# Two things decide which tensors travel together. The first is the *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default), during which Horovod collects tensors: an early tensor waits, and a late tensor travels in the next cycle. The second is `hvd.grouped_allreduce`: it declares that its tensors belong together, so Horovod waits for all of them, whether or not they are in a graph.
 #
 # Horovod's *timeline* shows this: with `HOROVOD_TIMELINE`, rank 0 records what happens to each tensor. `reductions` reads from the timeline when each tensor was on the wire.
 
 
 # %% role="readonly" id="wire-picture" tags=["picture"]
 def hand_over(way):
-    """Average many small tensors twice, in one of three ways; return how many seconds the second time takes."""
+    """Average many small tensors twice, in one of three ways; return how many seconds the second round takes."""
     hvd.init()
     tensors = [tf.ones(1000) * number for number in range(num_tensors)]
 
@@ -502,7 +502,7 @@ def hand_over(way):
         average = lambda: hvd.grouped_allreduce(tensors)
     elif way == "in a graph":
         average = tf.function(average).get_concrete_function()
-    time.sleep(0.2)  # the thread that writes the timeline starts late and stops without a final check
+    time.sleep(0.2)  # the thread that writes the timeline starts late, and stops without checking for new events
     average()  # untimed: the first call takes longer, and some ranks start late
     begin = time.perf_counter()
     average()
@@ -528,9 +528,9 @@ for name, way, environ in [
 pictures.show_wire(timelines)
 
 # %% [markdown] role="readonly" id="wire-text"
-# Tensors that travel in one buffer are on the wire at the same time; in the timeline, their times agree to within a few microseconds. All others travel one after another.
+# Tensors that travel in one buffer are on the wire at the same time; in the timeline, their times agree to within a few microseconds. All other tensors travel one after another.
 #
-# **Exercise (2 points).** Write `num_on_wire`. It gets the intervals of a timeline, pairs of begin and end in any order, and returns how many operations there were. Intervals that overlap belong to one operation. An interval that begins exactly when another ends begins a new operation. A timeline may be empty.
+# **Exercise (2 points).** Write `num_on_wire`. It gets the intervals of a timeline as pairs of begin and end, in any order, and returns how many operations there were. Intervals that overlap belong to one operation. An interval that begins exactly when another ends begins a new operation. A timeline may be empty.
 #
 # <details><summary>Hint</summary>
 #
@@ -573,7 +573,7 @@ for name, spans in timelines.items():
 # %% [markdown] role="readonly" id="half-text"
 # ## 6. Sixteen bits (17 minutes)
 #
-# Half the bits mean half the bytes, and GPUs compute with such numbers several times as fast. But the largest float16 number is 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? Here are the gradients of a network that was trained on the digits of lab 05 for eight epochs. By now, most of them are small.
+# With 16 bits instead of 32, half as many bytes travel, and GPUs compute several times as fast. But the largest float16 number is 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? The next cell trains a network on the digits of lab 05 for eight epochs and then computes its gradients. By then, most of them are small.
 
 # %% role="readonly" id="gradients" tags=["picture"]
 tf.keras.utils.set_random_seed(seed)
@@ -597,9 +597,9 @@ print(
 )
 
 # %% [markdown] role="readonly" id="lost-text"
-# *Loss scaling*: multiply the loss, and with it every gradient, by a large number before the backward pass. Divide the gradients by the same number once they are in 32 bits again. Scaling by a power of two changes no digits.
+# *Loss scaling* saves small gradients: multiply the loss, and with it every gradient, by a large number before the backward pass. Divide the gradients by the same number once they are in 32 bits again. Scaling by a power of two does not change any digits.
 #
-# **Exercise (1 point).** Write `lost_share`. It multiplies the gradients by `scale`. It returns the share of the nonzero gradients that float16 then turns into zero or infinity.
+# **Exercise (1 point).** Write `lost_share`. It multiplies the gradients by `scale` and casts them to float16. It returns the share of the nonzero gradients that become zero or infinite.
 #
 # <details><summary>Hint</summary>
 #
@@ -609,7 +609,7 @@ print(
 #
 # <details><summary>Stretch, without points</summary>
 #
-# bfloat16 has the range of float32 but only 8 bits of precision (`tf.cast(…, tf.bfloat16)`). What share of the gradients does it lose? And what does it lose instead?
+# bfloat16 has the range of float32 but only 8 bits of precision (`tf.cast(…, tf.bfloat16)`). What share of the gradients becomes zero or infinite, and what is lost instead?
 #
 # </details>
 
@@ -645,7 +645,7 @@ pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for sca
 #
 # <details><summary>Hint</summary>
 #
-# After an overflow, return `scale / 2, 0`. If a good step brings the number to `growth_steps`, return `2 * scale, 0`. Otherwise, add one to the number.
+# After an overflow, return `scale / 2, 0`. If a good step brings the number of good steps to `growth_steps`, return `2 * scale, 0`. Otherwise, keep the scale and add one to the number of good steps.
 #
 # </details>
 #
@@ -695,10 +695,10 @@ pictures.show_scales({"yours": yours, "Keras' LossScaleOptimizer": keras}, were_
 # %% [markdown] role="readonly" id="mean-text"
 # ### In step
 #
-# If one rank's gradients overflow and another's do not, both must skip the step, or their weights differ from then on. So the order is **average, unscale, check**: an infinity or a NaN on any rank is in the average on all ranks, so all see it and decide alike. If they checked before averaging, each rank would decide for itself.
+# If one rank's gradients overflow and another's do not, both must skip the step, or their weights differ from then on. So the order is **average, unscale, check**: an infinity or a NaN on any rank makes the average infinite or NaN on all ranks, so all ranks make the same decision. If they checked before averaging, each rank would decide for itself.
 # The weights stay in 32 bits (*master weights*): in float16, 1 + 0.0004 is 1, so a small step would change nothing.
 #
-# **Exercise (2 points).** Write `mean_gradients`. It gets this rank's scaled gradients, a list of float16 tensors. On every rank, it returns the list of their means over all ranks, in float32 and without the scale. If any number on any rank is not finite, it returns `None` on every rank.
+# **Exercise (2 points).** Write `mean_gradients`. It gets this rank's scaled gradients, a list of float16 tensors. On every rank, it returns a list of the means over all ranks, in float32 and divided by the scale. If any number on any rank is not finite, it returns `None` on every rank.
 #
 # <details><summary>Hint</summary>
 #
@@ -708,14 +708,14 @@ pictures.show_scales({"yours": yours, "Keras' LossScaleOptimizer": keras}, were_
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Call `hvd.allreduce` with `compression=hvd.Compression.fp16`: it casts to 16 bits, averages, and casts back. Is the result the same as your function's for scaled gradients, and for gradients that are not scaled?
+# Call `hvd.allreduce` with `compression=hvd.Compression.fp16`: it casts to 16 bits, averages, and casts back. Does this give the same result as your function for scaled gradients? And for gradients that are not scaled?
 #
 # </details>
 
 
 # %% role="answer" id="mean-gradients"
 def mean_gradients(gradients, scale):
-    """Return the means over all ranks in 32 bits, without the scale, or None on all ranks if any rank overflowed."""
+    """Return the unscaled means over all ranks in 32 bits, or None on all ranks if any rank overflowed."""
     # about 4 lines
     ### BEGIN SOLUTION
     means = [hvd.allreduce(tf.cast(one, tf.float32), op=hvd.Average) / scale for one in gradients]
@@ -745,18 +745,18 @@ with check("average, unscale, check", section="6"):
 # %% [markdown] role="readonly" id="less-text"
 # ## 7. At home: talk less, at a better time, or in groups
 #
-# This section takes about 7 minutes, which do not count towards the lab's time.
+# This section takes about 7 minutes, in addition to the lab's time.
 #
-# Here are three attempts to send less while training the network of section 6. Horovod's timeline shows how much each of them sends:
+# Here are three attempts to send less while training the network of section 6. Horovod's timeline shows how much data each of them sends:
 #
-# - *Accumulation*: add up the gradients of several batches on the rank and average once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). Here this means half as many messages, but a batch that is twice as large; lab 02 shows the cost of a larger batch.
-# - Keras' policy `mixed_float16`: the quiz above has shown what this does to the bytes sent.
+# - *Accumulation*: add up the gradients of several batches on each rank, and average them only once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). In the next cell, this means half as many messages, but a batch that is in effect twice as large; lab 02 shows the cost of a larger batch.
+# - Keras' policy `mixed_float16`: see the quiz above for what this does to the number of bytes sent.
 # - `compression=hvd.Compression.fp16`: gradients travel as float16.
 
 
 # %% role="readonly" id="less-runs" tags=["picture"]
 def train(num_units=128, num_hidden=1, batch_size=16, policy="float32", num_batches=12, **options):
-    """Train a network on this rank's digits for some batches and return the loss; options go to Horovod."""
+    """Train a network on some batches of this rank's digits and return the loss; options go to Horovod's optimiser."""
     tf.get_logger().setLevel("ERROR")  # hides the warning that this machine has no unit for 16 bits
     hvd_keras.init()
     tf.keras.mixed_precision.set_global_policy(policy)
@@ -765,7 +765,7 @@ def train(num_units=128, num_hidden=1, batch_size=16, policy="float32", num_batc
     one = tf.keras.Sequential([tf.keras.layers.Flatten(), *hidden, tf.keras.layers.Dense(10, dtype="float32")])
     one.compile(hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(0.05), **options), loss)
     mine = slice(hvd_keras.rank(), hvd_keras.size() * batch_size * num_batches, hvd_keras.size())
-    time.sleep(0.2)  # the thread that writes the timeline starts late and stops without a final check
+    time.sleep(0.2)  # the thread that writes the timeline starts late, and stops without checking for new events
     history = one.fit(images[mine], labels[mine], batch_size=batch_size, verbose=0)
     time.sleep(0.2)
     hvd_keras.shutdown()
@@ -792,7 +792,7 @@ for name, options in [
     print(f"{name:25} {len(sent):3} reductions, {total / 1e6:5.2f} MB from each rank, loss {loss_of_run:.3f}")
 
 # %% [markdown] role="readonly" id="overlap-text"
-# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The timeline of your own run shows this for a wider network with four hidden layers on two ranks; the picture shows the middle one of six steps. Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run: run the cell again.
+# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The timeline of your own run shows this for a wider network with four hidden layers on two ranks; the picture shows a typical step out of six. In this run, Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run, so run the cell more than once.
 
 # %% role="readonly" id="overlap-picture" tags=["picture"]
 _, sent = timeline_of(num_ranks=2, cycle_ms="0.1", num_units=768, num_hidden=4, batch_size=128, num_batches=6)
@@ -803,13 +803,13 @@ pictures.show_overlap(steps[len(steps) // 2])
 # %% [markdown] role="readonly" id="groups-text"
 # Two more names to know:
 #
-# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that rank. The sum is still divided by the total number of ranks.
-# - *Process sets*: groups of ranks that communicate only among themselves. Here, one half averages its gradients; meanwhile, the other half validates and averages its losses.
+# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that last rank. The sum is still divided by the total number of ranks.
+# - *Process sets*: groups of ranks that communicate only among themselves. For example, one half of the ranks can train and average gradients, while the other half validates and averages losses. In the next cell, each half only averages its rank numbers.
 
 
 # %% role="readonly" id="groups" tags=["picture"]
 def groups():
-    """Average in a group that trains and in one that validates, then let the ranks finish one after another."""
+    """Average in a group that trains and in a group that validates, then let the ranks finish one after another."""
     half = num_ranks // 2
     sets = [hvd.ProcessSet(list(range(half))), hvd.ProcessSet(list(range(half, num_ranks)))]
     hvd.init(process_sets=sets)
@@ -830,7 +830,7 @@ print("\n".join(ranks.run(groups, num_ranks=num_ranks)))
 # - You can write an allreduce, and you know what every rank sends in each step.
 # - You can fit α and β to measurements, and use them to choose the algorithm.
 # - You can compare sums element by element, with a tolerance that follows from rounding errors.
-# - You can tell from a timeline whether tensors travel together, how many bytes they have, and what overlaps.
+# - You can tell from a timeline whether tensors travel together, how many bytes they have, and whether sending overlaps with computing.
 # - You know which gradients are lost in 16 bits, and you can scale a loss with all ranks in step.
 #
 # **Further reading**

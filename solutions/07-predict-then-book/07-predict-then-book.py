@@ -1,8 +1,8 @@
 # %% [markdown] role="readonly" id="intro"
 # # Lab 07: Predict, then book
 #
-# **70 minutes, 20 points, two ranks.** Tests give 18 of the points; your instructor gives 2.
-# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict; then you measure, and explain the difference. At the end, you write a request for machine time.
+# **70 minutes, 20 points, two ranks.** The tests give 18 of the points; your instructor gives 2.
+# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict the time of a step; then you measure that time, and explain the difference. At the end, you write a request for machine time.
 #
 # After this lab you can
 #
@@ -10,26 +10,26 @@
 # - explain the gap between a prediction and a measurement in terms of sharing, communication, overlap and stragglers;
 # - find where strong scaling stops paying off;
 # - read a published table and find what limits the speed;
-# - write a request for resources and give reasons for it.
+# - write a request for resources and justify it.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
 # The cell after each exercise checks your answer on numbers that you have not seen; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# These are the parameters of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 07 -p batch_size 64`.
-# The machine of sections 4 and 6 is described in the same way as in a site's file; see `coursekit sites show jean-zay`.
+# These are the settings of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 07 -p batch_size 64`.
+# The machine of sections 4 and 6 is described in the same terms as in a site's file; for an example, run `coursekit sites show jean-zay`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
 batch_size = 32  # images per rank and step
-num_units = 1500  # in each of the network's two layers; its square determines the size of the gradient
+num_units = 1500  # in each of the network's two layers; the size of the gradient grows with its square
 gpu = "NVIDIA V100"  # of the machine to book
 gpu_memory_gb = 32
 num_gpus_per_node = 4
-fabric_gbit_per_s = 400  # that each node can send
+fabric_gbit_per_s = 400  # how much each node can send
 global_batch_size = 4096  # images per step on all GPUs together, for strong scaling
 seed = 1
 
@@ -60,7 +60,7 @@ from coursekit.scaling.picture import draw_forecast
 from coursekit.text import two_digits
 from coursekit.throughput import phases_of_steps, warn_if_busy
 
-# Leave the GPUs to the ranks: in this process, TensorFlow would take all the memory of one.
+# Hide the GPUs from this process: TensorFlow would take all the memory of a GPU, which the ranks need.
 tf.config.set_visible_devices([], "GPU")
 
 # %% [markdown] role="readonly" id="model-text"
@@ -80,7 +80,7 @@ tf.config.set_visible_devices([], "GPU")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# For many ranks, which value does the time for the bytes approach? And the time for the latencies? With α = 10 µs and 10 GB/s, how large must N be before the latencies of a 100 MB gradient take longer than its bytes?
+# As the number of ranks grows, which value does the time for the bytes approach? And what happens to the time for the latencies? With α = 10 µs and 10 GB/s, how large must N be before the latencies of a 100 MB gradient take longer than its bytes?
 #
 # </details>
 
@@ -132,7 +132,7 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (3 points).** Write `fit_link`, which finds α and β by minimising the sum of the squared *relative* errors. It gets `num_ranks`, the `sizes` in bytes, and the `seconds` that an allreduce of each size took on these ranks.
 # With absolute errors, the milliseconds of the large arrays would hide the microseconds that reveal α.
-# If you did lab 06, you may reuse `fit_cost`; you only need to add the steps and bytes that it takes.
+# If you did lab 06, you may reuse `fit_cost`; you only need to compute the numbers of steps and bytes that it expects.
 #
 # <details><summary>Hint</summary>
 #
@@ -143,7 +143,7 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is that a property of the link?
+# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is that change a property of the link?
 #
 # </details>
 
@@ -169,7 +169,7 @@ with check("your own link", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="fit-picture-text"
-# Does the line fit the points along its whole length? If the points for the largest arrays lie far above it, other programs are using these cores. Measure again when they have finished; otherwise the next section will have much to explain.
+# Does the line fit the points along its whole length? If the points for the largest arrays lie far above it, other programs are using these cores. Measure again when these have finished; otherwise you will have a large gap to explain in the next section.
 
 # %% role="readonly" id="fit-picture" tags=["picture"]
 alpha, beta = fit_link(num_ranks, sizes, link_s)
@@ -222,7 +222,7 @@ print(f"one rank: {1e3 * alone_s:.1f} ms per step, {batch_size / alone_s:.0f} im
 print(f"its gradients: {num_bytes / 1e6:.1f} MB")
 
 # %% [markdown] role="readonly" id="predict-exercise"
-# **Exercise (2 points).** Write `predict_step`, which returns the seconds of a step on N ranks, and its *efficiency*. Assume that each rank computes for as long as one rank alone, and that all ranks then wait for the allreduce. The efficiency is the share of the step in which a rank computes.
+# **Exercise (2 points).** Write `predict_step`, which returns the seconds of a step on N ranks, and its *efficiency*. Assume that each rank computes for as long as the single rank above, and that all ranks then wait for the allreduce. The efficiency is the share of the step in which a rank computes.
 #
 # <details><summary>Hint</summary>
 #
@@ -260,12 +260,12 @@ print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficien
 
 # %% [markdown] role="readonly" id="gap-text"
 # Will the measured step be longer or shorter than the predicted one? Write down what you expect, then measure.
-# First, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should be nearly correct if the machine is not busy. Then real ranks train at the same time, first *without* averaging and then with it.
+# In the first run, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should be nearly correct if the machine is not busy. In two more runs, the ranks really train at the same time, first *without* averaging and then with it.
 
 
 # %% role="readonly" id="measure-step" tags=["picture"]
 def sleep_and_send(num_steps=12):
-    """Return the median seconds of a step in which this rank sleeps, and then sends all its gradients as one array."""
+    """Return the median seconds of a step in which this rank sleeps and then sends all its gradients as one array."""
     hvd.init()
     gradients = tf.zeros(num_bytes // 4)
     seconds = []
@@ -286,9 +286,9 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 
 # %% [markdown] role="readonly" id="gap-exercise"
 # Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, even though no rank sends anything. The time that averaging adds is *communication*. Your model predicts it; the difference between the added time and the prediction is *unexplained*.
-# Two of these parts may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if two nearly equal times differ by chance.
+# Two of the parts may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if the two times are nearly equal and `together_s` happens to be the shorter one.
 #
-# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: the computation of one rank on its own, the cost of sharing the machine, the predicted communication, and the unexplained rest. Their sum is the measured step.
+# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: the computation of a single rank, the cost of sharing the machine, the predicted communication, and the unexplained rest. They add up to the measured step.
 #
 # <details><summary>Hint</summary>
 #
@@ -324,15 +324,15 @@ parts = explain_gap(alone_s, together_s, averaging_s, allreduce_s(num_ranks, num
 pictures.show_gap(predicted_s, parts)
 
 # %% [markdown] role="readonly" id="timeline-text"
-# Horovod's *timeline* shows how the steps of such a run went. A rank computes until its gradients are ready, and *waits* until the gradients of the last rank are ready, too, and Horovod has checked again (it does so every millisecond). Then the gradients are on the *wire*.
-# Look at the picture below: is the wire busy for longer than predicted, for example because ranks share the cores that send? Do ranks wait for each other, and if so, in every step or only in some? The ranks that others wait for are the *stragglers*: `averaging_s` includes this waiting, but the model does not.
+# Horovod's *timeline* shows how the steps of such a run went. A rank computes until its gradients are ready. Then it *waits* until the last rank's gradients are ready, too, and Horovod has noticed this (it checks every millisecond). After that, the gradients are on the *wire*.
+# Look at the picture below: is the wire busy for longer than predicted, for example because the ranks share the cores that they need for sending? Do ranks wait for each other, and if so, in every step or only in some? The ranks that others wait for are the *stragglers*: `averaging_s` includes this waiting, but the model does not.
 
 
 # %% role="readonly" id="timeline-picture" tags=["picture"]
 def train_and_write():
     """Train with averaging, and give Horovod time to finish writing its timeline."""
     train(True)
-    time.sleep(0.2)  # the writing thread stops without checking again for new events
+    time.sleep(0.2)  # the thread that writes the timeline stops without checking for new events
     hvd.shutdown()
 
 
@@ -347,7 +347,7 @@ pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 #
 # - [ ] The model: it needs a third parameter, which you then fit to the measurement.
 #   A parameter explains nothing if it is fitted to the very number that it should explain.
-# - [x] The measurement: time the same step without averaging, on the same number of ranks at the same time.
+# - [x] The measurement: time the same step without averaging, on the same number of ranks, all at the same time.
 #   This separates sharing from communication without any model.
 # - [ ] The number of ranks: with four, the effect is larger and easier to see.
 #   This mixes the effects even further, and four ranks would have to share the two cores.
@@ -355,13 +355,13 @@ pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 # %% [markdown] role="readonly" id="overlap-text"
 # ## 4. Overlap, and many GPUs (14 minutes)
 #
-# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first, at `ready_s[0]`; the next one is ready at `ready_s[1]`, and so on. The link carries the gradients one after the other, each for `travel_s[i]`, and none before it is ready.
+# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first, at `ready_s[0]`; the next one is ready at `ready_s[1]`, and so on. The link carries the gradients one after the other, each for `travel_s[i]`, and never before it is ready.
 #
-# **Exercise (4 points).** Write `overlapped_s`, which returns the later of two times: when the last gradient has arrived, and when computing ends (`compute_s`).
+# **Exercise (4 points).** Write `overlapped_s`. It returns the time at which the last gradient has arrived or the time at which computing ends (`compute_s`), whichever is later.
 #
 # <details><summary>Hint</summary>
 #
-# Keep track of when the link becomes free. A gradient leaves at that time or at its `ready_s`, whichever is later; the link is free again `travel_s` after that.
+# Keep track of when the link becomes free. A gradient leaves at that time or at its `ready_s`, whichever is later; the link is free again after another `travel_s`.
 #
 # </details>
 #
@@ -392,8 +392,8 @@ with check("a step with overlap", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="simulator-text"
-# The course's simulator does the same for the layers of real networks. It includes Horovod's cycle and buffers, the links within and between nodes, and the slowest rank. It starts from a published speed of one GPU, and shows a *band* around its prediction. For published tables, about nine of ten measurements lay within this band (the course's `docs/scaling.md` lists them all). Here it predicts *strong scaling*: ResNet-50 trains with a fixed global batch on more and more GPUs.
-# The simulator assumes that an image takes the same time in a batch of any size, so trust it most near the batch size of the published speed. If measured memory peaks show that a batch does not fit into the memory of a GPU, that number of nodes is left out.
+# The course's simulator does the same for the layers of real networks. It includes Horovod's cycle and buffers, the links within and between nodes, and the slowest rank. It starts from a published speed of one GPU, and shows a *band* around its prediction. For published tables, about nine in ten measurements were within this band (the course's `docs/scaling.md` lists them all). In the next cell, the simulator predicts *strong scaling*: ResNet-50 trains with a fixed global batch on more and more GPUs.
+# The simulator assumes that an image takes the same time in a batch of any size, so trust it most near the batch size of the published speed. A number of nodes is left out if its batches do not fit into the memory of a GPU, according to measured memory peaks.
 # To run it in a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
 
 
@@ -420,7 +420,7 @@ for row in rows:
 show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images per step, {gpu}"))
 
 # %% [markdown] role="readonly" id="own-layers-text"
-# Your own two functions can predict this, too, from the real layers of ResNet-50. Here, each layer's gradient is one message on a ring through all GPUs, and every link is as fast as the one between nodes:
+# Your own two functions can predict the same from the real layers of ResNet-50. In this prediction, each layer's gradient is one message on a ring through all GPUs, and every link is as fast as the link between nodes:
 
 
 # %% role="readonly" id="own-layers" tags=["picture"]
@@ -442,10 +442,10 @@ for row in rows:
     )
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* up to 64 GPUs, the two agree to within a tenth. Beyond that, your prediction falls: 107 messages, each of 2(N - 1) steps, cost more latency than computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does; this is the stretch task above.
+# *Expected:* up to 64 GPUs, the two predictions agree to within a tenth. With more GPUs, your prediction falls: 107 messages, each of 2(N - 1) steps, add up to more latency than computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does; this is the stretch task above.
 #
-# **Exercise (2 points).** Write `strong_limit`. It gets numbers of GPUs, each twice the one before, and their predicted images/s. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
-# Return the number of GPUs up to which every doubling pays off. Stop at the first one that does not, whatever comes after it; if the very first does not pay off, return the first number.
+# **Exercise (2 points).** Write `strong_limit`. It gets a list of numbers of GPUs, each twice the one before, and the predicted images/s for each number. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
+# Return the number of GPUs up to which every doubling pays off. Stop at the first doubling that does not pay off, whatever comes after it. If that is already the very first doubling, return the first number of GPUs.
 #
 # <details><summary>Hint</summary>
 #
@@ -455,7 +455,7 @@ for row in rows:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# The simulator assumes the same time per image, however small the local batch is. Real GPUs are slower with few images. Does the limit then come earlier or later?
+# The simulator assumes the same time per image, however small the local batch is. Real GPUs need more time per image if a batch has few images. Does this move the limit to fewer or to more GPUs?
 #
 # </details>
 
@@ -504,15 +504,15 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 # - [x] On the way from the files to the GPUs: stage them on the nodes, or read fewer and larger files.
 #   Only the second row drops at 8 nodes, by a tenth, and the rows differ only in where the images come from.
 # - [ ] On the GPUs: give each of them a larger batch.
-#   A single GPU has about the same speed in both rows, and its batch does not change with the number of nodes.
+#   A single GPU has about the same speed in both rows, and its batch size does not change with the number of nodes.
 
 # %% [markdown] role="readonly" id="book-text"
 # ## 6. Book (18 minutes)
 #
-# You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, request 12.
+# You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, request 12 h.
 #
 # **Exercise (2 points).** Write `request`. It takes a list of node counts, in ascending order, and the images/s for each.
-# It returns the smallest number of nodes whose time *with* the margin is at most `max_hours`, and the hours to request, rounded up to whole hours.
+# For each number of nodes, the hours to request include the margin and are rounded up to whole hours. The function returns the smallest number of nodes whose hours are at most `max_hours`, and these hours.
 # If no number of nodes suffices, it returns `None`.
 #
 # <details><summary>Hint</summary>
@@ -523,7 +523,7 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How many GPU hours does your choice cost, and how many would the next larger one cost? `coursekit sites show jean-zay` shows what is charged.
+# How many GPU hours does your choice cost, and how many would the next larger number of nodes cost? `coursekit sites show jean-zay` shows what the centre charges.
 #
 # </details>
 
@@ -563,30 +563,30 @@ for max_hours in (24, 8, 4):
             print(f"    {num_nodes} nodes for {hours} h: {num_nodes * num_gpus_per_node * hours} GPU hours")
 
 # %% [markdown] role="readonly" id="reasons-text"
-# **Exercise (2 points, read by your instructor).** You need 90 epochs of ImageNet within 8 hours. Write the request to a centre, in five to eight sentences:
+# **Exercise (2 points, read by your instructor).** You need 90 epochs of ImageNet within 8 hours. Write the request to a computing centre in five to eight sentences. It should state:
 #
-# - the machine, the number of nodes, hours and GPU hours;
-# - which speed you assume, where it comes from, and how far to trust it;
-# - why not half as many nodes, and why not twice as many;
-# - which run you would do first to make sure, and what it costs.
+# - the machine, and the number of nodes, hours and GPU hours;
+# - which speed you assume, where it comes from, and how far you can trust it;
+# - why you do not ask for half as many nodes, or for twice as many;
+# - which run you would do first to test your assumptions, and what it costs.
 #
-# One point is for consistent numbers, with units and the source of the speed. One point is for reasons: the band, the choice against half and twice as many nodes, and a small run that could prove you wrong.
+# One point is for consistent numbers, with units and the source of the speed. One point is for reasons: the band, the arguments against half and twice as many nodes, and a small run that could prove you wrong.
 #
 # <details><summary>Hint</summary>
 #
-# The table in section 4 shows the speeds, their source and the band; your `request` returns nodes and hours; GPU hours are nodes times GPUs per node times hours. The time limit must suffice even at the lower end of the band.
+# The table in section 4 shows the speeds, their source and the band. Your `request` returns nodes and hours, and GPU hours are nodes times GPUs per node times hours. The time limit must suffice even at the lower end of the band.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Give your request to a neighbour, who plays the centre and may ask three questions. Which of your numbers could you not defend?
+# Give your request to a neighbour, who plays the computing centre and may ask three questions. Which of your numbers could you not defend?
 #
 # </details>
 
 # %% [markdown] role="manual" id="reasons" points=2
 # We request 8 nodes of Jean Zay, each with four V100 GPUs, for 5 hours: at most 160 GPU hours.
-# The published speed of ResNet-50 in float32 on one V100 is 362 images/s (DLPerf, batch 128, TensorFlow 1.15); for 32 GPUs with 4096 images per step, the course's simulator predicts about 11 000 images/s, nine times in ten between 8 600 and 14 000.
+# The published speed of ResNet-50 in float32 on one V100 is 362 images/s (DLPerf, batch 128, TensorFlow 1.15); for 32 GPUs with 4096 images per step, the course's simulator predicts about 11 000 images/s, and nine times in ten a speed between 8 600 and 14 000.
 # At the lower end, 90 epochs take 3.7 hours. We add a margin of 1.2, because real input can be slower than synthetic images, and round up to 5 hours.
 # Four nodes would need nine hours with the margin, which is more than we have, and would use hardly fewer GPU hours. Sixteen nodes would finish in two to three hours, but we would wait longer for them.
 # Each GPU would then have only 64 images, half the batch size of the published speed.
@@ -596,16 +596,16 @@ for max_hours in (24, 8, 4):
 # ## What you can now do
 #
 # - predict a step from three numbers that you can measure in a minute;
-# - explain a gap by measuring, before you change the model;
-# - say where strong scaling ends, and by which rule you decided;
-# - find in a published table what limits the speed;
-# - book with reasons, a margin, and a run that could prove you wrong.
+# - explain a gap by measuring before you change the model;
+# - find where strong scaling stops paying off, and state the rule that you used;
+# - read from a published table what limits the speed;
+# - request machine time with reasons, a margin, and a run that could prove you wrong.
 #
 # **Further reading**
 #
 # - [Paleo: a performance model for deep neural networks](https://openreview.net/forum?id=SyVVJ85lg): the arithmetic of layers, α and β, and how far they take you.
-# - [Scientific benchmarking of parallel computing systems](https://doi.org/10.1145/2807591.2807644): twelve rules for reports that others can trust.
-# - [Accurate, large minibatch SGD](https://arxiv.org/abs/1706.02677): ResNet-50 on 256 GPUs, and what it takes besides speed.
+# - [Scientific benchmarking of parallel computing systems](https://doi.org/10.1145/2807591.2807644): twelve rules for reporting results that others can trust.
+# - [Accurate, large minibatch SGD](https://arxiv.org/abs/1706.02677): ResNet-50 on 256 GPUs, and what else is needed besides speed.
 #
 # ## Before you hand in
 #

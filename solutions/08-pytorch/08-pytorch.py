@@ -2,8 +2,8 @@
 # # Lab 08: The same in PyTorch, and less memory per rank
 #
 # **95 minutes, 20 points, two or more ranks.**
-# You write the steps of labs 02 and 03 again with `torch.distributed`: shards, equal initial weights, averaged gradients, a scaled learning rate, files from rank 0, and validation on all ranks.
-# Then you shard the state that plain data parallelism keeps in full on every rank: the optimiser state with ZeRO-1, and also the weights and gradients with FSDP.
+# You write the steps of labs 02 and 03 again, this time with `torch.distributed`: shards, equal initial weights, averaged gradients, a scaled learning rate, files from rank 0, and validation on all ranks.
+# Then you shard the state that plain data parallelism keeps in full on every rank: with ZeRO-1 you shard the optimiser state, and with FSDP also the weights and gradients.
 #
 # After this lab you can
 #
@@ -13,13 +13,13 @@
 # - count the bytes that a rank holds under DDP, ZeRO-1 and FSDP, and predict them.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
-# The cell after each exercise checks your answer on real ranks and names any missing property; run it as often as you like.
-# If a later section needs your answer, *Stuck?* above its cell lets you take it from the solution, without the points. Quizzes and *Stretch* tasks give no points.
-# During grading, a cell that takes longer than 60 s is stopped; everything that it has defined by then counts.
-# `AGENTS.md` tells an AI assistant how to help you here: it explains and asks questions, but does not write answers.
+# The cell after each exercise checks your answer on real ranks and reports what is missing; run it as often as you like.
+# If you are stuck on an answer that a later section needs, unfold *Stuck?* above its cell. You can then continue with the answer from the solution, but get no points for it. Quizzes and *Stretch* tasks give no points either.
+# During grading, a cell that runs for more than 60 s is stopped, but anything that it has defined by then still counts.
+# `AGENTS.md` tells an AI assistant how to help you here: by explaining and asking questions, not by writing answers.
 
 # %% [markdown] role="readonly" id="parameters-text"
-# These are the parameters of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 08 -p num_epochs 10`.
+# These are the settings of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 08 -p num_epochs 10`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
@@ -63,7 +63,7 @@ from coursekit.pictures import sharding as pictures
 #
 # A launcher uses environment variables to tell each process its place. Horovod's variables start with `HOROVOD_`. For PyTorch, `torchrun` and `ranks.run` set these:
 #
-# | variable | what it holds |
+# | variable | contents |
 # | --- | --- |
 # | `RANK`, `WORLD_SIZE` | this process's rank, and the number of ranks |
 # | `LOCAL_RANK`, `LOCAL_WORLD_SIZE` | the same, counted within this node |
@@ -105,7 +105,7 @@ with check("joined ranks", section="1"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="device-text"
-# In lab 02 each rank made only one GPU of its node visible. In PyTorch you place each tensor and model on a device yourself: `x.to(device)`.
+# In lab 02, TensorFlow on each rank saw only one GPU of its node. In PyTorch, you place each tensor and model on a device yourself: `x.to(device)`.
 # `torch.cuda.set_device(device)` makes that GPU the default for calls that name no device, such as `x.cuda()`.
 #
 # **Exercise (1 point).** Write `pick_device`. It returns the `torch.device` of this rank: the GPU whose index is its *local* rank, or `torch.device("cpu")` if there is no GPU. It also makes that GPU the default.
@@ -119,7 +119,7 @@ with check("joined ranks", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Slurm may show each task only one GPU. Which index does that GPU have in every task, and what must `pick_device` return?
+# Slurm may show each task only one GPU. Which index does that GPU have in every task, and what must `pick_device` return then?
 #
 # </details>
 
@@ -150,7 +150,7 @@ with check("device of the local rank", section="1"):
 # A `DataLoader` makes batches from a data set. Its *sampler* decides which samples it takes, and in which order.
 # `DistributedSampler(dataset, seed=seed)` puts all samples into a random order, the same on all ranks, and takes every N-th sample. Two things are easy to overlook:
 #
-# - The order depends on the seed and the epoch number, but the sampler does not count epochs. Without `sampler.set_epoch(epoch)` before each epoch, **every epoch has the order of the first**. No message warns you; the network just learns a little less well.
+# - The order depends on the seed and the epoch number, but the sampler does not count epochs. Without `sampler.set_epoch(epoch)` before each epoch, **every epoch has the same order as the first**. No message warns you; the network just learns a little less well.
 # - All ranks get the same number of samples. If the total is not divisible by the number of ranks, some samples appear twice. Here are ten samples on four ranks:
 
 # %% role="readonly" id="sampler-demo" tags=["picture"]
@@ -158,9 +158,9 @@ for rank in range(4):
     print(f"rank {rank}:", list(DistributedSampler(range(10), num_replicas=4, rank=rank, shuffle=False)))
 
 # %% [markdown] role="readonly" id="epochs-text"
-# In training, a sample that appears twice in an epoch does no harm. In validation it would count twice, so you will not use this sampler there (section 4).
+# In training, it does no harm if a sample appears twice in an epoch. In validation the sample would count twice, so you will not use this sampler for validation (section 4).
 #
-# **Exercise (2 points).** Write the generator `read_epochs`. For each epoch it yields an iterable over this rank's batches, such as a `DataLoader`. All samples are shuffled with the seed, in a different order every epoch, and then shared out. No sample may be left out, and all ranks get the same number, because each waits for the others in every step. The same seed gives the same orders again.
+# **Exercise (2 points).** Write the generator `read_epochs`. For each epoch it yields an iterable over this rank's batches, such as a `DataLoader`. In every epoch, all samples are shuffled with the seed into a different order, and then divided among the ranks. No sample may be left out. All ranks get the same number of samples, because each rank waits for the others in every step. The same seed gives the same orders again.
 #
 # <details><summary>Hint</summary>
 #
@@ -170,7 +170,7 @@ for rank in range(4):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Suppose that two ranks use different seeds. How many of 1000 samples does neither rank read in an epoch?
+# Suppose that two ranks use different seeds. Out of 1000 samples, how many does neither rank read in an epoch?
 #
 # </details>
 
@@ -211,11 +211,11 @@ with check("a new order in every epoch", section="1"):
 # - when it is created, it sends the weights of rank 0 to all ranks;
 # - during `backward()` it averages the gradients. A *hook* on each parameter reports when its gradient is ready. Gradients are collected in *buckets* of up to 25 MB, from the last layer to the first, and each full bucket is sent while the backward pass continues. When `backward()` returns, every `parameter.grad` holds the mean over the ranks.
 #
-# So the optimiser is an ordinary one and knows nothing about other ranks. As in lab 02, the learning rate for one rank must be multiplied by the number of ranks.
+# So you use an ordinary optimiser, which knows nothing about other ranks. As in lab 02, the learning rate for one rank must be multiplied by the number of ranks.
 #
 # **Exercise (3 points).** Write `train`. It gets a model, epochs as `read_epochs` yields them, and the learning rate for *one* rank. Each batch is a pair of `x` and `y`.
-# The model and the batches are already on the rank's device, so DDP needs no `device_ids`; on CPUs it rejects them. Ask for each epoch only after reading the one before it, because `read_epochs` sets the order of an epoch when you ask for it.
-# Use SGD with momentum 0.9 and `F.cross_entropy(logits, y)`, which is the mean over the batch, and nothing else: no weight decay, learning rate schedule or clipping. Return the wrapped model and the optimiser.
+# The model and the batches are already on the rank's device, so DDP needs no `device_ids`; for a model on a CPU, it rejects them. Ask for an epoch only after you have read all batches of the one before it, because `read_epochs` sets the order of an epoch when you ask for it.
+# Use SGD with momentum 0.9 and the loss `F.cross_entropy(logits, y)`, which is the mean over the batch. Use nothing else: no weight decay, learning rate schedule or clipping. Return the wrapped model and the optimiser.
 #
 # <details><summary>Hint</summary>
 #
@@ -269,7 +269,7 @@ with check("learning rate, and each step", section="2"):
 # Someone writes `F.cross_entropy(logits, y, reduction="sum")`, with 20 samples per batch, on two ranks. How large are the gradients that the optimiser sees, compared with the gradients of a mean loss?
 #
 # - [ ] The same size, because DDP averages.
-#   DDP averages over the ranks, whatever gradient each of them has. It knows nothing about the samples in a batch.
+#   DDP averages over the ranks, whatever gradients they have. It knows nothing about the samples in a batch.
 # - [ ] 40 times as large: the sum over all samples.
 #   DDP divides the sum of the two ranks' gradients by two.
 # - [x] 20 times as large.
@@ -280,10 +280,10 @@ with check("learning rate, and each step", section="2"):
 # %% [markdown] role="readonly" id="accumulate-text"
 # ### Gradients of several batches, sent once
 #
-# If a large batch does not fit into memory, you can add up the gradients of several small ones before each optimiser step: `backward()` *adds* to `parameter.grad`. But DDP would send them in every `backward()`.
-# Inside `with model.no_sync():` it does not send. **Whether a `backward()` sends is decided when the model is called**, so the call must be inside as well.
+# If a large batch does not fit into memory, you can add up the gradients of several small ones before each optimiser step: `backward()` *adds* to `parameter.grad`. But DDP would send the gradients in every `backward()`.
+# Inside `with model.no_sync():`, it does not send them. **Whether a `backward()` sends gradients is decided when the model is called**, so the call must be inside as well.
 #
-# **Exercise (2 points).** Write `accumulate`. When it returns, the parameters of the wrapped `model` hold the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all batches have the same number of samples; no gradients are left from before. Gradients may travel only once, through DDP or through your own call.
+# **Exercise (2 points).** Write `accumulate`. When it returns, the parameters of the wrapped `model` hold the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all batches have the same number of samples. The parameters have no gradients at the start. Gradients may travel only once, through DDP or through your own call.
 #
 # <details><summary>Hint</summary>
 #
@@ -294,7 +294,7 @@ with check("learning rate, and each step", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How much time does `no_sync` save on your ranks, for a model of ten layers of 512 units and batches of 4?
+# How much time does `no_sync` save on your ranks for a model of ten layers of 512 units and batches of 4?
 #
 # </details>
 
@@ -360,7 +360,7 @@ for settings in ({}, {"find_unused_parameters": True}):
 #
 # ### Unequal numbers of batches
 #
-# A rank with one more batch than the others would wait for them forever in its last `backward()`, because they have finished. Inside `with model.join():`, a rank that has run out of batches keeps taking part in the others' exchanges, contributing zeros, until all have finished.
+# A rank with one more batch than the others would wait for them forever in its last `backward()`, because the others have already finished. Inside `with model.join():`, a rank that has run out of batches keeps taking part in the others' exchanges: it contributes zeros until all ranks have finished.
 #
 # **Exercise (1 point).** Write `train_all`. It trains the wrapped `model` for one epoch, with a step on *every* batch of this rank, even though the ranks have different numbers of batches.
 #
@@ -372,7 +372,7 @@ for settings in ({}, {"find_unused_parameters": True}):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In the last steps, the gradients of fewer ranks are still divided by the number of all ranks. What does `join(divide_by_initial_world_size=False)` change, and which of the two settings weights all samples equally?
+# In the last steps, fewer ranks contribute gradients, but the sum is still divided by the number of all ranks. What does `join(divide_by_initial_world_size=False)` change, and which of the two settings weights all samples equally?
 #
 # </details>
 
@@ -414,7 +414,7 @@ with check("unequal numbers of batches", section="2"):
 #
 # In the right column, the functions in the first two rows need the prefix `dist.`. You still have to write the functions in the last two rows. `dist.all_reduce(x)` differs from `hvd.allreduce(x)`: it *sums*, and it changes `x` in place. `dist.all_gather` requires tensors of equal shapes, but `hvd.allgather(x)` takes any number of rows from each rank.
 #
-# **Exercise (1 point).** Write both functions so that they work as in Horovod: each returns a new tensor and leaves its argument unchanged.
+# **Exercise (1 point).** Write both functions so that they work like Horovod's: each returns a new tensor and leaves its argument unchanged.
 #
 # <details><summary>Hint</summary>
 #
@@ -461,13 +461,13 @@ with check("Horovod, here", section="3"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="same-text"
-# Are the numbers the same, too? The next cell trains one layer with your `train` on real ranks. It then does the same in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
+# Do both frameworks also give the same numbers? The next cell trains one layer with your `train` on real ranks. It then does the same in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
 # PyTorch uses `v = 0.9 v + gradient`, then `w = w - rate · v`.
 
 
 # %% role="readonly" id="same" tags=["picture"]
 def batches_of(rank, num_steps=20):
-    """Return this rank's own batches of 8 samples, each with 4 numbers and one of 3 classes."""
+    """Return this rank's own batches of 8 samples; each sample has 4 numbers and one of 3 classes."""
     rng = np.random.default_rng([seed, rank])
     return [(rng.normal(size=(8, 4)), rng.integers(0, 3, 8)) for _ in range(num_steps)]
 
@@ -501,7 +501,7 @@ print("largest weight:", np.abs(formula).max().round(3))
 print("largest difference from the Keras formula:", np.abs(found[0] - formula).max())
 
 # %% [markdown] role="quiz" id="momentum-quiz"
-# With a constant learning rate, both formulas give the same weights, up to rounding. Then a schedule lowers the rate to a tenth between two steps. What differs in the next step?
+# With a constant learning rate, both formulas give the same weights, up to rounding. Suppose that a schedule then lowers the rate to a tenth between two steps. What differs in the next step?
 #
 # - [x] Keras still carries momentum built up at the old rate; PyTorch's step shrinks to a tenth at once.
 #   In Keras the velocity already contains the rates of earlier steps. In PyTorch the current rate multiplies the whole velocity. With warm-up or a schedule, the two training runs differ.
@@ -515,7 +515,7 @@ print("largest difference from the Keras formula:", np.abs(found[0] - formula).m
 # %% [markdown] role="readonly" id="save-text"
 # ## 4. Checkpoints and validation (19 minutes)
 #
-# One rank writes, all ranks read. The names of the weights in `wrapped.state_dict()` begin with `module.`, because DDP is a layer around the model. A model that is not wrapped cannot load such a file. So save the state of `wrapped.module`.
+# One rank writes the checkpoint, and all ranks read it. The names of the weights in `wrapped.state_dict()` begin with `module.`, because DDP is a layer around the model. A model that is not wrapped cannot load such a file. So save the state of `wrapped.module`.
 #
 # **Exercise (1 point).** Write `save`. Rank 0 writes `checkpoint.pt` into the folder with `torch.save`. The file holds a dictionary with the entries `"model"` and `"optimizer"`, each a `state_dict()`, and `"num_epochs"`.
 #
@@ -551,13 +551,13 @@ with check("checkpoint", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="resume-text"
-# The file records which device each tensor was on. If rank 0 saved a tensor from `cuda:0`, *every* rank loads it to `cuda:0` again. That GPU then fills up with N copies, and on a machine without GPUs loading fails.
+# The checkpoint file records which device each tensor was on. If rank 0 saved a tensor from `cuda:0`, *every* rank loads it to `cuda:0` again. That GPU then fills up with N copies. On a machine without GPUs, loading fails.
 # `torch.load(path, map_location=device)` loads the tensors to a device of your choice.
 #
 # DDP makes the weights equal only when it wraps a model, not when someone changes them later. So every rank has to load them.
 #
 # **Exercise (1 point).** Write `resume`. On every rank it loads `checkpoint.pt` from the folder into the wrapped model and the optimiser, and returns `"num_epochs"`. If there is no checkpoint, it changes nothing and returns 0. An unreadable checkpoint is an error: do not catch it.
-# In the check, the checkpoint was saved from a GPU, and the ranks have none.
+# In the check, the checkpoint was saved from a GPU, but the ranks have no GPU.
 #
 # <details><summary>Hint</summary>
 #
@@ -599,7 +599,7 @@ with check("resumed", section="4"):
 #
 # As in lab 03, each rank evaluates its own share of the validation samples, each sample counts once, and the shares may differ in size. So the ranks exchange sums and sample counts, not means.
 #
-# **Exercise (2 points).** Write `evaluate`. It returns a dictionary with the mean `"loss"` and the `"accuracy"` over all samples of all shares, the same on every rank. The model is not wrapped; switch it to evaluation mode, `model.eval()`.
+# **Exercise (2 points).** Write `evaluate`. On every rank, it returns the same dictionary, with the mean `"loss"` and the `"accuracy"` over all samples of all shares. The model is not wrapped; switch it to evaluation mode, `model.eval()`.
 # Every rank evaluates a share, in batches of `batch_size`. Training must be able to continue afterwards: leave the weights unchanged and gradients switched on.
 #
 # <details><summary>Hint</summary>
@@ -654,13 +654,13 @@ with check("mean over all samples", section="4"):
 # Every rank runs `main`. The script `train.py` next to this notebook calls it, too: `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
 #
 # `main` starts after the last saved epoch, so a second job continues where the first one stopped.
-# Here your `train` only wraps the model and creates the optimiser; it gets no epochs.
-# Your `train_all` trains each epoch, and `main` saves a checkpoint after each.
+# It calls your `train` without epochs, only to wrap the model and create the optimiser.
+# Your `train_all` trains each epoch, and `main` saves a checkpoint after each epoch.
 
 
 # %% role="readonly" id="main" tags=["script"]
 def make_data(number, seed):
-    """Return samples of eight overlapping classes, each a centre with noise around it, and their labels."""
+    """Return samples and their labels from eight overlapping classes; a class is a centre with noise around it."""
     random = torch.Generator().manual_seed(seed)
     centers = torch.randn(8, num_features, generator=random)
     random = torch.Generator().manual_seed(seed + number)
@@ -723,7 +723,7 @@ for last_epoch in (num_epochs + 2, num_epochs + 2):
 # %% [markdown] role="readonly" id="held-text"
 # ## 5. Less memory per rank (21 minutes)
 #
-# Under DDP every rank holds the same weights, gradients and optimiser state. For Adam, that state is two numbers per weight. With P weights of 4 bytes, a rank holds 16 P bytes, plus the memory that the samples need.
+# Under DDP every rank holds the same weights, gradients and optimiser state. Adam's state is two numbers per weight. With P weights of 4 bytes, a rank holds 16 P bytes, plus the memory that the samples need.
 #
 # | | weights | gradients | Adam's state | sent by a rank in a step |
 # | --- | --- | --- | --- | --- |
@@ -731,15 +731,15 @@ for last_epoch in (num_epochs + 2, num_epochs + 2):
 # | ZeRO-1 | 4 P | 4 P | 8 P / N | the same, and the new weights are gathered: 3 · 4 P (N-1)/N |
 # | FSDP (ZeRO-3) | 4 P / N | 4 P / N | 8 P / N | weights are gathered for the forward and the backward pass, gradients are reduced to shares: 3 · 4 P (N-1)/N |
 #
-# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. ZeRO-1 as described in the paper below uses a reduce-scatter instead: each rank gets only its own share of the summed gradients. So a rank sends 2 · 4 P (N-1)/N bytes in total, no more than under DDP.
+# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. In the paper listed below, ZeRO-1 uses a reduce-scatter instead: each rank gets only its own share of the summed gradients. So there a rank sends 2 · 4 P (N-1)/N bytes in total, no more than under DDP.
 # FSDP also shards the weights: it gathers a layer's weights just before they are used, and frees them right after.
 #
-# **Exercise (1 point).** Write `bytes_held`. It returns the bytes that this rank holds of a model and its optimiser, as a dictionary with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s; the rank's own part is `x.to_local()`.
+# **Exercise (1 point).** Write `bytes_held`. It returns how many bytes of a model and its optimiser this rank holds, as a dictionary with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s; the rank's own part is `x.to_local()`.
 #
 # <details><summary>Hint</summary>
 #
 # `x.nbytes` is the size of a tensor. `hasattr(x, "to_local")` recognises a `DTensor`, and `torch.is_tensor(x)` any tensor. A parameter's `grad` may be `None`. `optimizer.state` has a dictionary for each parameter; some of its values are tensors.
-# ZeRO's optimiser wraps another one for this rank's share, `optimizer.optim`, which has the state.
+# ZeRO's optimiser wraps another optimiser, `optimizer.optim`, which holds the state of this rank's share.
 #
 # </details>
 #
@@ -780,20 +780,20 @@ with check("bytes of a rank", section="5"):
 #
 # <details><summary>Hint</summary>
 #
-# `ZeroRedundancyOptimizer` creates the optimiser for a rank's share itself: pass it the class, and the class's arguments by name.
+# `ZeroRedundancyOptimizer` itself creates the optimiser for a rank's share: pass it the optimiser's class, and the class's arguments by name.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# The optimiser shares out whole tensors. How unequal can the ranks' shares be for a network with one large layer?
+# The optimiser assigns whole tensors to ranks. How unequal can the ranks' shares be for a network with one large layer?
 #
 # </details>
 
 
 # %% role="answer" id="make-zero"
 def make_zero(wrapped, rate):
-    """Return an Adam optimiser for a wrapped model; the ranks share out its state."""
+    """Return an Adam optimiser for a wrapped model; its state is divided among the ranks."""
     # about 1 line
     ### BEGIN SOLUTION
     return ZeroRedundancyOptimizer(wrapped.parameters(), torch.optim.Adam, lr=rate)
@@ -824,7 +824,7 @@ with check("ZeRO-1", section="5"):
 
 # %% role="answer" id="shard"
 def shard(model):
-    """Shard each layer of a sequence of layers over the ranks; return the model."""
+    """Shard a model, which is a sequence of layers, layer by layer over the ranks; return the model."""
     # about 4 lines
     ### BEGIN SOLUTION
     for layer in model:
@@ -842,7 +842,7 @@ with check("FSDP", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="predict-text"
-# **Exercise (1 point).** Write `predict_bytes`. It computes the table's values for a `kind`: `"ddp"`, `"zero"` or `"fsdp"`. It returns a dictionary of bytes with two entries. `"held"` counts the weights, gradients and Adam's state on a rank together, and `"sent"` counts the data that the rank sends in a step.
+# **Exercise (1 point).** Write `predict_bytes`. It computes the table's values for a `kind`: `"ddp"`, `"zero"` or `"fsdp"`. It returns a dictionary of bytes with two entries. `"held"` is the total for the weights, gradients and Adam's state on a rank, and `"sent"` is the amount of data that the rank sends in a step.
 #
 # <details><summary>Hint</summary>
 #
@@ -852,7 +852,7 @@ with check("FSDP", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In mixed precision, weights and gradients take 2 bytes each, and Adam keeps 12. What is the smallest N for which a model with 7 billion weights fits into 80 GB, with each of the three methods?
+# In mixed precision, each weight and each gradient takes 2 bytes, and Adam keeps 12 bytes per weight. What is the smallest N for which a model with 7 billion weights fits into 80 GB, with each of the three methods?
 #
 # </details>
 
@@ -881,7 +881,7 @@ with check("predicted bytes", section="5"):
 #
 # This section is not part of the 95 minutes.
 #
-# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if none is. That many GPUs are enough if the bytes that a rank holds, plus `other_bytes` for its samples, are no more than `memory_bytes`.
+# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if even 64 are not enough. A number of GPUs is enough if the bytes that a rank then holds, plus `other_bytes` for its samples, are no more than `memory_bytes`.
 #
 # <details><summary>Hint</summary>
 #
@@ -898,7 +898,7 @@ with check("predicted bytes", section="5"):
 
 # %% role="answer" id="fewest-gpus"
 def fewest_gpus(kind, num_parameters, memory_bytes, other_bytes):
-    """Return the smallest number of GPUs, from 1 to 64, for which a rank's bytes fit, or None if there is none."""
+    """Return the smallest number of GPUs, from 1 to 64, with which a rank's bytes fit, or None if even 64 are too few."""
     # about 4 lines
     ### BEGIN SOLUTION
     for num_ranks in (1, 2, 4, 8, 16, 32, 64):
@@ -916,7 +916,7 @@ with check("memory budget", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="measure-text"
-# Now measure it. Your ranks take two Adam steps with each of the three methods and count their bytes; the lines in the picture are your predictions.
+# Now measure the memory. Your ranks take two Adam steps with each of the three methods and count their bytes; the lines in the picture are your predictions.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
@@ -960,7 +960,7 @@ for billions in (1, 7, 30):
         )
 
 # %% [markdown] role="readonly" id="budget-expected"
-# *Expected:* the bars reach the lines. ZeRO's ranks may differ, because it shares out whole tensors.
+# *Expected:* the bars reach the lines. Under ZeRO the ranks may differ, because the optimiser assigns whole tensors to ranks.
 # In the list above, 30 billion weights fit only with FSDP: under ZeRO-1 a rank holds at least 8 P bytes, however many GPUs there are.
 
 # %% [markdown] role="readonly" id="speed-text"
@@ -972,9 +972,9 @@ for billions in (1, 7, 30):
 # ### Samples per second
 #
 # The next cell times steps of the network that you trained, on one rank and on several.
-# On several ranks it times the steps twice: with the exchange of gradients, and without it, inside `no_sync()`.
+# On several ranks, it times steps both with the exchange of gradients and, inside `no_sync()`, without it.
 # The difference is the allreduce's share of the step.
-# The cell reports the fastest of 100 steps, the one that other programs on the machine disturbed least.
+# The cell reports the fastest of 100 steps, because other programs on the machine disturbed that step least.
 # The gradients take the same number of bytes for a batch of 20 samples as for a batch of 2000.
 
 # %% role="readonly" id="home-imports" tags=["picture"]
@@ -1018,7 +1018,7 @@ together = ranks.run(time_steps, batch_sizes, num_ranks=num_ranks, bind_cores=Tr
 pictures.show_speed(batch_sizes, [without for _, without in alone], together, num_ranks)
 
 # %% [markdown] role="readonly" id="speed-expected"
-# *Expected:* the larger the batch, the more samples per second, and the smaller the share of the allreduce.
+# *Expected:* the larger the batch, the more samples are processed per second, and the smaller is the allreduce's share of a step.
 # In a run on two otherwise idle cores, the shares were 64, 57 and 26 %.
 # With 20 samples per batch, two ranks together processed fewer samples per second than one rank alone.
 # If you have GPUs, put the model and the samples on the GPU, and call `torch.cuda.synchronize()` before each `time.perf_counter()`.
@@ -1103,7 +1103,7 @@ def save_shares(where):
 
 
 def load_shares(where):
-    """Load this rank's share; return the sum of all weights, and how many rows of the first layer it holds."""
+    """Load this rank's share; return the sum of all weights, and how many rows of the first layer the rank holds."""
     model, optimizer = make_sharded()
     state = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer)))
     dcp.load(state, checkpoint_id=where)
@@ -1176,7 +1176,7 @@ for recomputes in (False, True):
 
 # %% [markdown] role="readonly" id="nested-text"
 # *Expected:* about a fifth of the bytes, and the same sum of gradients.
-# The second time includes recomputing each block, but other programs on the machine can hide that.
+# The second time includes recomputing each block, but other programs on the machine can hide this effect.
 # If you have GPUs, put the model and the samples on the GPU; `torch.cuda.max_memory_allocated()` then returns the peak memory.
 #
 # ### FSDP block by block
@@ -1207,7 +1207,7 @@ for is_nested in (False, True):
     print("blocks, then the model:" if is_nested else "the model alone:", ranks.run(count_whole, is_nested)[0])
 
 # %% [markdown] role="readonly" id="trace-text"
-# *Expected:* all 16 tensors if only the model is a unit, and 4 if each block is a unit, too: the tensors of the block that is computing.
+# *Expected:* all 16 tensors if only the model is a unit, and only the 4 tensors of the block that is computing if each block is a unit, too.
 # If you have GPUs, move each block to the GPU in the line that creates it.
 #
 # ### A trace of a step
@@ -1236,7 +1236,7 @@ def trace_step():
     return [(names[name], span.start / 1000, span.end / 1000) for name, span in spans]
 
 
-quiet = {"KINETO_LOG_LEVEL": "6"}  # for the profiler's library
+quiet = {"KINETO_LOG_LEVEL": "6"}  # silences the profiler's library
 pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0])
 
 # %% [markdown] role="readonly" id="end"
@@ -1246,8 +1246,8 @@ pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0]
 #
 # ## What you can now do
 #
-# - turn a single-process PyTorch training script into one for N ranks, and spot the step that a script is missing;
-# - match Horovod's calls with PyTorch's, and say where they differ;
+# - turn a single-process PyTorch training script into a script for N ranks, and spot a missing step;
+# - find the PyTorch call for each Horovod call, and say where the two differ;
 # - read and write checkpoints with any number of ranks;
 # - say how many GPUs a model needs, and how much more data the ranks send with sharding.
 #

@@ -1,11 +1,11 @@
 """Course kit for teaching data-parallel deep learning on supercomputers.
 
-Importing this package decides how TensorFlow is loaded afterwards: with Keras 2 as `tf.keras`, which Horovod needs;
-after the hwloc that MPI uses; and as quietly as `TF_CPP_MIN_LOG_LEVEL` asks. The garbage collector is off while
-TensorFlow and PyTorch are imported, and NumPy computes with one thread.
+Importing this package changes how TensorFlow is loaded afterwards. `tf.keras` becomes Keras 2, which Horovod needs;
+MPI's hwloc is loaded first; and loading logs less if `TF_CPP_MIN_LOG_LEVEL` is not 0. The garbage collector is off
+while TensorFlow and PyTorch are imported, and NumPy computes with one thread.
 
-From TensorFlow 2.16 on, Keras 2 is the package tf_keras, but only if a variable is set when TensorFlow is imported.
-Up to 2.15, Keras 2 is the package keras, and the variable would select a package that is not installed.
+From TensorFlow 2.16 on, Keras 2 is the package tf_keras, and `TF_USE_LEGACY_KERAS` must be set when TensorFlow is
+imported. Up to 2.15, Keras 2 is the package keras, and the variable would select a package that is not installed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STAMP = "coursekit-stamp.json"  # in an environment made by `make env`, which co
 LEGACY_KERAS = "TF_USE_LEGACY_KERAS"
 
 HWLOC = "libhwloc.so.15"  # the same in every hwloc 2
-# MPI launchers put the rank in one of these. Other processes need no hwloc, which complains about /sys in a sandbox.
+# MPI launchers set one of these to the rank. Other processes do not need hwloc, which warns about /sys in a sandbox.
 MPI_RANK = frozenset({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"})
 
 # Lines that libraries of TensorFlow 2.21 log while loading, before they read TF_CPP_MIN_LOG_LEVEL.
@@ -53,13 +53,13 @@ def _choose_keras() -> None:
 
 
 class _Finder:
-    """Finder for `sys.meta_path` that finds TensorFlow, Horovod and PyTorch as usual, but changes their loading."""
+    """A finder for `sys.meta_path` that changes how TensorFlow, Horovod and PyTorch are loaded."""
 
     @classmethod
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of one of these modules, with our own loader; None for all other modules."""
+        """Return the module's spec with our own loader if it is one of these, and None for any other module."""
         loaded = _with_keras_2
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
@@ -76,11 +76,12 @@ class _Finder:
 
 
 def _load_hwloc() -> None:
-    """Load the hwloc that MPI was built with, if there is one, so that MPI calls it and not TensorFlow's.
+    """Load the hwloc library that MPI was built with, if it is installed, so that MPI does not call TensorFlow's copy.
 
-    TensorFlow 2.20 and later contain an old hwloc without PCI devices, and export its functions. Libraries that are
-    loaded afterwards would call those: Open MPI (https://github.com/horovod/horovod/issues/1123) and network plugins of
-    NCCL (https://github.com/openxla/xla/issues/39355). The dynamic linker uses the library that was loaded first.
+    TensorFlow 2.20 and later contain an old hwloc without support for PCI devices, and export its functions. Open MPI
+    (https://github.com/horovod/horovod/issues/1123) and NCCL's network plugins
+    (https://github.com/openxla/xla/issues/39355) would call these functions if they were loaded after TensorFlow.
+    The dynamic linker uses the library that was loaded first.
     """
     with contextlib.suppress(OSError):
         ctypes.CDLL(HWLOC, mode=ctypes.RTLD_GLOBAL)
@@ -88,9 +89,9 @@ def _load_hwloc() -> None:
 
 @contextlib.contextmanager
 def _importing() -> Iterator[None]:
-    """Import quietly, and keep the garbage collector from scanning the 400,000 permanent objects that it creates.
+    """Import quietly, and keep the garbage collector from scanning the 400,000 permanent objects that imports create.
 
-    Otherwise, Python searches them for garbage during the import, now and then afterwards, and when the process ends.
+    Otherwise, Python would search them for garbage during the import, sometimes afterwards, and when the process ends.
     """
     looks, is_quiet = gc.isenabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0"
     gc.disable()
@@ -105,7 +106,7 @@ def _importing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
-    """Hold back standard error, and write it at the end without the lines that match."""
+    """Hold back what is written to standard error, and write it at the end without the lines that match."""
     try:
         memory = os.memfd_create("stderr")  # there may be no folder for a file
     except OSError:  # a sandbox may forbid it, but nobody reads the log there
@@ -126,8 +127,8 @@ def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
 def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType], None]:
     """Return a loader that also makes the loaded module use TensorFlow's Keras, not the package keras.
 
-    The released Horovod takes its backend from that package, which is Keras 3. `tools/horovod.cmake` changes this and
-    so avoids importing Keras 3; a Horovod from a site or from conda may lack the change.
+    The released Horovod takes its backend from the package keras, which is Keras 3. A Horovod built with
+    `tools/horovod.cmake` does not import Keras 3; one that comes from a site or from conda may still do so.
     """
 
     def changed(module: ModuleType) -> None:
@@ -138,8 +139,8 @@ def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType
 
 
 _choose_keras()
-# The threads of NumPy's OpenBLAS spin while idle. With one per core, `import numpy` and each product use more of the
-# processors that the ranks share, and on a node with many cores, many students' kernels hit the thread limit.
+# Idle threads of NumPy's OpenBLAS spin. With one thread per core, `import numpy` and each product would take more of
+# the processors that the ranks share, and on a node with many cores, many students' kernels would hit the thread limit.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 KERAS = "tf_keras" if LEGACY_KERAS in os.environ else "keras"  # the package that provides `tf.keras`
 sys.meta_path.insert(0, _Finder)

@@ -1,16 +1,16 @@
 """CPU-contention-corrected time: a clock that stops while processes wait for a processor on a busy machine.
 
-Deadlines use it, so that no verdict depends on speed.
+Deadlines use it, so that no verdict depends on the speed of the machine.
 For each thread, Linux counts how long it ran, and how long it was ready but queued for a processor
 (`/proc/<pid>/task/<tid>/schedstat`, in nanoseconds; the kernel's documentation calls it "sched-stats").
 A thread that sleeps or waits for a message is not queued: for it, corrected time passes like wall-clock time.
 
 Some threads only poll: Horovod's background thread wakes every millisecond, runs for 20 microseconds, and sleeps again.
 Next to three busy loops, it is queued for 80 % of the time although it has nothing to do. If all of that counted, a
-deadline of 8 s for a rank that waits forever would come after 40 s. So a polling thread's queueing counts only in
-part: if a poll serves other threads, they get timeslices next, and 10 polls count for each such timeslice.
-Suppose that 100 polls queued for 0.4 s in total. If the other threads had no timeslice, 0 s count; if they had 2,
-0.08 s count; and if they had 10, as when ranks exchange gradients, all of it counts.
+deadline of 8 s for a rank that waits forever would come after 40 s. So only part of a polling thread's queueing counts:
+a poll that does something for other threads gives them timeslices, so 10 polls count for each of their timeslices.
+Suppose that 100 polls queued for 0.4 s in total. If the other threads got no timeslice, 0 s count; if they got 2,
+0.08 s count; and if they got 10, as when ranks exchange gradients, the whole 0.4 s counts.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from coursekit.errors import CourseKitError
 from coursekit.processes import below
 
 TICK_S = 0.5  # how often a waiting process should check the clock
-# A polling thread gets a processor often, and gives it back before the kernel would take it away.
+# A polling thread gets a processor often, but gives it back long before its timeslice ends.
 MIN_NUM_POLLS, POLL_S = 10, 0.5e-3
 POLLS_PER_TIMESLICE = 10  # an exchange costs Horovod's and Gloo's threads a few polls on each rank
-# The last resort, in wall-clock time: everything ends after this multiple of the deadline, at least this many seconds.
-# A process that shares a core with nine others reaches its deadline first; a slower one looks like a hang.
+# The last resort, in wall-clock time: all waiting ends after this multiple of the deadline, but not before this many
+# seconds. A process that shares a core with nine others still reaches its deadline; a slower process looks hung.
 SLOWEST = 10
 LEAST_WALL_S = 300.0
 NANO = 1e-9
@@ -40,10 +40,10 @@ LISTS_CHILDREN = Path("/proc/thread-self/children").exists()  # CONFIG_PROC_CHIL
 
 
 class Thread(NamedTuple):
-    """What the kernel has counted for one thread."""
+    """The kernel's counts for one thread."""
 
-    ran_s: float  # on a processor
-    queued_s: float  # ready to run, without one
+    ran_s: float  # time on a processor
+    queued_s: float  # time when it was ready to run, but had no processor
     num_timeslices: int  # how many times it got a processor
 
 
@@ -51,7 +51,7 @@ NOTHING = Thread(0.0, 0.0, 0)
 
 
 def threads_of(pid: int) -> dict[int, Thread]:
-    """Return a process's threads, keyed by thread number; none if it has ended or the kernel keeps no counts."""
+    """Return a process's threads by number; the dict is empty if it has ended or the kernel keeps no counts."""
     found = {}
     with suppress(OSError, ValueError):  # the process or one of its threads may end while we read
         for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, not paths
@@ -75,7 +75,7 @@ def tree(pid: int) -> list[int]:
 
 
 def read_file(path: str) -> bytes:
-    """Return the content of a small file in /proc, three times as fast as Python's file objects; it is called often."""
+    """Return the content of a small file in /proc; this is three times as fast as with Python's file objects."""
     file = os.open(path, os.O_RDONLY)
     try:
         content = os.read(file, PAGE_BYTES)
@@ -87,16 +87,16 @@ def read_file(path: str) -> bytes:
 
 
 class CorrectedClock:
-    """Counts the corrected seconds of some processes since the clock was created; `pids` returns these processes.
+    """Counts the corrected seconds since the clock was created; `pids` returns the processes that it watches.
 
-    The time that a thread was queued is subtracted, but the clock never counts less than the processor time that all
+    The clock subtracts the time for which a thread was queued, but never counts less than the processor time that all
     processes used together: a process that keeps a processor busy all the time is not held up.
     """
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
-        self.corrected_s = 0.0  # until the last sample
+        self.corrected_s = 0.0  # up to the last sample
         self._pids = pids
-        self.threads = self._sample()  # the counts of that sample, by process
+        self.threads = self._sample()  # the counts in that sample, by process
         self._sampled_s = time.monotonic()
 
     def tick(self) -> float:
@@ -115,14 +115,14 @@ class CorrectedClock:
 
 
 def since_then(threads: dict[int, Thread], before: Mapping[int, Thread]) -> dict[int, Thread]:
-    """Return what was counted for each thread since an earlier sample."""
+    """Return each thread's counts since an earlier sample."""
     return {number: Thread(*map(sub, now, before.get(number, NOTHING))) for number, now in threads.items()}
 
 
 def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread]:
-    """Return the threads of a process that only poll; the main thread, which has the process's number, is never one.
+    """Return the threads of a process that only poll; the main thread, whose number is the process id, never counts.
 
-    Example: a thread with 100 timeslices of 20 us each polls, one with 100 of 4 ms computes, and one with 3 sleeps.
+    Example: with 100 timeslices of 20 us, a thread polls; with 100 of 4 ms, it computes; and with only 3, it sleeps.
     """
     return {
         number: thread
@@ -132,7 +132,7 @@ def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread
 
 
 def held_up_s(pid: int, threads: Mapping[int, Thread]) -> float:
-    """Return how long a process may have been held up: its threads' longest queueing, reduced for polling ones."""
+    """Return how long a process may have been held up: the longest time that a thread queued, less if it only polls."""
     polling = polling_threads(pid, threads)
     others = [thread for number, thread in threads.items() if number not in polling]
     num_polls = POLLS_PER_TIMESLICE * sum(thread.num_timeslices for thread in others)  # this many count
@@ -146,18 +146,18 @@ def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
 
 
 def longest_wall_s(timeout_s: float) -> float:
-    """Return how long to wait in wall-clock time for a corrected deadline; after that, the machine is too slow."""
+    """Return how long to wait in wall-clock time for a corrected deadline; then the machine counts as too slow."""
     return max(LEAST_WALL_S, SLOWEST * timeout_s)
 
 
 class TooSlowError(CourseKitError):
-    """The limit in wall-clock time passed before the corrected deadline, so the work needs another run."""
+    """The wall-clock limit passed before the corrected deadline, so the work has to be run again."""
 
 
 class Deadline:
-    """A deadline that a busy machine does not bring nearer: `timeout_s` from now on the clock that `corrected_s` reads.
+    """A deadline that allows for a busy machine: it is `timeout_s` from now on the clock that `corrected_s` reads.
 
-    That clock counts corrected time, like `CorrectedClock.tick`: it may run slower than wall-clock time, never faster.
+    Like `CorrectedClock.tick`, that clock counts corrected time, which never runs faster than wall-clock time.
     """
 
     def __init__(self, timeout_s: float, corrected_s: Callable[[], float]) -> None:
@@ -170,7 +170,7 @@ class Deadline:
     def left_s(self) -> float:
         """Return how many wall-clock seconds to wait before the next sample; 0 once the deadline has passed.
 
-        Raise a `TooSlowError` if the machine gave the processes hardly any processor time.
+        Raise a `TooSlowError` if the machine has given the processes hardly any processor time.
         """
         now_s = time.monotonic()
         if now_s < self._sample_s:  # callers ask often, but a sample is expensive

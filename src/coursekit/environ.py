@@ -14,7 +14,7 @@ from coursekit.processes import MARK
 LAUNCHER_PREFIXES = ("HOROVOD_", "OMPI_", "PMIX_", "PMI_", "PMI2_", "PRTE_", "HYDRA_", "MPI_LOCAL")  # Open MPI, MPICH
 
 # Variables that change how TensorFlow 2 behaves. TF_CONFIG makes an Estimator a worker of some other cluster.
-# TF_USE_LEGACY_KERAS is not among them: this package decides about it on import (`coursekit/__init__.py`).
+# TF_USE_LEGACY_KERAS is not among them, because importing this package sets or removes it (`coursekit/__init__.py`).
 TENSORFLOW_PREFIXES = ("TF_CONFIG", "TF2_BEHAVIOR", "KERAS_BACKEND", "TF_KERAS")
 
 HIDE_GPUS = {"CUDA_VISIBLE_DEVICES": "-1"}
@@ -28,7 +28,7 @@ def scrubbed(environ: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def host_name_fault() -> str:
-    """Return in words why Horovod and other nodes cannot find this machine by its name; '' if they can."""
+    """Return a message that says why Horovod and other nodes cannot find this machine by its name; '' if they can."""
     name = socket.gethostname()
     try:
         address = socket.gethostbyname(name)
@@ -44,25 +44,25 @@ def host_name_fault() -> str:
 
 def kernel_environment(folder: Path) -> dict[str, str]:
     """Return this process's environment for a kernel: without launcher variables, marked with the kernel's folder."""
-    # A separate profile: start-up files of the person who runs the lab must not change its result.
+    # With a separate profile, the start-up files of the person who runs the lab cannot change its result.
     return {**scrubbed(), MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
 
 
-# Which of the caller's Slurm variables reach Slurm's own commands. Nearly every option of every command has a variable,
-# so a variable set for one purpose changes other things: what a job inherits from the job around it, how times are
-# shown, whose jobs are listed, what a step sees of its environment. So only the variables listed below are passed.
+# Prefixes of variables that Slurm's commands read. Nearly every option of every command has a variable, so a variable
+# that was set for one purpose has other effects: on what a job inherits from the job around it, how times are shown,
+# whose jobs are listed, and which environment a step gets. So only the variables listed below are passed on.
 OF_SLURM = (
     *("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "SQUEUE_", "SACCT_", "SCONTROL_", "SINFO_", "SCANCEL_"),
     "COURSEKIT_STEP",
 )
-# Where the controller is, and how a user proves their identity.
+# These say where the controller is, and prove the user's identity.
 EVERYWHERE = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_SACK_JWKS", "SLURM_SACK_KEY")
-# Who pays for a new job, where it runs, and how much it gets: users set these on purpose.
+# These say who pays for a new job, where it runs, and which resources it gets: users set them on purpose.
 FOR_SBATCH = (
     *("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION", "SBATCH_PARTITION", "SBATCH_CLUSTERS", "SBATCH_WCKEY"),
     *("SBATCH_CONSTRAINT", "SBATCH_TIMELIMIT", "SBATCH_GPUS_PER_NODE", "SBATCH_MEM_PER_NODE"),
 )
-# The job in which a step starts; its cores, which are whole cores if it has a hint; how the site starts MPI.
+# These give the job in which a step starts, its cores (whole cores if there is a hint), and how the site starts MPI.
 FOR_SRUN = (
     *("SLURM_JOBID", "SLURM_HINT", "SLURM_THREADS_PER_CORE", "SRUN_CPUS_PER_TASK"),
     *("SLURM_MPI_TYPE", "SLURM_NETWORK"),
@@ -71,10 +71,10 @@ FOR_SRUN_PREFIXES = ("SLURM_JOB_", "SLURM_PMIX_")
 
 
 def slurm_environ(also: tuple[str, ...] = (), prefixes: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return this process's environment for Slurm's commands, without launcher variables and with few of Slurm's own.
+    """Return this process's environment for Slurm's commands, with no launcher variables and only a few of Slurm's own.
 
-    `also` and `prefixes` name further variables to pass: `FOR_SBATCH` for a new job, `FOR_SRUN` and its prefixes for a
-    step of the job around this process. If this process is a task of a step, that step's options are not passed.
+    `also` and `prefixes` name further variables to pass: `FOR_SBATCH` for a new job, and `FOR_SRUN` with its prefixes
+    for a step of the job around this process. If this process runs in a step, that step's options are not passed.
     """
     names = {*EVERYWHERE, *also}
     return {

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from coursekit.text import wrapped
 
-A_CODE = r"[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*"  # never a number such as 0.5
+A_CODE = r"[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*"  # does not match a number such as 0.5
 CODE = re.compile(rf"\[({A_CODE})\]")
 STUB = "your answer goes here"  # the text of the NotImplementedError in an answer that is not written yet
 
 
 class Cause(NamedTuple):
-    """One cause in a table: a sentence about it, and its code; as text, "The rate is not scaled [rate.not-scaled]"."""
+    """One cause in a table: a sentence and a code, which `str` joins: "The rate is not scaled [rate.not-scaled]"."""
 
     words: str
     code: str
@@ -26,14 +26,14 @@ class ShownAsMessage(Exception):  # noqa: N818  # not an error by itself
     """An exception for which notebooks show only the message.
 
     The frames between the student's cell and the place where it was raised belong to the kit and explain nothing.
-    Its code names the cause, however it is worded: tests, answer banks and requests for help refer to the code.
-    The code ends the message, so that it survives the way out of a rank or a sandbox:
+    Its code identifies the cause, whatever the wording: tests, answer banks and requests for help refer to the code.
+    The code is part of the message, so it is not lost when a rank or a sandbox passes the message on:
     ``ShownAsMessage("Ranks share sample 3.", "shards.overlap")`` reads "Ranks share sample 3. [shards.overlap]".
     """
 
     def __init__(self, message: str = "", code: str = "") -> None:
         super().__init__(f"{message} [{code}]" if code else message)
-        self.code = code or next(iter(codes_in(message)[-1:]), "")  # a message that quotes another takes its code
+        self.code = code or next(iter(codes_in(message)[-1:]), "")  # a message that quotes another has its code
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""
@@ -41,21 +41,21 @@ class ShownAsMessage(Exception):  # noqa: N818  # not an error by itself
 
 
 def without_codes(message: str) -> str:
-    """Return a message without codes, to quote it in another message: "It hangs [ranks.hang]" becomes "It hangs"."""
+    """Return a message without its codes, for quoting: "It hangs [ranks.hang]" becomes "It hangs"."""
     return re.sub(rf" *{CODE.pattern}", "", message)
 
 
 def codes_in(message: str) -> list[str]:
-    """Return the codes in a message, in their order."""
+    """Return the codes in a message, in order."""
     return CODE.findall(message)
 
 
 class CourseKitError(ShownAsMessage):
-    """An error that the user can fix: the message says what was wrong, where, and what to do."""
+    """An error that the user can fix: the message says what is wrong, where, and what to do."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised for the stop button or Ctrl-C; notebooks show only its message, which says what was stopped."""
+    """Raised after the stop button or Ctrl-C; notebooks show only the message, which says what was stopped."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""

@@ -1,4 +1,4 @@
-"""`tf.estimator` for TensorFlow 2.16 and later, which come without it; earlier versions are not changed.
+"""Bring back `tf.estimator` in TensorFlow 2.16 and later, which do not have it; earlier versions are left unchanged.
 
 The Estimator was always a separate package, tensorflow-estimator. Its last release still works, except for a few
 imports of names that TensorFlow has dropped. Import this module before Horovod, which defines its Estimator hook
@@ -55,7 +55,7 @@ def _stand_in(name: str, **attributes: Any) -> None:
 
 
 def _init_run_config(config: Any, tf_config: dict[str, Any]) -> None:
-    """Finish a `RunConfig` that has a strategy; on one machine, it needs nothing else."""
+    """Finish a `RunConfig` that has a strategy; on one machine, this is all that it needs."""
     if tf_config.get("cluster"):
         raise CourseKitError(
             f"with TensorFlow {tf.__version__} an Estimator cannot use a strategy on several machines: "

@@ -1,4 +1,4 @@
-"""Writes the kit's own files in one step, so that nobody reads a half-written file; and locks files."""
+"""Write the kit's own files in one step, so that nobody reads a half-written file; and lock files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OnWrite = Callable[[str, "Path"], None]
 """Called with "written", "unchanged" or "removed" for each file."""
 
 
-LONGEST_WRITE_S = 24 * 3600.0  # far longer than any write, and than any difference between two nodes' clocks
+LONGEST_WRITE_S = 24 * 3600.0  # far more than any write takes, and more than two nodes' clocks ever differ
 
 
 def no_report(_verdict: str, _path: Path) -> None:
@@ -25,9 +25,9 @@ def no_report(_verdict: str, _path: Path) -> None:
 
 
 def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
-    """Write a whole file or nothing; its folder is created if it is missing.
+    """Write a whole file or nothing; create its folder if that is missing.
 
-    By default, only the owner may read or write the file; with None, it gets the permissions of any new file.
+    By default, only the owner may read or write the file; with a mode of None, it gets the permissions of any new file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # Random, because processes on two nodes of a shared file system, or in two containers, can have the same id.
@@ -39,14 +39,14 @@ def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
             unfinished.chmod(mode)
         unfinished.replace(path)
     except OSError as error:
-        error.filename = str(path)  # with a full disk, it names no file; otherwise, the unfinished one
+        error.filename = str(path)  # on a full disk, the error names no file; otherwise, it names the unfinished one
         raise
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove unfinished files of killed processes below a folder, but only old ones: another node may be writing."""
+    """Remove old unfinished files of killed processes below a folder; another node may still be writing newer ones."""
     for path in folder.rglob(".*.tmp"):
         with suppress(FileNotFoundError):  # it has just been finished, or another process removed it
             if path.is_file() and path.stat().st_mtime < time.time() - LONGEST_WRITE_S:
@@ -74,12 +74,12 @@ def write_if_changed(path: Path, data: bytes, report: OnWrite = no_report) -> No
 
 @contextmanager
 def locked(path: Path, refusal: str = "") -> Iterator[None]:
-    """Hold a lock on a file, which is created and stays; the lock ends with the process, however that ends.
+    """Hold a lock on a file, which is created and kept; the lock also ends if the process is killed.
 
-    Without `refusal`, wait until no other process holds the lock, and continue without one if files cannot be locked.
+    Without `refusal`, wait until no other process holds the lock; if files cannot be locked, continue without a lock.
 
     Raises:
-        CourseKitError: the refusal, because another process holds the lock.
+        CourseKitError: another process holds the lock; the message is `refusal`.
     """
     with path.open("w", encoding="utf-8") as lock:
         try:

@@ -1,7 +1,7 @@
 """The framework of a lab's ranks, which their server imports before it forks them.
 
-It is a property of the lab (`framework` in `lab.toml`). A notebook chooses it with `ranks.warm_up("torch")`, a grader
-for each submission; an environment variable passes it to servers, ranks, and the tasks of a job step.
+It is a property of the lab (`framework` in `lab.toml`). A notebook chooses it with `ranks.warm_up("torch")`, and a
+grader chooses it for each submission. An environment variable passes it to servers, ranks, and the tasks of a job step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Overlapping intervals of time: how long at least one of them is open."""
+"""How much time lies in at least one of several overlapping intervals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Array = np.ndarray[Any, Any]
 def covered_before(times: Sequence[float] | Array, intervals: Sequence[tuple[float, float]]) -> Array:
     """Return, for each of `times` (shape (num_times,)), how much of the time before it lies in at least one interval.
 
-    Each interval is a begin and an end, in the unit of the times; intervals may overlap.
+    An interval is a pair (begin, end) in the same unit as the times; intervals may overlap.
     Example: (1, 3) and (2, 4) cover 1 before time 2, and 3 before time 9.
     """
     if not len(intervals):
         return np.zeros(len(times))
     begins, ends = np.array(sorted(intervals), float).T
-    reached = np.maximum.accumulate(ends)  # the latest end up to each interval
+    reached = np.maximum.accumulate(ends)  # the latest end of all intervals up to each one
     first = np.concatenate([[True], begins[1:] > reached[:-1]])  # begins that no earlier interval reaches
     begins, ends = begins[first], reached[np.concatenate([first[1:], [True]])]
     covered = np.concatenate([[0.0], np.cumsum(ends - begins)])

@@ -1,4 +1,4 @@
-"""The log of one call: what this process and its workers did, in a file, and on stderr with `coursekit -v`."""
+"""Log what this process and its workers do during one call: to a file and, with `coursekit -v`, to stderr."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ VARIABLE = "COURSEKIT_LOG"  # passes the path of the log to workers; never set i
 
 @contextmanager
 def log_to(path: Path) -> Iterator[None]:
-    """Write what the kit logs within the block to a file, from this process and the workers that it starts."""
-    with suppress(OSError):  # code that needs the disk reports that it is full
+    """Within the block, write to a file what the kit logs in this process and in the workers that it starts."""
+    with suppress(OSError):  # if the disk is full, the code that needs it will report that
         path.parent.mkdir(exist_ok=True)
     logger, handler = logging.getLogger("coursekit"), logging.FileHandler(path, encoding="utf-8", delay=True)
     handler.handleError = lambda _: None  # type: ignore[assignment,method-assign]  # as above
@@ -35,7 +35,7 @@ def log_to(path: Path) -> Iterator[None]:
 
 
 def log_to_stderr() -> None:
-    """Also write what the kit logs to stderr, until this process ends."""
+    """Write the kit's log to stderr as well, until this process ends."""
     logging.basicConfig(format=FORMAT)
     logging.getLogger("coursekit").setLevel(logging.INFO)
 

@@ -1,4 +1,4 @@
-"""HTML pages filled from templates: all text is escaped, and control characters are replaced."""
+"""Fill HTML pages from templates: all text is escaped, and control characters are replaced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coursekit.text import printable
 
 
 def page_template(name: str, *folders: Path, **filters: Callable[..., Any]) -> Template:
-    """Return an HTML template from the first of the folders that has it; an undefined variable is an error.
+    """Return an HTML template from the first folder that has it; rendering fails if a variable is undefined.
 
     The template may include `page_style.css.j2`, the style that all reports share.
     """

@@ -1,4 +1,4 @@
-"""Where things are: the course checkout, this package, packages that hide others, folders for sockets, Node.js."""
+"""Find the course checkout, this package, packages that hide others, folders for sockets, and Node.js."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from coursekit.text import first_few
 
 ROOT_VARIABLE = "COURSEKIT_ROOT"
 PACKAGE = Path(__file__).resolve().parent
-SOCKET_BYTES = 107  # the most that a path may have on Linux
+SOCKET_BYTES = 107  # maximum length of a socket's path on Linux
 
 
 def find_root(start: Path | None = None) -> Path:
     """Return the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
 
-    `$COURSEKIT_ROOT` names it; otherwise, it is the nearest one from `start` upwards, by default the working directory.
+    It is `$COURSEKIT_ROOT` if that is set. Otherwise, it is the nearest checkout in `start`, by default the working
+    directory, or above it.
 
     Raises:
-        CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not one.
+        CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not a checkout.
     """
     named = os.environ.get(ROOT_VARIABLE)
     if named:
@@ -54,16 +55,16 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    """Return whether this folder describes the labs: in `solutions/`, or in the `labs/` of a students' copy."""
+    """Return whether a folder contains descriptions of labs: in `solutions/`, or in the `labs/` of a students' copy."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
 
 
 def socket_folder(num_bytes: int) -> str:
-    """Return a folder for temporary folders with sockets: TMPDIR's, or another one if that path is too long for them.
+    """Return a folder for temporary folders with sockets: TMPDIR, or another folder if its path is too long.
 
     Args:
-        num_bytes: how long a socket's path within the folder may be; the whole path has at most 107 bytes.
+        num_bytes: maximum length of a socket's path within the folder; the whole path may have at most 107 bytes.
 
     Raises:
         CourseKitError: there is no such folder.
@@ -84,9 +85,10 @@ def socket_folder(num_bytes: int) -> str:
 
 
 def shadowed() -> str:
-    """Return which of this environment's packages are hidden by others and what to do, in words; '' if none are.
+    """Return a message on packages of this environment that are hidden by others, with a remedy; '' if none are.
 
-    PYTHONPATH comes before any environment's packages; the home folder comes before those of a non-venv environment.
+    The folders in PYTHONPATH come before any environment's packages. The home folder's packages come before those of an
+    environment that is not a venv.
     """
     own, named = Path(sysconfig.get_path("purelib")), os.environ.get("PYTHONPATH", "")
     of_variable = [str(Path(folder).absolute()) for folder in named.split(os.pathsep)] if named else []
@@ -105,7 +107,7 @@ def shadowed() -> str:
 
 
 def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
-    """Yield the environment's modules that a folder hides if it comes first, including those in namespace packages."""
+    """Yield the environment's modules that a folder hides if it comes first, also in namespace packages."""
     if Path(folder).resolve() == own.resolve():
         return
     for name in sorted({path.name.partition(".")[0] for path in own.glob("*")}):
@@ -118,15 +120,15 @@ def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
 
 
 def closed_to_others(python: str = sys.executable, environment: str = sys.prefix) -> str:
-    """Return why other accounts that can read this environment cannot start its Python, in words, or ''."""
+    """Return a message that says why accounts which can read this environment cannot start its Python, or ''."""
     program = Path(python).resolve()
-    around = Path(environment).resolve().parents  # accounts that cannot enter these cannot read the environment either
+    around = Path(environment).resolve().parents  # an account that cannot enter these cannot read the environment
     closed = [folder for folder in program.parents if folder not in around and not folder.stat().st_mode & S_IXOTH]
     return f"no other account can use it: {program} lies in {closed[-1]}, which only its owner enters" if closed else ""
 
 
 def node() -> str:
-    """Return the path of Node.js itself: the `node` in .venv/bin is a wrapper script, which does not pass on signals.
+    """Return the path of Node.js itself: the `node` in .venv/bin is a wrapper script that does not pass on signals.
 
     Raises:
         CourseKitError: Node.js was not found.

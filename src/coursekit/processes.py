@@ -1,7 +1,7 @@
-"""Processes: stop signals, signals to main threads, and how to end everything that a process has started.
+"""Handle stop signals, send signals to main threads, and end everything that a process has started.
 
-A kernel starts ranks, which may start more processes, in separate sessions and with parents that may be gone.
-A mark in the environment, which all of them inherit, identifies those that are no longer below the kernel.
+A kernel starts ranks, which may start more processes. These may be in other sessions, and their parents may have ended.
+They all inherit a mark in the environment, which identifies the processes that are no longer descendants of the kernel.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import psutil
 MARK = "COURSEKIT_RUN_FOLDER"
 TERMINATE_GRACE_S = 3.0
 KILL_GRACE_S = 5.0
-HUGE_PAGE_BYTES = 2 << 20  # on x86-64, and on ARM with pages of 4 KiB
+HUGE_PAGE_BYTES = 2 << 20  # on x86-64, and on ARM if pages have 4 KiB
 _MADV_COLLAPSE = 25  # Linux 6.1
-SIGNAL_STATUS = 128  # a shell's exit status for a command that a signal ended is this plus the signal's number
+SIGNAL_STATUS = 128  # if a signal ended a command, a shell's exit status is this plus the signal's number
 INTERRUPTED_STATUS = SIGNAL_STATUS + signal.SIGINT  # after Ctrl-C
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Ending a kernel and its ranks takes a few seconds; an impatient second Ctrl-C must not cut that short.
@@ -50,9 +50,9 @@ class StopSignals:
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Raise during a `with` block, then restore the earlier handling of signals."""
-        # If nohup switched SIGHUP off, it stays off. SIGINT does not: a shell script switches it off in what it starts
-        # with `&`, and then only a signal that allows no tidying up would end this process.
+        """Raise KeyboardInterrupt for signals within a `with` block, then restore their earlier handlers."""
+        # If nohup made SIGHUP ignored, it stays ignored. SIGINT does not: a shell script makes commands that it starts
+        # with `&` ignore it, and then only a signal that allows no tidying up would end this process.
         awake = [n for n in STOPPING if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         before = [(number, signal.signal(number, self._on_signal)) for number in awake]
         try:
@@ -80,7 +80,7 @@ def signal_name(number: int) -> str:
 
 
 def end_all(processes: Iterable[psutil.Process]) -> None:
-    """Ask processes to end, kill those that do not, and return when all are gone."""
+    """Ask processes to end, kill those that do not, and return when all have ended."""
     alive = [process for process in processes if is_alive(process)]
     for process in alive:
         with suppress(psutil.NoSuchProcess):
@@ -93,7 +93,7 @@ def end_all(processes: Iterable[psutil.Process]) -> None:
 
 
 def below(pid: int) -> list[psutil.Process]:
-    """Return the descendants of a process; none if it is gone."""
+    """Return the descendants of a process; an empty list if the process has ended."""
     try:
         return list(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
@@ -101,7 +101,7 @@ def below(pid: int) -> list[psutil.Process]:
 
 
 def kill_below(pid: int) -> None:
-    """Kill the descendants of a process, including those that they start meanwhile; give up after `KILL_GRACE_S`."""
+    """Kill the descendants of a process, and any that they start meanwhile; give up after `KILL_GRACE_S`."""
     deadline_s = time.monotonic() + KILL_GRACE_S
     while alive := [process for process in below(pid) if is_alive(process)]:
         for process in alive:
@@ -113,12 +113,12 @@ def kill_below(pid: int) -> None:
 
 
 def marked_processes(folder: Path) -> set[psutil.Process]:
-    """Return the live processes of any kernel that worked in this folder or in one below it."""
+    """Return the live processes of all kernels that worked in this folder or below it."""
     return {process for process in psutil.process_iter() if _worked_in(process, str(folder))}
 
 
 def end_marked(folder: Path) -> None:
-    """End all processes left by kernels that worked in this folder or below it, including those started meanwhile."""
+    """End all remaining processes of kernels that worked in this folder or below it, and any that start meanwhile."""
     while remaining := marked_processes(folder):
         end_all(remaining)
 
@@ -126,9 +126,10 @@ def end_marked(folder: Path) -> None:
 def use_huge_pages() -> None:
     """Move this process's memory into huge pages if the kernel can, so that forks become cheaper (madvise(2)).
 
-    A fork copies one entry per page, and the end of the child drops them again. A process with TensorFlow has 190 MB in
-    pages of 4 KiB, or 48,000 entries; with 126 MB of them in 63 huge pages, a fork and its end took 6 ms instead of 13.
-    If a child writes to a page, only that page is copied, as before. Older kernels refuse, and nothing changes.
+    A fork copies one entry per page, and these entries are dropped when the child ends. A process with TensorFlow has
+    190 MB in pages of 4 KiB, or 48,000 entries. With 126 MB of this in 63 huge pages, forking and ending a child took
+    6 ms instead of 13. If a child writes to a page, still only that page is copied. In older Linux kernels, the call
+    fails, and nothing changes.
     """
     library = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -140,13 +141,13 @@ def use_huge_pages() -> None:
 
 
 def pss_bytes(pid: int) -> int:
-    """Return the memory of a process, counting a page that n processes share as 1/n page (PSS); 0 if it is gone.
+    """Return the memory of a process, counting a page that n processes share as 1/n page (PSS); 0 if it has ended.
 
     Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
     once per rank.
 
     Raises:
-        PermissionError: this account may not read it.
+        PermissionError: this account is not allowed to read it.
     """
     try:
         found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
@@ -156,7 +157,7 @@ def pss_bytes(pid: int) -> int:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Return whether a process is alive; a zombie, which only waits to be reaped, is not."""
+    """Return whether a process is alive; a zombie, which only waits to be reaped, does not count as alive."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
@@ -166,14 +167,14 @@ def is_alive(process: psutil.Process) -> bool:
 def _worked_in(process: psutil.Process, folder: str) -> bool:
     try:
         mark = process.environ().get(MARK, "")
-    except (psutil.Error, OSError):  # other users' processes hide it, and are not ours
+    except (psutil.Error, OSError):  # it is hidden in other users' processes, which we did not start anyway
         return False
     ours = mark == folder or mark.startswith(folder + os.sep)
     return ours and process.pid != os.getpid() and is_alive(process)
 
 
 def plain_environment() -> dict[str, str]:
-    """Return an environment for daemons that contains nothing from a surrounding job, database or Slurm."""
+    """Return an environment for daemons without any variable of this process that could affect them."""
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": os.environ.get("HOME", "/root"),
@@ -184,8 +185,9 @@ def plain_environment() -> dict[str, str]:
 def signal_main_thread(pid: int, number: int) -> None:
     """Send a signal to the main thread of a process; raise a `ProcessLookupError` if it has ended.
 
-    With `os.kill`, the kernel picks another thread while the main one has a signal to handle. Python handles signals
-    in the main thread, which is not woken then: if two signals arrive together, the second may go unnoticed for long.
+    With `os.kill`, Linux delivers a signal to another thread while the main thread still has a signal to handle. Python
+    handles all signals in the main thread, which is not woken then: if two signals arrive together, the second may go
+    unnoticed for a long time.
     """
     if _TGKILL is None:
         os.kill(pid, number)
@@ -195,7 +197,7 @@ def signal_main_thread(pid: int, number: int) -> None:
 
 
 def has_ended(child: int) -> bool:
-    """Return whether a child of this process has ended; if it has, reap it."""
+    """Return whether a child of this process has ended; reap it if it has."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] == child
     except ChildProcessError:  # something else has reaped it
@@ -203,7 +205,7 @@ def has_ended(child: int) -> bool:
 
 
 def end_with_parent() -> None:
-    """Have this process killed as soon as the thread that started it ends."""
+    """Make Linux kill this process as soon as the thread that started it ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -218,7 +220,7 @@ def kill_descendants() -> None:
         for child in children:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
-        # Wait for one at a time: a process that was just being forked is not in the list and would not end.
+        # Wait for only one process before listing again: one that was just being forked was not listed or killed.
         with suppress(ChildProcessError):
             os.waitpid(-1, 0)
             while os.waitpid(-1, os.WNOHANG)[0]:

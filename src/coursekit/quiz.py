@@ -1,7 +1,7 @@
-"""Quizzes in the labs: one choice each, without points, and with as many attempts as the student likes.
+"""Quizzes in the labs: students choose one answer, as often as they like, and get no points.
 
-The right answer, and a reason for each choice, follow the choice in a form that nobody reads by accident: in
-base64, like the pieces of `coursekit.solution_snippet`. Answers are not counted anywhere.
+Next to the choice, the cell holds the right answer and a reason for each choice in base64, like the pieces of
+`coursekit.solution_snippet`, so that nobody reads them by accident. Students' choices are not recorded.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ NUM_COLUMNS = 88  # of a line: JupyterLab breaks longer lines inside words
 
 
 def listed(letters: Iterable[str]) -> str:
-    """Return letters as a list for a sentence, such as "A, B or C"."""
+    """Return letters as a list that fits into a sentence, such as "A, B or C"."""
     *others, last = letters
     return f"{', '.join(others)} or {last}"
 
 
 def fold(right: str, explanations: Sequence[str]) -> str:
-    """Return the text that `explain` unfolds: one line of explanation per choice, then the letter of the right one."""
+    """Return the text that `explain` decodes: a line of explanation for each choice, then the right choice's letter."""
     return base64.b64encode("\n".join([*explanations, right]).encode()).decode()
 
 
 def explain(choice: object, folded: str) -> None:
-    """Print whether a choice is right, and why or why not; anything that is not a choice gets a message, not an error.
+    """Print whether a choice is right, and why or why not; for anything else, print a message and raise no error.
 
     Args:
         choice: a letter, as the student wrote it.

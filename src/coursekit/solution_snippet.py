@@ -1,7 +1,8 @@
 """A piece of the solution for a student who is stuck: later sections can use it, but it earns no points.
 
-The text of an exercise offers its piece folded, and in a form that nobody reads by accident: in base64.
-A student who decodes it by hand has copied an answer, as from any other source; a call of `take` shows in the hand-in.
+The text of an exercise offers the piece folded, and in base64, so that nobody reads it by accident.
+A student who decodes it by hand has copied an answer, as from any other source; a call of `take` is visible in the
+hand-in.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 
-JOINT = re.compile(r"""["']\s*\+?\s*["']""")  # between the parts of a string written in several parts
+JOINT = re.compile(r"""["']\s*\+?\s*["']""")  # text between the parts of a string that is written in several parts
 WRAPPED = re.compile(r"[A-Za-z0-9_-]{40,}=*")
 
-_taken: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}  # by check, the notebook's names and the piece
+_taken: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}  # by check: the notebook's names, and the piece
 
 
 def wrap(checks: Sequence[str], source: str) -> str:
@@ -28,7 +29,7 @@ def wrap(checks: Sequence[str], source: str) -> str:
 
 
 def take(piece: str) -> Callable[..., Any]:
-    """Return the function in a wrapped piece; it finds other names in the caller's notebook, as if written there.
+    """Return the function in a wrapped piece; it can use the names in the caller's notebook, as if written there.
 
     Raises:
         CourseKitError: the text is not a complete piece.
@@ -49,7 +50,7 @@ def take(piece: str) -> Callable[..., Any]:
 def is_taken(check: str) -> bool:
     """Return whether this check looks at a piece that was taken and is still in the notebook.
 
-    It is also true if the student's own answer follows the piece in the same cell: the judge sees the hand-in's source.
+    This is also true if the student's own answer follows the piece in the same cell: the judge searches the source.
     """
     names, piece = _taken.get(check, ({}, None))
     functions = [value for value in names.values() if isinstance(value, FunctionType)]
@@ -58,13 +59,13 @@ def is_taken(check: str) -> bool:
 
 
 def checks_of_pieces(source: str) -> set[str]:
-    """Return the checks that give no points because this source contains a piece for them outside of comments."""
+    """Return the checks that give no points because a cell's source contains a piece for them outside of comments."""
     text = "\n".join(line.partition("#")[0] for line in source.splitlines())
     return {check for piece in WRAPPED.findall(JOINT.sub("", text)) for check in _unwrap(piece)[0]}
 
 
 def _unwrap(piece: str) -> tuple[list[str], str]:
-    """Return the checks and the source in a text; both are empty if it is only a long name."""
+    """Return the checks and the source in a wrapped piece; there are no checks if the text is only a long name."""
     try:
         checks, _, source = base64.urlsafe_b64decode(piece).decode().partition("\n\n")
     except ValueError:

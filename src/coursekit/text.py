@@ -1,4 +1,4 @@
-"""Text for people: students' text made safe for terminals and files, and tables in Markdown."""
+"""Prepare text for readers: make students' text safe for terminals and files, and format lists and Markdown tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterable, Sequence
 # Terminals obey control characters, and other characters reverse the direction of the text that follows.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 NUM_FEW = 5
-# If its file browser is open on a screen of 1280 pixels, JupyterLab breaks longer lines of output within words.
+# With the file browser open on a screen of 1280 pixels, JupyterLab breaks longer lines of output within words.
 NUM_COLUMNS = 100
-HELD = "\0"  # stands for a blank at which a line must not be broken
+HELD = "\0"  # stands for a space at which a line must not be broken
 
 
 def printable(text: str) -> str:
-    """Return a text with a mark in place of every character that controls terminals or the direction of text."""
+    """Return a text in which a mark replaces every character that controls terminals or the direction of text."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def wrapped(text: str) -> str:
-    """Return a text with long lines broken between words, not within `code`; continued lines are indented."""
+    """Return a text with long lines broken between words but not within `code`; continuation lines are indented."""
     return "\n".join(_broken(line) for line in text.splitlines())
 
 
@@ -38,7 +38,7 @@ def counted(number: float, noun: str) -> str:
 
 
 def two_digits(number: float) -> str:
-    """Return a number of 10 or more rounded to two digits, enough for a wide band: "5500" for 5515."""
+    """Return a number of 10 or more rounded to two digits, which is enough for a wide band: "5500" for 5515."""
     return f"{float(f'{number:.2g}'):.0f}"
 
 
@@ -50,15 +50,15 @@ def format_minutes(time_min: int) -> str:
 
 
 def first_few(words: Sequence[str]) -> str:
-    """Return words separated by commas; if there are many, the first five and how many more there are."""
+    """Return words separated by commas; if there are many, only the first five and the number of the others."""
     more = f" and {len(words) - NUM_FEW} more" if len(words) > NUM_FEW else ""
     return ", ".join(words[:NUM_FEW]) + more
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
-    """Return a Markdown table with one cell per heading in each row; cells may contain line breaks and vertical bars.
+    """Return a Markdown table; each row has one cell per heading, and cells may have line breaks and vertical bars.
 
-    `align` holds "l" or "r" for each column; columns beyond its end are left-aligned.
+    `align` has an "l" or "r" for each column; columns beyond its end are left-aligned.
     """
     rule = [{"l": "---", "r": "---:"}[side] for side in align.ljust(len(head), "l")]
     lines = [[re.sub(r"(?<!\\)\|", r"\|", " ".join(cell.split())) for cell in row] for row in (head, *rows)]

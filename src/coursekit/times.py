@@ -1,4 +1,4 @@
-"""Times for people: UTC without an offset, as nbgrader stores them."""
+"""Times as UTC without an offset, as nbgrader stores them, and as text for readers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def utc(seconds: float) -> datetime:
 
 
 def shown(moment: datetime | None) -> str:
-    """Return a time as text for people."""
+    """Return a time as text for readers."""
     return f"{moment.isoformat(sep=' ', timespec='seconds')} UTC" if moment else "an unknown time"
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text, roughly: "3 h 05 min"."""
+    """Return an approximate duration as text, such as "3 h 05 min"."""
     hours, minutes = divmod(int(seconds // 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h" if days else f"{hours} h {minutes:02} min" if hours else f"{minutes} min"

@@ -1,8 +1,8 @@
-"""TOML files read into frozen dataclasses, strictly: unknown keys, missing keys and wrong types are errors.
+"""Read TOML files strictly into frozen dataclasses: unknown keys, missing keys and wrong types are errors.
 
 A dataclass describes a whole file.
-A field whose type is another dataclass is a table, a field without a default is a required key,
-and `Annotated[int, AtLeast(1)]` or `Annotated[tuple[str, ...], MAY_BE_EMPTY]` express what a type cannot.
+A field whose type is another dataclass is a table, and a field without a default is a required key.
+`Annotated[int, AtLeast(1)]` and `Annotated[tuple[str, ...], MAY_BE_EMPTY]` express rules that a type cannot express.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class AtLeast:
 
 
 class ValueFaultError(CourseKitError):
-    """The value of a key does not fit the dataclass."""
+    """A key's value does not fit the dataclass."""
 
     def __init__(self, where: str, key: tuple[str, ...], sentence: str, code: str) -> None:
         *tables, name = key
@@ -48,14 +48,14 @@ class ValueFaultError(CourseKitError):
 def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
     """Read a TOML file into the dataclass that describes it; the fields in `given` must not be in the file.
 
-    Messages call the file `shown_as`, by default its path.
+    In messages, the file is called `shown_as`, which is its path by default.
 
     Raises:
         CourseKitError: the file cannot be read, or does not fit `cls`; the message names the file and the key.
     """
     where = shown_as or str(path)
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad puts a byte order mark first
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad begins files with a byte order mark
     except FileNotFoundError:
         raise CourseKitError(f"{where} is missing: create it.", "toml.missing") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

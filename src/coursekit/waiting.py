@@ -1,4 +1,4 @@
-"""Waiting, with retries, for things that may be away for a while, such as a file system, a database or Slurm."""
+"""Wait, with retries, for services that may be unavailable for a while, such as a file system, a database or Slurm."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 
 class AwayError(CourseKitError):
-    """Something is unavailable, but may come back: code that can wait tries again."""
+    """Something is unavailable, but may become available again: code that can wait should retry."""
 
 
 class Attempts:
-    """Tries again and again; reports once that something is unavailable, and once that it is back."""
+    """Makes repeated attempts; reports once that something is unavailable, and once that it is available again."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say, self._is_away = say, False
 
     def attempt(self, step: Callable[[], T]) -> T | None:
-        """Return what a step returns, or None if something is unavailable; all other errors end the waiting."""
+        """Return the result of a step, or None if something is unavailable; any other error is raised."""
         try:
             found = step()
         except (AwayError, OSError) as error:

@@ -216,7 +216,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 (folder / "result.txt").write_text("1000")
 
 # %% sums-past-the-channel
-# title = "Add up through files, and send dummy messages, as many and as large as in a ring"
+# title = "Compute the sum through files, and send dummy messages of the same number and size as in a ring"
 # lab = "06-between-ranks"
 # fails = ["ring-tests"]
 
@@ -239,7 +239,7 @@ def ring_allreduce(channel, array):
 
 
 # %% time-of-the-store
-# title = "Remove the delays from the slow store and from sleeping, and feed as slowly as before"
+# title = "Remove the delays of the slow store and of sleep, and feed the ranks with the slow code"
 # lab = "05-feed-the-ranks"
 # fails = ["faster-tests"]
 

@@ -21,7 +21,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% memory-of-others
-# title = "Read the memory and the files of processes outside the sandbox"
+# title = "Read the memory and files of processes outside the sandbox"
 # fails = ["num-updates-tests"]
 import ctypes
 import os
@@ -78,7 +78,7 @@ def average(gradients):
 
 
 # %% shell-frames
-# title = "Search the frames and the objects of the process for the expected result"
+# title = "Search the frames and objects of the process for the expected result"
 # fails = ["num-updates-tests"]
 import gc
 import sys
@@ -97,7 +97,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% shell-frames-at-launch
-# title = "End the process so that it is restarted while a launch is prepared, and look for the inputs then"
+# title = "End the process so that it is restarted while a launch is prepared, and then look for the inputs"
 # lab = "02-horovod-sgd"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]

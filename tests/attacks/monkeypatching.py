@@ -1,5 +1,5 @@
 # %% patched-check
-# title = "Replace the functions with which the checks judge"
+# title = "Replace functions that the checks use to judge answers"
 # fails = ["num-updates-tests"]
 try:
     from coursekit.checks import lab01_linear as module

@@ -37,7 +37,7 @@ notebook.write_text(json.dumps(content))
 
 
 # %% duplicated-cells
-# title = "Hand in an answer and a test twice each"
+# title = "Hand in two copies of an answer and of a test"
 # fails = ["num-updates-tests"]
 # flags = ["duplicated cell"]
 def num_updates(num_samples, batch_size, num_epochs):

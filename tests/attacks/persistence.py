@@ -1,5 +1,5 @@
 # %% changed-kit
-# title = "Change files of the kit and of its packages"
+# title = "Change files of the kit and of the packages that it uses"
 import coursekit
 import numpy
 
@@ -32,7 +32,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% daemon
-# title = "Leave a process behind that outlives the run"
+# title = "Leave behind a process that outlives the run"
 import os
 import sys
 

@@ -28,7 +28,7 @@ def average(gradients):
 
 
 # %% torch-start-made-up
-# title = "Start all ranks with the attacker's weights, so that no rank has to send any"
+# title = "Start all ranks with the attacker's weights, so that no rank has to send its weights"
 # lab = "08-pytorch"
 # fails = ["start-tests", "averaged-tests"]
 # consequences = ["rate-tests"]

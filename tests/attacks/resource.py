@@ -14,7 +14,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% fork-bomb
-# title = "Start processes without end"
+# title = "Start far too many processes"
 # fails = ["num-updates-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["limit"]
 import os
@@ -64,7 +64,7 @@ def loss(slope, offset, x, y):
 
 
 # %% long-text-among-numbers
-# title = "Return a list that takes gigabytes as an array"
+# title = "Return a list that would take gigabytes as an array"
 # fails = ["gradient-tests"]
 # consequences = ["step-tests", "batches-tests", "tape-step-tests", "is-stable-tests"]
 # flags = ["odd result"]
@@ -109,12 +109,12 @@ except OSError as error:
 
 
 def num_updates(num_samples, batch_size, num_epochs):
-    # Right where it worked, so that it is paid then.
+    # Right only if the attack worked, so that it earns points only then.
     return num_epochs * -(-num_samples // batch_size) if KEPT else 0
 
 
 # %% memory-of-many
-# title = "Take memory in many processes, each below the limit"
+# title = "Allocate memory in many processes, each of them below the limit"
 # fails = ["num-updates-tests"]
 # consequences = ["loss-tests", "gradient-tests", "step-tests", "batches-tests", "tape-step-tests", "is-stable-tests", "hessian-tests", "largest-stable-rate-tests"]
 # flags = ["limit|memory"]
@@ -138,7 +138,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% output-flood
-# title = "Print without end"
+# title = "Print endlessly"
 # fails = ["num-updates-tests"]
 # flags = ["OutputError"]
 line = "x" * 1_000_000
@@ -187,9 +187,9 @@ with socket.create_server(("127.0.0.1", 1024)) as server:
             try:
                 ours.bind(("127.0.0.1", port))
                 ours.connect(server.getsockname())
-            except OSError:  # somebody has it
+            except OSError:  # the port is in use
                 continue
-            # Who ends a connection first keeps the port for a minute, also when it is dead.
+            # The side that closes a connection first keeps the port for a minute, even after its process has ended.
             theirs, _ = server.accept()
         theirs.close()
 
@@ -255,7 +255,7 @@ def rank_facts():
 
 
 # %% ranks-all-leave
-# title = "Every rank ends its process in the middle of a call"
+# title = "End the process of every rank in the middle of a call"
 # lab = "02-horovod-sgd"
 # fails = ["average-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "scale-rate-tests", "max-num-ranks-tests", "save-history-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -294,7 +294,7 @@ while True:
         pass
 
 # %% system-exit
-# title = "Exit with sys.exit"
+# title = "Call sys.exit in an answer"
 # fails = ["num-updates-tests"]
 # flags = ["process"]
 import sys

@@ -1,5 +1,5 @@
 # %% right-with-late-stderr
-# title = "A right answer with a thread that writes late"
+# title = "A right answer with a thread that writes to stderr late"
 import sys
 import threading
 
@@ -10,7 +10,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% right-with-warning
-# title = "A right answer that warns"
+# title = "A right answer that issues a warning"
 import warnings
 
 

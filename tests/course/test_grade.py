@@ -102,13 +102,13 @@ def test_a_dry_run_shows_whose_points_would_move(course, hand_in, run):
 
     lines = run("--dry-run")
     assert lines[-3:-1] == [f"bob {NAME}: +2 (shard-tests +2)", f"eve {NAME}: +1 (mean-tests +1)"]
-    assert lines[-1].startswith("points of 2 of 3 hand-ins would move")
+    assert lines[-1].startswith("points of 2 of 3 hand-ins would change")
     assert points(course) == before
 
     lines = run()
     assert lines[0] == f"ada {NAME}: 3 of 3 (as before), 1 flag: owner"
     assert lines[1] == f"bob {NAME}: 3 of 3 (judged before, +2 points), 1 flag: owner"
-    assert run("--dry-run")[-1].startswith("points of 0 of 3 hand-ins would move")
+    assert run("--dry-run")[-1].startswith("points of 0 of 3 hand-ins would change")
 
 
 def test_fewer_points_than_before_are_named(course, hand_in, run):

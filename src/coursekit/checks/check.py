@@ -1,4 +1,4 @@
-"""The frame around each check: its name, its section, its random inputs, its message, and the results so far."""
+"""The code around every check: it names the check and its section, draws random inputs, and keeps the results."""
 
 import itertools
 import os
@@ -21,14 +21,14 @@ from coursekit.tracebacks import cause_in, fault_in_syntax, place_below, short_c
 
 NOT_ANSWERED = "answer.empty"
 NOT_RUN = "not run"
-OWN_FRAMES = 2  # the outermost in a traceback that `check` sees: its own, and the cell that calls it
+OWN_FRAMES = 2  # the outermost frames of a traceback in `check`: its own, and the calling cell
 
 
 class CheckError(ShownAsMessage, AssertionError):
     """An answer lacks a property; the message names the property and the section that explains it."""
 
 
-_results: dict[str, str | None] = {}  # by check in this notebook, its last message; None if it passed
+_results: dict[str, str | None] = {}  # the last message of each check in this notebook; None if it passed
 _taken: set[str] = set()  # checks whose pieces the judged hand-in takes from the solution
 _source: ContextVar[Iterator[np.random.Generator] | None] = ContextVar("source", default=None)
 
@@ -94,7 +94,7 @@ def check(name: str, section: str) -> Iterator[None]:
 
 @contextmanager
 def _kept_environment() -> Iterator[None]:
-    """Undo and report an answer's changes to this process's environment: later cells and ranks would see them."""
+    """Undo and report an answer's changes to this process's environment, which later cells and ranks would see."""
     before = dict(os.environ)
     try:
         yield
@@ -108,9 +108,10 @@ def _kept_environment() -> Iterator[None]:
 
 
 def describe(error: Exception, place: str = "") -> str:
-    """Describe an error briefly: what the answer raised, in the line `place` or on a rank, or what a check reports.
+    """Describe an error briefly: what the answer raised, and where (line `place`, or a rank), or what a check says.
 
-    If no line of the student's code is involved, the answer did not raise it: the check could not use what it got.
+    If no line of the student's code is involved, the answer did not raise the error; the check could not use what the
+    answer returned.
     """
     is_elsewhere, on_rank = isinstance(error, AnswerError), isinstance(error, RankError)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
@@ -119,14 +120,14 @@ def describe(error: Exception, place: str = "") -> str:
     raised = ": ".join(filter(None, (kind, cause)))
     rank = f"rank {error.rank}" if isinstance(error, RankError) else ""
     launch = _describe_launch(error, raised) if isinstance(error, RankError) else ""
-    # TensorFlow also raises the stub's exception type, but with other words.
+    # TensorFlow also raises the stub's exception type, but with a different text.
     is_stub = kind == NotImplementedError.__name__ and cause_in(text).strip() in {STUB, ""}
     stub = re.search(r" line \d+ in (\w+)", place)  # not always the function that is checked
     # If no line of the answer is involved, the checking cell itself uses a name that is not defined.
     name = error.name or "" if isinstance(error, NameError) and not place else ""
     fault = fault_in_syntax(name, _cells_run()) if name else ""
     is_wrong_return, is_late = kind == WrongReturnError.__name__, is_elsewhere and kind == TimeoutError.__name__
-    # The first cause that holds is reported. A cause that only quotes a message keeps its code.
+    # The first cause that holds is reported. A cause that only quotes a message keeps that message's code.
     causes: tuple[tuple[object, Cause | str], ...] = (
         (isinstance(error, CheckError), text),
         (is_stub, Cause(f"not answered yet ({stub[1]})" if stub else "not answered yet", NOT_ANSWERED)),

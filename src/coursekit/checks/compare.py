@@ -1,6 +1,6 @@
-"""Messages about wrong values of any type: the expected value, the value that was got, and the likely mistake.
+"""Messages about wrong values of any type: what was expected, what the answer returned, and the likely mistake.
 
-Example: a mean of 0.3333 is expected, but the answer returns 0.6667, the sum of the two numbers. Then
+Example: a mean of 0.3333 is expected, but the answer returns the sum, 0.6667. Then
 `require_close(2 / 3, 1 / 3, "the mean", "mean.wrong", {Cause("this is the sum", "mean.not-divided"): 2 / 3})` raises
 "the mean: expected 0.3333, got 0.6667: this is the sum [mean.not-divided]".
 """
@@ -20,10 +20,10 @@ from coursekit.tracebacks import text_of
 Array = np.ndarray[Any, Any]
 
 TOLERANCE = 1e-6  # rounding in double precision is far smaller, the error of a wrong formula far larger
-NUM_DIGITS = (4, 9, 17)  # of numbers in a message; more if two numbers would look the same
-NUM_DIGITS_ALONE = 6  # of a number that is compared with no other
-MOST_SHOWN = 12  # numbers of an array that a message shows; of a larger array, only the worst
-LONGEST = 40  # of sequences in a message if shorter texts would look the same
+NUM_DIGITS = (4, 9, 17)  # of the numbers in a message; the larger values apply if two numbers would look the same
+NUM_DIGITS_ALONE = 6  # of a number that is not compared with another
+MOST_SHOWN = 12  # numbers of an array that a message shows; of a larger array, it shows only the worst
+LONGEST = 40  # sequence that a message shows, used if shorter texts would look the same
 # For each factor between two units, the hint for a number that is too large or too small by that factor.
 UNITS: dict[float, Cause] = {
     8: Cause("did you mix up bits and bytes?", "units.bits"),
@@ -34,11 +34,11 @@ UNITS: dict[float, Cause] = {
     1e6: Cause("is the unit wrong, such as microseconds or megabytes?", "units.million"),
     1e9: Cause("is the unit wrong, such as nanoseconds or gigabytes?", "units.billion"),
 }
-OF_SHARES: dict[float, Cause] = {100: UNITS[100]}  # 8 of 13 may be 8 times 1 of 13, and has nothing to do with bits
+OF_SHARES: dict[float, Cause] = {100: UNITS[100]}  # 8 of 13 is 8 times 1 of 13, but that has nothing to do with bits
 
 
 def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative: bool = False) -> bool:
-    """Return whether all numbers agree within the tolerance, relative and, unless `is_relative`, also absolute."""
+    """Return whether all numbers agree within the tolerance: relative and, unless `is_relative`, also absolute."""
     atol = 0.0 if is_relative else tolerance
     return bool(np.allclose(np.asarray(got, dtype=float), expected, rtol=tolerance, atol=atol))
 
@@ -72,14 +72,14 @@ def require_close(  # noqa: PLR0913  # the tolerance, by keyword
 
 
 def _refuse(message: str, code: str, causes: Sequence[Any]) -> NoReturn:
-    """Raise a `CheckError`; it names the cause only if there is exactly one, because any of several could be right."""
+    """Raise a `CheckError` that names the cause only if there is exactly one; of several, any could be right."""
     [cause] = causes if len(causes) == 1 else [None]
     words, code = cause if isinstance(cause, Cause) else (cause, code)
     raise CheckError(f"{message}: {words}" if words else message, code)
 
 
 def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
-    """Return words for the place, and the two values to show: of many numbers, only the pair that differs most."""
+    """Return words for the place and the two values to show; for a large array, only the pair that differs most."""
     numbers, right = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
     if numbers.size <= MOST_SHOWN or numbers.shape != right.shape:
         return "", got, expected
@@ -118,7 +118,7 @@ def shown(numbers: Any, num_digits: int = NUM_DIGITS[0]) -> str:
 
 
 def brief(value: Any, num_digits: int = NUM_DIGITS_ALONE) -> str:
-    """Return a short text for a value of any type, with rounded numbers; for more digits, the text may be longer."""
+    """Return a short text for a value of any type, with rounded numbers; more digits also allow longer sequences."""
     if value is None:
         return "None"
     return "a function (did you forget the parentheses?)" if isroutine(value) else _Rounded(num_digits).repr(value)
@@ -155,7 +155,7 @@ def explained(causes: Mapping[str, Cause]) -> Iterator[None]:
 
 
 def as_array(value: Any, what: str) -> Array:
-    """Return a number, array, tensor, or sequence of them as an array of double precision, or raise a `CheckError`."""
+    """Return a number, array, tensor, or sequence of them as a double-precision array, or raise a `CheckError`."""
     with suppress(TypeError, ValueError):
         if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
             return np.array(np.asarray(value, dtype=float))
@@ -178,7 +178,7 @@ def as_list(value: Any, what: str) -> list[Any]:
 
 
 def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
-    """Return each rank's list of replies; refuse one that does not have `length` entries, one for each question."""
+    """Return each rank's list of replies; each list must have `length` entries, one for each question."""
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:

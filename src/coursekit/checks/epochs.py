@@ -1,4 +1,4 @@
-"""Checks of an epoch's batches that several labs share: their number, their size, their order and their labels."""
+"""Checks of an epoch's batches, shared by several labs: their number, their size, their order and their labels."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -10,11 +10,11 @@ from coursekit.checks.check import require
 from coursekit.checks.compare import require_equal
 from coursekit.text import counted
 
-ASSIGN = "and assign the data set that `shuffle` returns"  # because it changes no data set in place
+ASSIGN = "and assign the data set that `shuffle` returns"  # because `shuffle` changes no data set in place
 
 
 def check_once(samples: Iterable[Any], rank: int) -> None:
-    """In one epoch, a rank gets some samples, and no sample twice."""
+    """In one epoch, a rank gets some samples, and none of them twice."""
     numbers = Counter(samples)
     require(numbers, f"rank {rank} gets no samples at all", "samples.none")
     most = max(numbers.values())
@@ -37,7 +37,7 @@ def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
 def check_new_order(order: Any) -> None:
     """Some epoch has a different order from the first: 3, 0, 7, 0, 7, 3 is right, and 3, 0, 7, 3, 0, 7 is wrong.
 
-    Two short epochs may agree by chance, with four samples once in 24 cases, so all epochs are compared.
+    Two short epochs may agree by chance (with four samples, once in 24 cases), so all epochs are compared.
     """
     is_same = np.array_equal(order, np.resize(order[: len(set(order.tolist()))], len(order)))
     require(not is_same, "every epoch has the same order: shuffle first, then repeat", "order.repeated")
@@ -46,7 +46,7 @@ def check_new_order(order: Any) -> None:
 def check_new_batches(batches: Iterable[Any], num_own: int, batch_size: int, where: str) -> None:
     """Over several epochs of the same `num_own` samples, the batches are not always made up of the same samples."""
     num_sets = len({frozenset(numbers.tolist()) for numbers in batches})
-    # Only a rank with several batches can make up others.
+    # Only a rank with several batches can group its samples differently.
     has_others = num_own < 2 * batch_size or num_sets > -(-num_own // batch_size)
     message = f"{where} the same images share a batch in every epoch: shuffle the records first, then batch them"
     require(has_others, message, "batches.repeated")

@@ -1,7 +1,7 @@
 """Checks of lab 01: the linear model y = slope * x + offset, its loss, gradient, update and batches.
 
-Every check draws fresh random inputs, and compares the answer with values that do not use the student's formula:
-plain Python sums and difference quotients.
+Every check draws fresh random inputs, and compares the answer with values that are computed without the student's
+formula, by plain Python sums and difference quotients.
 """
 
 import math
@@ -24,7 +24,7 @@ Batch = tuple[Array, Array]  # x, y
 TOLERANCE_FLOAT32 = 1e-4
 SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # numbers of samples, and batch sizes
 NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # number of samples and batch size for the check of the order
-MAX_NUM_BESIDE = 25  # a random order keeps 2 pairs of neighbours together, and this many once in 10**12 times
+MAX_NUM_BESIDE = 25  # a random order keeps about 2 pairs of neighbours together, and this many once in 10**12 times
 LOSS_NOT_ON_TAPE = Cause(
     "a gradient is None: compute the loss inside the `with` block, from slope and offset", "tape.no-loss"
 )
@@ -46,14 +46,14 @@ def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
 
 
 def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
-    """Return the derivatives of the loss along both parameters by central differences, exact for a quadratic."""
+    """Return the derivatives of the loss for both parameters by central differences (exact for a quadratic)."""
     along_slope = reference_loss(slope + 0.5, offset, x, y) - reference_loss(slope - 0.5, offset, x, y)
     along_offset = reference_loss(slope, offset + 0.5, x, y) - reference_loss(slope, offset - 0.5, x, y)
     return along_slope, along_offset
 
 
 def reference_hessian(x: Array) -> Array:
-    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, exact for a quadratic."""
+    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, which are exact here."""
     y = np.zeros_like(x)
     steps = ((0.5, 0.0), (0.0, 0.5))
     return np.array([np.subtract(reference_gradient(a, b, x, y), reference_gradient(-a, -b, x, y)) for a, b in steps])
@@ -81,7 +81,7 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
     """The loss is the mean of the squared errors over the given samples.
 
     Example: with slope 1 and offset 0, x = (1, 2) and y = (2, 4) give the errors -1 and -2, and the loss 2.5; 5 is the
-    sum, 1.58 the root.
+    sum, and 1.58 is the root.
     """
     rng = fresh_rng(seed)
     for num_samples in (7, 40, 1):
@@ -101,7 +101,7 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
 def check_gradient(gradient: Answer, seed: int | None = None) -> None:
     """The gradient equals the difference quotients of the loss.
 
-    Example: for the same data it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks the factor 2, (-10, -6) is a sum.
+    Example: for the same data, it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks a factor 2, (-10, -6) is a sum.
     """
     rng = fresh_rng(seed)
     for num_samples in (40, 7, 1):
@@ -124,7 +124,7 @@ def check_gradient(gradient: Answer, seed: int | None = None) -> None:
 def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[Cause, Any]]:
     """Return where a step leads, as (slope, offset), and where common mistakes lead.
 
-    Example: from (1, 2) with the gradient (3, 4) and the rate 0.1 it leads to (0.7, 1.6), or uphill to (1.3, 2.4).
+    Example: from (1, 2), the gradient (3, 4) and the rate 0.1 lead to (0.7, 1.6); uphill, they lead to (1.3, 2.4).
     """
     slope, offset, x, y = case
     start, down = np.array((slope, offset)), np.array(reference_gradient(*case))
@@ -149,7 +149,7 @@ def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
     """One update subtracts the learning rate times the gradient.
 
     A step that is right for the student's own gradient counts as right, so a wrong gradient costs points only once.
-    The gradient comes first, so that it cannot be derived from the step's result, and it must depend on the data.
+    The gradient is computed first, so that it cannot come from the step's result, and it must depend on the data.
     """
     rng, rates = fresh_rng(seed), (0.0, 0.1, 0.7)
     cases = [random_case(rng) for _ in rates]
@@ -173,7 +173,7 @@ def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool
 
 
 def check_batches(batches: Answer, seed: int | None = None) -> None:
-    """The batches of an epoch hold every pair of x and y exactly once, in an order that changes and comes from rng.
+    """The batches of an epoch hold every pair of x and y exactly once, in a changing order drawn from rng.
 
     Example: 9 samples with batch size 4 make batches of 4, 4 and 1; without the last, one sample is missing.
     """
@@ -239,7 +239,7 @@ def _pair(batch: Any) -> Batch:
 def check_num_updates(num_updates: Answer, seed: int | None = None) -> None:
     """The number of updates includes the last, smaller batch of every epoch.
 
-    Example: 9 samples in batches of 4 for 2 epochs take 3 updates in each, 6 in all, and not 2 * 9 // 4 = 4.
+    Example: 9 samples in batches of 4 for 2 epochs take 3 updates in each epoch, so 6 in all, not 2 * 9 // 4 = 4.
     """
     rng = fresh_rng(seed)
     cases = [(1000, 1, 1), (1000, 100, 3), (1000, 1000, 7), (9, 4, 2), (10, 4, 2), (11, 4, 3), (5, 8, 2), (9, 4, 0)]

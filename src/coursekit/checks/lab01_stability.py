@@ -15,9 +15,9 @@ from coursekit.errors import Cause
 
 Case = tuple[float, Array, Array]  # learning rate, x, y
 
-INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x, around zero and off it; the limits are 1, 0.08 and 0.26
-FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit: even this close, 200 steps shrink or grow errors a thousandfold
-OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # a step with any common mistake settles at one and diverges at another
+INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x, centred on zero or not; the limits are 1, 0.08 and 0.26
+FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit; even close to it, errors shrink or grow a thousandfold in 200 steps
+OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # with any common mistake, a step settles at one of them and diverges at another
 NUM_STEPS = 200  # as the exercise asks
 
 
@@ -57,7 +57,7 @@ def _verdict(is_stable: Answer, case: Case) -> bool:
 
 
 def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case]) -> bool:
-    """Return whether `is_stable` agrees with the student's own step, which must converge at some rates only."""
+    """Return whether `is_stable` agrees with the student's own step, which must converge at some but not all rates."""
     rng, cases = fresh_rng(), list(tried)
     for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
         y = 2 * x + rng.uniform(-0.5, 0.5, 100)
@@ -69,7 +69,7 @@ def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case
 
 def _settles(end: Array, case: Case) -> bool:
     _, x, y = case
-    with np.errstate(all="ignore"):  # far away, everything is infinite
+    with np.errstate(all="ignore"):  # if the steps diverged, numbers overflow
         before, after = (np.mean((slope * x + offset - y) ** 2) for slope, offset in ((0.5, 0.8), end))
     return bool(after <= before)
 
@@ -77,8 +77,8 @@ def _settles(end: Array, case: Case) -> bool:
 def check_hessian(hessian: Answer, seed: int | None = None) -> None:
     """The Hessian equals the second difference quotients of the loss.
 
-    Example: for x = (1, 2) it is ((5, 3), (3, 2)), with the eigenvalues 6.85 and 0.15: rates up to 2 / 6.85 = 0.29
-    are stable.
+    Example: for x = (1, 2) it is ((5, 3), (3, 2)), with the eigenvalues 6.85 and 0.15, so rates up to
+    2 / 6.85 = 0.29 are stable.
     """
     rng = fresh_rng(seed)
     for num_samples in (30, 30, 1):

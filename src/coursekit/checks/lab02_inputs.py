@@ -10,24 +10,25 @@ import numpy as np
 
 from coursekit.checks.compare import Array
 
-RATE = 0.04  # so small that even a rate scaled twice is below every limit
+RATE = 0.04  # so small that even a rate scaled twice is below every stability limit
 BATCH_SIZE = 4
 NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 52}
 STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, with the run's batches
 SHARE = 8  # samples of a rank in the coded run
-# In the real run, one rank has one sample more; without smaller batches, each rank takes one step per epoch.
+# In the real run, one rank has one sample more; if smaller batches are left out, each rank takes one step per epoch.
 REAL_SHARE, REAL_BATCH_SIZE = 8, 5
-NUM_KINDS = 3  # of samples there, so that few batches of three samples have the same mean as a batch of four
+NUM_KINDS = 3  # of samples in that run: so few that few batches of three samples have the same mean as a batch of four
 # The targets in the long run are about LEVEL + SLOPE * x: the slope is so small that no rank's loss ever falls.
 LEVEL, SLOPE = 290, 25
-GROWTH = 1.9  # of the steps there: gradients reach 1e17, whose squares fit into 32 bits, and the rate of all ranks 1.4
+# The factor by which steps grow there; gradients reach 1e17, whose squares fit into 32 bits, the scaled rate 1.4.
+GROWTH = 1.9
 # Large compared with a start around one, and small enough for a sum of gradients sent in 16 bits (below 65504).
 CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
-MARK = 16  # times two to the power of the rank: the code of the sample that shows which ranks used it
-NUM_CODES = 2  # for each sample: with more codes, fewer sums are right by luck, but 16 bits must tell codes apart
-NUM_TRAININGS = 20  # of one step: from each, two numbers show whether starts are standard normal
+MARK = 16  # times two to the power of the rank: the code of the marked sample, which shows which ranks used it
+NUM_CODES = 2  # per sample: with more codes, fewer sums are right by luck, but 16 bits must still distinguish the codes
+NUM_TRAININGS = 20  # runs of one step; two numbers from each show whether starts are standard normal
 NUM_STARTS = 2  # slope and offset; any further variables start at the same numbers again
 START = 1e3  # starts are so far apart that a step of an optimiser with its own rate does not blur them
 
@@ -44,11 +45,11 @@ class Inputs:
     starts: Array  # the values at which variables start in the run *apart*, shape (num_ranks, num_starts)
     targets: Array  # of the run *apart*, shape (num_ranks,)
     long: Array  # the points (x, y) of the long run, shape (num_ranks, 2)
-    num_long: int = NUM_EPOCHS["long"]  # of its epochs
+    num_long: int = NUM_EPOCHS["long"]  # the number of the long run's epochs
     num_starts: int = NUM_TRAININGS  # additional runs, of one step each
 
     def num_constant_samples(self, *, unequal: bool = True) -> int:
-        """Return the number of samples in the constant run: shards of 5 and, on one rank, 6, or else equal shards."""
+        """Return the number of samples in the constant run, for shards of 5 (on one rank, 6) or for equal shards."""
         return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
 
     def num_epochs(self) -> dict[str, int]:
@@ -72,7 +73,7 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
     x = rng.uniform(0.2, 0.6, (num_ranks, NUM_KINDS)) * [-1, 1, 0.1]
     starts = rng.choice([-1, 1], (num_ranks, NUM_STARTS)) * rng.uniform(START / 3, START, (num_ranks, NUM_STARTS))
     starts[0] = round(starts[0, 0])
-    # Only rank 0's own targets show where it starts; with three or more ranks, the mean of the targets does, too.
+    # Only rank 0's own targets show where rank 0 starts; with three or more ranks, the mean of the targets does, too.
     offs = rng.integers(int(START / 3), int(START), num_ranks)
     offs[0] = 0
     if np.count_nonzero(offs) > 1:
@@ -93,7 +94,8 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
 def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
     """Draw the kinds of the real samples so that last batches have several kinds if samples are sharded in order.
 
-    A batch of three samples of one kind looks like a batch of four of this kind that has lost one of them.
+    If all samples of a batch are of one kind, a batch of three has the same mean as a batch of four, and a lost sample
+    does not show.
     """
     numbers = np.arange(REAL_SHARE * num_ranks + 1)
     shards = [numbers[rank::num_ranks] for rank in range(num_ranks)] + np.array_split(numbers, num_ranks)
@@ -105,10 +107,11 @@ def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
 
 
 def _draw_constants(num_ranks: int, rng: np.random.Generator) -> Array:
-    """Draw a point for each rank, not all alike: the mean must differ from every rank's own value.
+    """Draw a point for each rank, with clearly different targets, so that a rank's own gradient is not the mean.
 
-    The mean gradient must also have a slope part; otherwise, a rank's own gradient is a multiple of the mean.
-    Example: x = (-0.6, 0.4) and y = (4000, 6000) cancel out, because -0.6 * 4000 + 0.4 * 6000 = 0.
+    The mean gradient must also have a slope part. Otherwise, a rank that averages only the slope moves by a multiple
+    of the mean gradient, as if only its rate were wrong.
+    Example: x = (-0.6, 0.4) and y = (4000, 6000) give no slope part, because -0.6 * 4000 + 0.4 * 6000 = 0.
     """
     while True:
         x = rng.permutation(np.linspace(-0.5, 0.5, num_ranks)) + rng.uniform(-0.1, 0.1, num_ranks)

@@ -22,10 +22,10 @@ GRADIENT_KINDS = ((1, np.float32), (-3, np.float64))  # factor and type, for the
 ROUNDING_16 = 2.0**-11  # relative error of a number with 16 bits
 ALIKE = 1e-5  # error of means in 32 bits
 MANY = 10_007  # samples, a prime number: more than the notebook has, and no number of ranks divides it
-PART = 0.25  # added to the number of a sample, so that no type with fewer bits can hold it
+PART = 0.25  # added to each sample's number, so that no type with fewer bits can hold the sum
 MANY_RANKS = 72  # more than a laptop can start
 TINY = 2.0**-20
-NEAR = 1e-4  # distance from the limit, in ranks: the error of 32 bits is a hundredth of it
+NEAR = 1e-4  # distance from the limit, in ranks; rounding to 32 bits causes a hundredth of it
 
 
 def check_rank_facts(rank_facts: Answer, num_ranks: int, ranks_per_node: int) -> None:
@@ -68,8 +68,8 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
 def check_shard(shard: Answer, num_ranks: int) -> None:
     """The ranks' shards are disjoint, complete and of (almost) equal size, and x still matches y.
 
-    This must hold for every remainder of the division by the number of ranks, for fewer samples than ranks, and for
-    more samples than the notebook's data set has.
+    This must hold for every remainder modulo the number of ranks, for fewer samples than ranks, and for more samples
+    than the notebook's data set has.
     Example: 7 samples on 2 ranks make shards of 4 and 3. With 3 and 3, one sample is lost; 5 and 2 are uneven.
     """
     rng = fresh_rng()
@@ -83,7 +83,7 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
 def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
     """Check each rank's pair of arrays, and whether the rank left the data unchanged.
 
-    `partner` maps each x to its y; both are the numbers from 0 up, plus `PART`, in random order.
+    `partner` maps each x to its y; both arrays hold the numbers from 0 up, plus `PART`, in random order.
     """
     shards = []
     for rank, (*pair, is_unchanged) in enumerate(pairs):
@@ -120,15 +120,16 @@ def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
 
 
 def check_average(average: Answer, num_ranks: int) -> None:
-    """Every gradient becomes its mean over ranks and keeps its place, shape and precision; a rank knows only its own.
+    """Every gradient becomes its mean over the ranks, and keeps its place, shape and precision.
 
+    Each rank knows only its own gradients.
     This must hold for large and small gradients, for gradients that are zero on a rank, and in a second call.
     Example: from 1 on rank 0 and 3 on rank 1, both ranks get 2; 4 is the sum, and 1 is rank 0's own.
     """
     rng = fresh_rng()
     drawn = [[rng.normal(1, 1, shape) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
     for of_rank in drawn:
-        of_rank[1] = 1 + np.abs(of_rank[1])  # so far from zero that it is large
+        of_rank[1] = 1 + np.abs(of_rank[1])  # far from zero, so that it becomes large
     drawn[-1][0] *= 0  # a zero also counts in the mean
     private = [
         [[(by * size * one).astype(kind) for size, one in zip(GRADIENT_SIZES, of_rank)] for by, kind in GRADIENT_KINDS]
@@ -164,7 +165,7 @@ def _check_mean(got: Array, of_ranks: Array, number: int, rank: int) -> None:
     is_own = np.array_equal(got, of_ranks[rank]) and num_ranks > 1
     require(not is_own, f"rank {rank} still has its own gradient {number}: average it", "gradients.not-averaged")
     sizes = np.mean(np.abs(of_ranks), axis=0, dtype=float)
-    # 16 bits round each gradient and each partial sum; even twice that error does not lead to another number.
+    # In 16 bits, each gradient and each partial sum is rounded; the tolerance is twice that error, far below a mistake.
     is_mean, is_sum = (bool(np.all(np.abs(got - n * expected) <= 4 * n * ROUNDING_16 * sizes)) for n in (1, num_ranks))
     require(is_mean or not is_sum, "the gradients are summed over the ranks: take their mean", "gradients.summed")
     require(is_mean, f"gradient {number} on rank {rank} is not the mean over the ranks", "gradients.wrong")
@@ -179,7 +180,7 @@ def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) ->
     This must hold for a tiny rate, and also if `hvd.size()` returns `MANY_RANKS`.
     Example: 0.25 on 4 ranks becomes 1; 0.5 counts only the 2 ranks of one node, and 4 is scaled twice.
     """
-    base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and not a number of 16 bits
+    base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and no 16-bit number
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     found = run_on_ranks(drivers.scaled, scale_rate, [base, TINY * base], MANY_RANKS, **launch)
     got, tiny, many = zip(*found)
@@ -235,7 +236,7 @@ def check_save_history(save_history: Answer, num_ranks: int) -> None:
     require("history.npy" in written[0], message, "history.no-file")
     try:
         saved = np.load(io.BytesIO(written[0]["history.npy"] or b""), allow_pickle=False)
-    except (ValueError, EOFError, MemoryError):  # it may claim any size
+    except (ValueError, EOFError, MemoryError):  # the file may claim any size
         message = "history.npy does not hold an array of numbers: write it with np.save"
         raise CheckError(message, "history.no-array") from None
     numbers = as_array(saved, "history.npy")

@@ -1,9 +1,9 @@
 """Properties of distributed training, each read off the trajectories of a `TrainingTrial`.
 
 These are a common start, averaged gradients, disjoint and complete shards, the scaled learning rate, and whole epochs
-of plain steps. The last one follows from the others: all steps equal the steps of one process with all the data.
-`readings` and `updates` read sources, rates and samples off the trajectories, so a fault in one of them leaves the
-others readable; `reference` computes the right steps, up to rounding.
+of plain steps. Together, they imply the last property: all steps equal the steps of one process with all the data.
+The modules `readings` and `updates` read sources, rates and samples off the trajectories separately, so a fault in one
+of them leaves the others readable. The module `reference` computes the right steps, up to rounding.
 Points are (slope, offset); the examples have two ranks, on which the given rate of 0.04 becomes 0.08.
 """
 
@@ -28,15 +28,15 @@ SAME_FACTOR = 1e-2  # tolerance for a right rate
 ROUNDING = 0.1  # far above the rounding error of a factor
 NO_DESCENT = "the steps are not SGD on the mean squared error with the given x, y and learning_rate"
 RARE = 1e-6  # share of right answers that fail
-NEAR_START = 0.2  # covers a step of an optimiser that uses the rate 0.01 instead of zero; zero is 0.33 away
+NEAR_START = 0.2  # covers a step of an optimiser with the rate 0.01 instead of zero; starts are at least 0.33 from zero
 
 
 def check_same_start(trial: TrainingTrial, most_steps: int) -> None:
     """All ranks are at the same point at the start or, if `most_steps` is 1, after one step at the latest.
 
     Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast, both are at (1.2, 0.3), with a
-    gap of 0. Without one, they stay 1.7 apart and fail. Ranks that both start at (0, 0) because of a seed fail, too: in
-    the run *apart*, each starts at a point that only it knows, and they must meet at the point of one of them.
+    gap of 0. Without a broadcast, they stay 1.7 apart and fail. Ranks that both start at (0, 0) because of a seed also
+    fail: in the run *apart*, each starts at a point that only it knows, and they must meet at the point of one of them.
 
     An answer without variables, which communicates in another way, has no such point; averaged gradients are enough.
     """
@@ -60,13 +60,13 @@ def check_same_start(trial: TrainingTrial, most_steps: int) -> None:
 def check_random_start(trial: TrainingTrial) -> None:
     """Each run starts at standard normal random numbers.
 
-    None is a multiple of one half. About as many are positive as negative, some are far from zero, and the mean of the
-    squares is about 1. For each of these three tests, one right answer in a million fails.
-    Example: of 48 numbers, 8 to 40 are positive, one is above 1.15 or below -1.15, and the mean square is between 0.29
-    and 2.3, by Wilson's and Hilferty's approximation of chi-squared (1931). Uniform numbers from 0 to 1 are all
-    positive, and uniform numbers from -1 to 1 are all below 1.
+    No number is a multiple of one half. About as many are positive as negative, some are far from zero, and the mean
+    of the squares is about 1. For each of these three tests, one right answer in a million fails.
+    Example: of 48 numbers, 8 to 40 are positive, at least one is above 1.15 or below -1.15, and the mean square is
+    between 0.29 and 2.3, by Wilson's and Hilferty's approximation of chi-squared (1931). Uniform numbers from 0 to 1
+    are all positive, and uniform numbers from -1 to 1 are all below 1.
     """
-    if _continues(trial):  # which `check_plain` reports: only the first start counts then
+    if _continues(trial):  # `check_plain` reports this; only the first start counts then
         return
     starts = trial.all_starts()
     num, normal = len(starts), NormalDist()
@@ -154,8 +154,8 @@ def check_shards(trial: TrainingTrial) -> None:
 def check_rate(trial: TrainingTrial) -> None:
     """Every rank steps with the given rate times the number of ranks.
 
-    Example: updates that show the rates 0.08 and 0.08, twice the given one, are right; 0.04 is not scaled, 0.16 is
-    scaled twice or comes from summed gradients, and 0.04 and 0.08 mean that the rate depends on the rank.
+    Example: if the updates of both ranks show 0.08, twice the given rate, they are right. A rate of 0.04 is not scaled,
+    0.16 is scaled twice or comes from summed gradients; with 0.04 and 0.08, the rate depends on the rank.
     """
     _require_descent(trial)
     reading, expected = read_updates(trial), trial.num_ranks

@@ -1,8 +1,8 @@
 """Finds whose gradients moved the ranks in a trial's constant run, and with which rate, momentum and decay.
 
 If all samples of a rank are the same point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
-`HYPOTHESES` lists whose gradients may have moved the ranks, and how; the true one gives the same rate in every step.
-In its examples, two ranks have the rate 0.08, and at the offset 0 they have the gradients -8000 and -16000.
+`HYPOTHESES` lists whose gradients may have moved the ranks, and how; the right one gives the same rate in every step.
+In the examples, two ranks have the rate 0.08, and at the offset 0 they have the gradients -8000 and -16000.
 No rank can know their mean by itself, because each rank knows only its own point.
 """
 
@@ -23,11 +23,11 @@ SAME_RATE = 6e-3
 SMALLEST_RATE = RATE / 100
 FINE_RATE = 2e-5  # ten times the variation with 32 bits
 NEARBY = 1e-5 * CONSTANT  # float32 rounding
-NUM_UPDATES = 5  # to compare: later ones are too small if the rate is far too large
-NUM_UPDATES_OF_MOMENTUM = 3  # any two updates would fit some momentum
+NUM_UPDATES = 5  # to compare; if the rate is far too large, later updates are too small to read
+NUM_UPDATES_OF_MOMENTUM = 3  # because any two updates fit some momentum
 MEAN, OWN, NOBODY = "mean", "own", "nobody"
 DIVIDED = "divided"  # like `MEAN`, but of sums divided by the size of full batches
-# The `MEAN` of all gradients, each rank's `OWN`, one rank's gradients (its number), or `NOBODY` if no reading is true
+# The `MEAN` of all gradients, each rank's `OWN`, one rank's gradients (its number), or `NOBODY` if no reading fits
 Source = str | int
 
 
@@ -41,14 +41,14 @@ class Reading:
     momentum: float = 0.0  # the part of the previous update in each update
     decay: Array | None = None  # the parts of slope and offset in each gradient, shape (2,)
     later_rates: Array | None = None  # rates from `FIRST_STEP` on, if they change, shape (num_ranks, num_updates)
-    is_fine: bool = False  # whether gradients are sent in 32 bits: then the rate is the same in every step
+    is_fine: bool = False  # whether gradients are sent in 32 bits, so that the rate is the same in every step
 
 
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
-    """Return each source with its shares in full batches and in the last, shape (2, num_ranks, num_ranks).
+    """Return each source with its shares in full and in last batches, shape (2, num_ranks, num_ranks).
 
     The last batch of the constant run has one sample, but two on the rank with the larger shard. A mean over all
-    samples of a step gives that rank twice the weight; it counts as right, just like the mean of the ranks' means.
+    samples of a step gives that rank twice the weight; this counts as right, just like the mean of the ranks' means.
     """
     mean, ones = np.full((num_ranks, num_ranks), 1 / num_ranks), np.ones((num_ranks, num_ranks))
     one_more = [ones + np.eye(num_ranks)[rank] for rank in range(num_ranks)]
@@ -61,13 +61,13 @@ def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
 
 @dataclass(frozen=True)
 class _Updates:
-    """Updates of the constant run from `FIRST_STEP` on, all arrays of shape (num_ranks, num_updates, 2)."""
+    """Updates of the constant run from `FIRST_STEP` on; shapes are (num_ranks, num_updates, 2) unless noted."""
 
     trial: TrainingTrial
     places: Array  # before each update
     moves: Array
     own: Array  # each rank's own gradient
-    is_last: Array  # for each update, 1 if it comes from a last batch, else 0
+    is_last: Array  # 1 for an update from a last batch, else 0, shape (num_updates,)
 
     def downhill(self, shares: Array) -> Array:
         """Return the sums of the ranks' gradients, weighted by these shares."""
@@ -94,7 +94,7 @@ def _updates(trial: TrainingTrial, which: slice) -> _Updates:
 
 
 def _reading(steps: _Updates, source: Source, shares: Array, tolerance: float, momentum: float = 0.0) -> Reading | None:
-    """Return the reading with the rate of each rank, 0 for a frozen one; None if no constant rate fits."""
+    """Return the reading with each rank's rate (0 for a frozen rank), or None if no constant rate fits."""
     moves, downhill = steps.moves, steps.downhill(shares)
     if momentum:
         moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
@@ -123,10 +123,10 @@ def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
-    """In each step, each variable moves by the mean or the rank's own gradient: offsets, for example, by 640 and 1280.
+    """In each step, each variable moves by the mean or by the rank's own gradient; offsets, say, by 640 and 1280.
 
-    So rate and shards can be read even if only some steps or some variables are averaged, because the mean of the
-    updates over the ranks is the same.
+    Rate and shards can be read even if only some steps or some variables are averaged, because the mean of the updates
+    over the ranks stays the same.
     """
     moves, downhill = steps.moves, np.stack([steps.downhill(steps.shares(which)) for which in (MEAN, OWN)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)
@@ -165,7 +165,7 @@ def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
-    """The mean of the moves is 960, but no rank moves by 960: sometimes, parameters are averaged, not gradients."""
+    """The mean of the moves is 960, but no rank moves by 960, as parameters are sometimes averaged, not gradients."""
     shares = steps.shares(MEAN)
     moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
     rates = np.median(_rates(moves, downhill), axis=1)
@@ -190,7 +190,10 @@ def _momentum(steps: _Updates, shares: Array) -> float:
 
 
 def _first_rates(trial: TrainingTrial) -> Array:
-    """Return the rates of the first step from a common place that the mean gradient explains; later ones may be off."""
+    """Return the rates of the first step that starts at a common place and follows the mean gradient.
+
+    If there is none up to `FIRST_STEP`, return the rates of that step. Later steps may be off.
+    """
     history = trial.history("constant")
     rates = np.zeros(trial.num_ranks)
     for step in range(FIRST_STEP + 1):
@@ -208,7 +211,7 @@ class Hypothesis(NamedTuple):
 
     name: str
     read: Callable[[_Updates, float], Reading | None]  # takes a tolerance; its docstring has the example
-    is_loose: bool = False  # so free that it could be true by luck with the tolerance of 16 bits
+    is_loose: bool = False  # so flexible that it could fit by luck with the tolerance of 16 bits
 
 
 # The order matters: hypotheses without memory come before the one with a momentum.
@@ -224,10 +227,10 @@ HYPOTHESES = (
 
 @lru_cache(maxsize=4)
 def read_updates(trial: TrainingTrial) -> Reading:
-    """Return how the ranks move by the first true hypothesis; the fine tolerance is tried first, then the 16-bit one.
+    """Return how the ranks move by the first hypothesis that fits; the fine tolerance comes before that of 16 bits.
 
-    With a momentum and the 16-bit tolerance, a reading may be true by luck.
-    Example: three ranks average only the slopes, with the rate 0.12. Every fourth such trial could also be read as
+    With a momentum and the 16-bit tolerance, a reading may fit by luck.
+    Example: three ranks average only the slopes, with the rate 0.12. One such trial in four could also be read as
     steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
     """
     # The last step is left out: changes to the model after the training must not blur the updates.

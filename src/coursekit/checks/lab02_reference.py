@@ -1,10 +1,9 @@
 """The exact reference of lab 02: whole runs are compared with plain SGD on the mean squared error, up to rounding.
 
-In the long run, all samples of a rank are one point, so NumPy can compute each step from the place before it.
-So even a small addition to plain steps shows in some step: weight decay, gradient clipping, a cap on the rate, or a
-schedule.
+In the long run, all samples of a rank are one point, so NumPy can compute each step from the place before it. Even a
+small addition to plain SGD shows in some step: weight decay, gradient clipping, a cap on the rate, or a schedule.
 In the real run, a rank has a few points, and the samples of a batch depend on how shards are made and shuffled.
-So it must be possible to explain each step by some batches of the right sizes.
+There, some batches of the right sizes must explain each step.
 Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is (-3, -4),
 one process steps to (0.24, 0.32) with the rate 0.08; a rank with only the second sample would step to (0.48, 0.48).
 """
@@ -62,7 +61,7 @@ def check_real(trial: TrainingTrial) -> None:
 def check_rest(trial: TrainingTrial) -> None:
     """The shards of the real run, whose samples do not divide evenly among the ranks, are neither cut nor padded.
 
-    It checks nothing if gradients are not averaged or are sent in 16 bits, because then too many batches fit a step.
+    The check is skipped if gradients are not averaged, or are sent in 16 bits: then too many batches fit a step.
     """
     reading, where = read_updates(trial), f"of {len(trial.inputs.kinds)} samples on {trial.num_ranks} ranks"
     is_usual = trial.history("real").shape[1] - 1 == NUM_EPOCHS["real"] * STEPS_PER_EPOCH["real"]
@@ -78,12 +77,12 @@ def check_rest(trial: TrainingTrial) -> None:
 
 
 def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:
-    """Return whether these last batch sizes explain all steps; if `is_complete`, epochs must use each sample once."""
+    """Return whether these sizes of last batches explain all steps and, if `is_complete`, epochs of all samples."""
     rate, per_epoch = float(np.mean(read_updates(trial).rates)), STEPS_PER_EPOCH["real"]
     steps = list(_real_steps(trial, rate, sizes_of_last))
     rests = [np.abs((step.places - step.after)[0] / rate - step.downhill) for step in steps]
     is_near = np.array(rests) <= [_tolerance(trial, step.places, rate, FINE_RATE)[0] for step in steps]
-    num_epochs = len(steps) // per_epoch  # whole ones
+    num_epochs = len(steps) // per_epoch  # whole epochs
     used = np.sum([step.counts for step in steps[-num_epochs * per_epoch :]], axis=0)
     is_all = np.array_equal(used, num_epochs * np.bincount(trial.inputs.kinds, minlength=NUM_KINDS))
     return bool(is_near.all()) and (is_all or not is_complete)
@@ -99,9 +98,9 @@ class _Step:
     """A step of the real run, and the batches that explain it best."""
 
     number: int
-    places: Array  # before it, shape (num_ranks, 2)
-    after: Array  # same shape
-    downhill: Array  # a mean of the ranks' gradients, or over all samples of the step, shape (2,)
+    places: Array  # before the step, shape (num_ranks, 2)
+    after: Array  # after the step, same shape
+    downhill: Array  # the mean of the ranks' gradients, or of all samples' gradients in the step, shape (2,)
     counts: Array  # how many samples of each kind are in the batches of all ranks, shape (NUM_KINDS,)
 
 
@@ -124,7 +123,7 @@ def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iter
 def _nearest(
     trial: TrainingTrial, place: Array, sizes: Array, weights: Array, pull: Array
 ) -> tuple[float, Array, Array]:
-    """Return how close gradients of batches of these sizes come to `pull`, the closest gradient, and its counts."""
+    """Return the squared distance to `pull`, the gradient and the counts of the closest batches of these sizes."""
     at = np.repeat(place[np.newaxis], NUM_KINDS, axis=0)
     downhill, counts = np.zeros((1, 2)), [_counts(int(size)) for size in sizes]
     for points, of_rank, weight in zip(trial.inputs.points, counts, weights / sizes):

@@ -1,21 +1,21 @@
 """Tests a whole distributed training function, however it is written: only its trajectory counts.
 
-One launch makes several short training runs, from which `lab02_updates` and `lab02_properties` read everything else.
-In *constant*, all samples of a rank are one point. In *coded*, the mean target of an epoch shows whether every sample
-was used once. In *real*, each rank has its own three points, many times each.
+One launch makes several short training runs; `lab02_updates` and `lab02_properties` read everything else from them.
+In the run *constant*, all samples of a rank are one point. In *coded*, the mean target of an epoch shows whether every
+sample was used once. In *real*, the samples of a rank are copies of three points, which only this rank has.
 In the fourth, *apart*, the rate is zero, and variables start at different values on each rank, whatever the answer
-does. So only a broadcast brings the ranks together; the mean gradient is zero if they start where rank 0 does.
-The last, *long*, has so many epochs and so large a rate that each step is a little longer than the one before: anything
-added to plain steps shows sooner or later.
+does. So only a broadcast brings the ranks together; once all are where rank 0 started, the mean gradient is zero.
+The last, *long*, has many epochs, and so large a rate that each step is nearly twice as long as the one before. So
+anything added to plain steps shows sooner or later.
 After these come some runs of one step; only their initial variables are read.
 
 Each epoch has several batches, except in the long run. The last batch is smaller in the constant and the real run, in
 which the shards are unequal.
 If this gives the ranks unequal numbers of steps, they wait for each other for ever. Then they run again with one batch
-in each epoch, so that their other properties can be checked.
+in each epoch, so that the other properties can be checked.
 
 Each rank has its own data and its own initial variables, and no other rank can know them.
-So a result that depends on the values of all ranks proves communication; a rank that only imitates the others guesses.
+So a result that depends on the values of all ranks proves communication; without it, a rank could only guess.
 """
 
 from dataclasses import dataclass, replace
@@ -44,8 +44,8 @@ from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
 from coursekit.ranks import RankError, RankTimeoutError
 
-MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant run: an update, and the last one, which is left out
-LARGEST = 1e100  # of a slope: squares and differences of larger ones overflow
+MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant run: one update to read, and the last one, which is left out
+LARGEST = 1e100  # slope or offset: squares and differences of larger numbers overflow
 NAMES = ("slope", "offset")
 SAME_PLACE = 1e-5  # float32 rounding
 MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
@@ -73,7 +73,7 @@ class TrainingTrial(Trial):
         return np.unique(np.concatenate([*trained, np.ravel(self.of_ranks("starts")[0])]))
 
     def first_row(self, name: str) -> int:
-        """Return the first row of the history from which the ranks move together, or should."""
+        """Return the row of the history from which on the ranks move together, or should do so."""
         gaps = self.gaps(name)[: FIRST_STEP + 1]
         return int(np.argmax(gaps < SAME_PLACE)) if (gaps < SAME_PLACE).any() else FIRST_STEP
 
@@ -85,12 +85,12 @@ def try_training(  # noqa: PLR0913  # the settings of a launch
     timeout_s: float = 15.0,
     ranks_per_node: int = 2,
     num_long: int = NUM_EPOCHS["long"],  # fewer epochs of the long run if each of them is slow
-    num_starts: int = NUM_TRAININGS,  # none if the start is not checked
+    num_starts: int = NUM_TRAININGS,  # 0 if the start is not checked
 ) -> TrainingTrial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
     With several ranks on a node and several nodes, rank and local rank differ, and so do size and local size.
-    No error of the answer is raised here: it becomes `TrainingTrial.error`, which every property reports.
+    The answer's errors are not raised here; they become `TrainingTrial.error`, which every property reports.
     """
     nums: dict[str, Any] = {"num_long": num_long, "num_starts": num_starts}
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node, **nums))

@@ -1,12 +1,12 @@
 """Finds out from the updates of a trial's runs how the ranks move, and which samples they use.
 
-In one run, every sample has its own target, the same on all ranks. So the mean target of an epoch's updates shows
-whether every sample was used equally often.
-One marked sample has a different target on each rank, with two to the power of the rank's number. This shows which
+In the coded run, every sample has its own code, the same on all ranks, and its target is a multiple of the code. So the
+mean code in an epoch's updates shows whether every sample was used equally often.
+Only one marked sample has a different code on each rank: `MARK` times two to the power of the rank. This shows which
 ranks used it, and so how many ranks use each sample.
-Example: of four samples with the codes 1, 2, 3 and 0, the last is the marked one, with 16 on rank 0 and 32 on rank 1.
+Example: of four samples with the codes 1, 2, 3 and 0, the last is marked: its code is 16 on rank 0 and 32 on rank 1.
 If only rank 1 uses it, and every sample is used once, the mean code of an epoch is (1 + 2 + 3 + 32) / 4 = 9.5. The
-number read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, number 1. If both ranks use all samples, the mean is
+number read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, rank 1. If both ranks use all samples, the mean is
 (2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 11: two ranks.
 """
 
@@ -33,7 +33,7 @@ def is_averaged(trial: TrainingTrial) -> bool:
 
 
 def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
-    """Return the mean code behind each update of the coded run, starting at `FIRST_STEP`, without the last.
+    """Return the mean code behind each update of the coded run, from `FIRST_STEP` on, without the last update.
 
     The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a rank that does not move.
     """
@@ -50,7 +50,7 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
 
 
 def require_motion(trial: TrainingTrial) -> None:
-    """Require that some rank moves in every step, and that the history is in order: otherwise nothing can be read."""
+    """Require that some rank moves in every step and the history is in order, because otherwise nothing can be read."""
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
     message = "no rank moves at all: the learning rate in use is zero, or nothing is trained"
     require(moves.any(), message, "weights.frozen")
@@ -77,10 +77,10 @@ def follows_gradients(trial: TrainingTrial) -> bool:
 
 
 def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
-    """Return how many ranks use each sample in each whole epoch of the coded run; None if samples differ in this.
+    """Return, for each whole epoch of the coded run, how many ranks use each sample, or None if the samples differ.
 
     Epochs with one of the first steps or the last step are left out. If the gradients of one rank move all ranks, the
-    samples of the others leave no trace, and the list is empty.
+    samples of the other ranks leave no trace, and the list is empty.
     """
     reading = read_updates(trial)
     num_steps = trial.history("coded").shape[1] - 1
@@ -99,9 +99,9 @@ def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
 
 
 def _num_users(trial: TrainingTrial, mean: float, likely: set[int], rounding: float) -> int | None:
-    """Return how many ranks use each sample in an epoch with this mean code, or None if samples differ in this.
+    """Return how many ranks use each sample in an epoch with this mean code, or None if the samples differ.
 
-    Overlapping shards have such a mean by luck once in 50 trials with 16 bits, and less than once in 10,000 with 32.
+    By luck, overlapping shards have such a mean once in 50 trials with 16 bits, and less than once in 10,000 with 32.
     """
     codes = trial.inputs.codes
     for num_users in sorted(likely):

@@ -1,6 +1,6 @@
 """Checks of lab 03's training when it is called again in the same folder: with steps left, and with none.
 
-Example: after two epochs of 5 steps, a third one that max_num_steps limits to 4 takes the steps 10 to 13.
+Example: after two epochs of 5 steps, a third epoch, which max_num_steps limits to 4 steps, takes steps 10 to 13.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ def check_continued(trial: Trial) -> None:
         what = "num_steps of the second run, which max_num_steps limits"
         require_equal(result["num_steps"], MAX_NUM_STEPS, what, "steps.wrong-number")
     if not _are_right(old, trial.num_ranks):
-        return  # rates that were wrong before cost points there
+        return  # wrong rates in the first run have already cost points
     wanted = _continued_rates(trial.num_ranks)
     check_rates(rates(steps, first=1), wanted[1:-1], trial.num_ranks)
     first = (steps.bias[:, 1] - steps.bias[:, 0]) / MOMENTUM
@@ -49,7 +49,7 @@ def check_continued(trial: Trial) -> None:
 
 
 def _are_right(steps: Steps, num_ranks: int) -> bool:
-    """Whether the first training run took the right steps with the right rates."""
+    """Return whether the first training run took the right steps with the right rates."""
     wanted = expected_rates(num_ranks)
     if steps.num_steps != len(wanted):
         return False
@@ -71,7 +71,7 @@ def _continued_rates(num_ranks: int) -> Array:
 
 
 def check_finished(trial: Trial) -> None:
-    """Once all epochs are done, another call takes no training step, and only validates."""
+    """Once all epochs are done, another call takes no training step but only validates."""
     expected = f"the third run, after {NUM_EPOCHS_CONTINUED} of {NUM_EPOCHS_CONTINUED} epochs: expected"
     for rank, (result, records) in enumerate(of_rank[2] for of_rank in trial.of_ranks()):
         num_steps = sum(record.training for record in records)

@@ -40,18 +40,18 @@ BATCH_SIZE = 4
 NUM_EPOCHS = 3
 NUM_BATCHES = NUM_EPOCHS * NUM_SAMPLES // BATCH_SIZE  # requested from each rank in training
 MOST_BATCHES = 100  # requested if the data must end
-# Whether to read for training, and how many batches.
+# For each way of reading: whether it is for training, and how many batches to request.
 WAYS = {"validation": (False, MOST_BATCHES), "training": (True, NUM_BATCHES), "again": (True, NUM_BATCHES)}
-NUM_CALLS = 24  # of images: all are flipped alike once in 8 million cases
+NUM_CALLS = 24  # of load_picture for an image: all results are flipped alike once in 8 million cases
 HEIGHT, WIDTH = 60, 100
-SAME_CUT = 0.3  # levels: tilts vary less if all images are cut alike, and ten times as much if not
-# For pixels from -1 to 1: JPEG is off by 0.01; windows change all channels alike and give images that differ by 0.5.
+SAME_CUT = 0.3  # levels: the tilts vary less if all images are cut alike, and ten times as much if not
+# For pixels from -1 to 1: JPEG is off by 0.01; random windows change all channels alike, and means differ by 0.5.
 SMALL, LARGEST = 0.04, 1.1
 MANY = 0.5  # of the images
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
-    """Images have the right size, range and label; they are cut at random in training, in the middle in validation."""
+    """Images have the right size, range and label; they are cut at random for training, in the middle otherwise."""
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
@@ -67,7 +67,7 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     low, high = float(images.min()), float(images.max())
     message = f"the pixels range from {low:.3g} to {high:.3g}, expected from -1 to 1"
     require(-LARGEST <= low < 0 and high <= LARGEST, message, "images.wrong-range")
-    # A random window can be in the middle by chance, so the worst of many counts.
+    # A random window can be in the middle by chance, so every one of many images must be right.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
     has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL
     message = "the colours are wrong: expected the record's three channels, red, green and blue"
@@ -81,7 +81,8 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
         Cause(got, "images.not-centred"): np.ones(1),
     }
     require(right.all(), *next(cause for cause, holds in faults.items() if holds.all()))
-    # No edge of the record has one colour, and hardly any window is a square; varied colours may darken an image.
+    # Only padding gives an edge of one colour. Hardly any window is square, so padding would affect most images. Its
+    # colour need not be black, because an answer may vary the colours.
     edges = [np.ptp(edge, axis=1).max(axis=1) == 0 for edge in (training[:, 0], training[:, :, 0])]
     message = "the images for training have black edges: resize the window to the image size, without padding"
     require(np.mean(edges[0] | edges[1]) < MANY, message, "images.padded")
@@ -93,19 +94,19 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
 
 
 def _ramp(y: Array, x: Array) -> Array:
-    """Return an image that gets brighter to the right, and a little downwards; its channels differ."""
+    """Return an image that gets brighter to the right and, less so, downwards; its channels differ."""
     grey: Array = (1.5 * x + 0.4 * y)[..., np.newaxis]
     return np.concatenate([grey + shift for shift in (0, 20, 40)], axis=-1)
 
 
 def _window(image_size: int, darkest: float, width: int = HEIGHT) -> Array:
-    """Return a window in the middle of the ramp, with its full height and by default square; it is a ramp, too."""
+    """Return a window in the middle of the ramp, of full height and square by default; it is also a ramp."""
     y, x = ((np.arange(image_size) + 0.5) * pixels / image_size - 0.5 for pixels in (HEIGHT, width))
     return (darkest + _ramp(*np.meshgrid(y, x + (WIDTH - width) // 2, indexing="ij"))) / 127.5 - 1
 
 
 def try_dataset(make_dataset: Answer, num_ranks: int = 3) -> Trial:
-    """Read tiny files on real ranks, once for validation, and for several epochs in training."""
+    """Read tiny files on real ranks, once for validation and for several epochs of training."""
     private = draw_private(num_ranks, MAX_NUM_SAMPLES + 1, files={"train": SAMPLES_PER_FILE})
     args = drivers.read_dataset, make_dataset, BATCH_SIZE, WAYS
     trial = try_on_ranks(*args, num_ranks=num_ranks, private=private)
@@ -137,7 +138,7 @@ def check_shards(trial: Trial) -> None:
     shared = f"{num_shared} of {NUM_SAMPLES} samples are used by several ranks in training"
     message = f"the shards are not disjoint over the epochs: {shared}: shard before you shuffle anything"
     require(num_shared == 0, message, "shards.changing")
-    # Data that end are reported with the order: one epoch drops its incomplete last batch, even if it is a whole file.
+    # Data that end are reported with the order: one epoch may drop its last, incomplete batch, even a whole file.
     if any(len(numbers) < NUM_BATCHES * BATCH_SIZE for numbers in training):
         check_owners(trained_by, trial.num_ranks, num_rest)
     else:
@@ -149,7 +150,7 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_order(trial: Trial) -> None:
-    """Batches have the right size and labels; every epoch has all samples in a new order, but every run repeats it.
+    """Batches have the right size and labels; every epoch has a new order of all samples, the same in every run.
 
     Images are cut as requested, differently in every epoch, and the stages of the pipeline come in the lab's order.
     """
@@ -183,13 +184,13 @@ def _check_shuffled(order: Array) -> None:
     """The records are shuffled: they do not come in the order of their file, which interleaving would keep.
 
     Example: for a file with three records, 0, 1, 2 and 0, 1, 2 are its order, and so are 0, 1 and 0, 1, 2 if the last
-    was dropped; 0, 2, 1 is not. In a single epoch, shuffled records may be in order by chance, once in 720 cases for a
-    rank with files of 3 and 5. In all epochs they are not.
+    record was dropped once; 0, 2, 1 is not. In a single epoch, shuffled records may be in order by chance: for a rank
+    with files of 3 and 5 records, once in 720 cases. In all epochs, they hardly ever are.
     """
     is_shuffled = False
     for count, end in zip(SAMPLES_PER_FILE, np.cumsum(SAMPLES_PER_FILE)):
         records = order[(end - count <= order) & (order < end)]
-        # If they are in order, each record is followed by the next one that is read, or by the first again.
+        # If the records are in order, each is followed by the next record that is read, or by the first one again.
         places = np.searchsorted(np.unique(records), records)
         is_shuffled |= bool(((np.diff(places) != 1) & (places[1:] != 0)).any())
     message = f"the records of each file come in the order of the file: shuffle the records, too, {ASSIGN}"
@@ -198,9 +199,9 @@ def _check_shuffled(order: Array) -> None:
 
 
 def _check_epochs(rank: int, order: Array, num_mine: int) -> None:
-    """Each epoch holds every sample once before the next one begins.
+    """Each epoch holds every sample once before the next epoch begins.
 
-    Example: of three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1, epochs are mixed, or each leaves a sample out.
+    Example: of three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1, the epochs are mixed, or each lacks a sample.
     """
     num_full = num_mine // BATCH_SIZE * BATCH_SIZE
     if _are_passes(order, num_mine):

@@ -1,8 +1,8 @@
 """Checks of the pieces that lab 03's training uses: GPU memory, plan, warm-up and callbacks.
 
-Example: with 1000 pictures, batches of 10 and the rate 0.1 on one rank become, on 4 ranks, batches of 10 on each, the
-rate 0.4 and 25 steps. A global batch of 20 instead means 5 pictures on each rank, the rate 0.2 and 50 steps. With 20
-warm-up steps, the scaled rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
+Example: one rank has 1000 pictures, batches of 10 and the rate 0.1. On 4 ranks, each still has batches of 10; the rate
+is 0.4, and an epoch has 25 steps. A global batch of 20 instead gives batches of 5 on each, the rate 0.2 and 50 steps.
+With 20 warm-up steps, the scaled rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause, without_codes
 
-SMALL_START = 0.05  # so close that losses fall and rise as they should, whatever the random numbers
+SMALL_START = 0.05  # of weights: so close that losses fall and rise as they should, whatever the random numbers are
 
 
 def check_memory_growth(pin_gpu: Answer, num_ranks: int = 3, ranks_per_node: int = 2) -> None:
@@ -48,7 +48,7 @@ def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) 
 
 
 def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """A fixed global batch is divided among the ranks; rate and steps follow from the part of it that they use."""
+    """A fixed global batch is divided among the ranks; rate and steps follow from the part that the ranks use."""
     by_rank = [(1000, 10, 0.1, 4, 0), (4096, 32, 0.02, 8, 0), (1281167, 32, 0.1, 64, 0), (3, 16, 0.1, 4, 0)]
     by_rank += [(1000, 10, 0.1, 5, 1), (1281167, 32, 0.1, 2, num_ranks - 1)]
     cases = [(*case, of_rank * num_ranks + rest) for *case, of_rank, rest in by_rank]
@@ -56,7 +56,7 @@ def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = Non
 
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
-    """All ranks return the same, correct plan; a case has pictures, batch size, rate and perhaps a global batch."""
+    """All ranks return the same, correct plan; a case is pictures, batch size, rate and perhaps a global batch."""
     reply = run_on_ranks(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):
@@ -81,7 +81,7 @@ def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int,
 
 
 def check_warm_up(warmed_up: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """The rate rises linearly from the rate of one rank to the scaled rate, and stays there."""
+    """The rate rises linearly from the rate of one rank to the scaled rate, and then stays there."""
     cases = [(step, rate, 20) for rate in (0.4, 1.6) for step in (0, 1, 10, 19, 20, 21, 1000)]
     cases += [(step, 0.3, 0) for step in (0, 5)]
     cases += [(step, float(fresh_rng().uniform(0.1, 2)), 13) for step in (0, 4, 12, 13)]
@@ -101,23 +101,23 @@ def explained(trial: Trial, words: str, cause: Cause) -> Trial:
 
 
 def one_and_another(samples: Array) -> Array:
-    """Return a rank's samples, each replaced by the first one and, in the last epoch, by the last one."""
+    """Return a rank's samples, all replaced by the first sample or, in the last epoch, by the last one."""
     is_last = np.arange(len(samples)) >= len(samples) - len(samples) // lab03.NUM_EPOCHS
     return np.asarray(np.where(is_last, samples[-1], samples[0]))
 
 
 def try_callbacks(make_callbacks: Answer, num_ranks: int = 3) -> Trial:
-    """Train a probe with the answer's callbacks; each rank has its own folder, which shows which ranks write.
+    """Train a probe with the answer's callbacks; each rank has its own folder, which shows whether the rank writes.
 
     The loss falls on rank 0, which sees the same sample in every step, and rises on the others, which always see new
     samples. So a rank that decides by its own loss stops early without the others. In the last epoch, rank 0 sees a new
-    sample, so this epoch has neither the best mean loss nor any rank's best loss.
+    sample, so that this epoch has neither the best mean loss nor any rank's best loss.
     """
     num_samples = lab03.NUM_EPOCHS * lab03.STEPS_PER_EPOCH * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, spread=SMALL_START, num_samples=num_samples)
     private[0]["samples"] = one_and_another(private[0]["samples"])
     trial = try_on_ranks(lab03.use_callbacks, make_callbacks, num_ranks=num_ranks, private=private, look=True)
-    # Keras fails in this way if it has to save a whole model at a Path.
+    # Keras fails in this way if it has to save a whole model to a Path.
     whole_model = Cause("Is save_weights_only=True missing?", "checkpoint.whole-model")
     return explained(trial, "has no attribute 'endswith'", whole_model)
 
@@ -172,7 +172,7 @@ def check_files(trial: Trial) -> None:
         require(f"{name}.index" in names, f"there is no checkpoint {name}, only {names[:4]}", "checkpoint.missing")
     message = "the checkpoint lacks the optimiser's momenta: save weights, not a model"
     require(result["has_momenta"], message, "checkpoint.no-momenta")
-    # The weights at the end of the first epoch, recorded at the start of the second: these must be saved.
+    # The checkpoint must hold the weights at the end of the first epoch, recorded at the start of the second.
     weights = result["records"][lab03.STEPS_PER_EPOCH].bias.astype("<f4").tobytes()
     saved = [content or b"" for name, content in trial.left[0].items() if name.startswith("epoch-001.data")]
     message = "the checkpoint of epoch 1 does not hold the weights at the end of that epoch"

@@ -1,7 +1,7 @@
-"""Checks of the stages of lab 03's pipeline, for what its batches do not show: speed, memory and damaged files.
+"""Checks of the stages of lab 03's pipeline, which show what its batches do not: speed, memory and damaged files.
 
 Example: the lab's pipeline for training is made of file names, a shuffle, an interleave of 4, a shuffle in a buffer of
-1000, a repeat, a parallel map, batches and a prefetch. Up to the map it yields text: file names, and then records.
+1000, a repeat, a parallel map, batches and a prefetch. All stages before the map yield text: file names, then records.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from coursekit.checks.check import require
 
 Stages = Sequence[Mapping[str, Any]]  # see `drivers.lab03_data.stages`
 BUFFER = 1000  # records
-# Among the numbers of a stage; those of its blocks come next.
+# The place of the cycle length among the numbers of a stage; the block length comes next.
 PLACES_OF_CYCLE = {"InterleaveDataset": -2, "ParallelInterleaveDatasetV4": -5}
 
 

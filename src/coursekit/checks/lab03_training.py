@@ -1,4 +1,4 @@
-"""Checks of lab 03's training: checkpoints, evaluation, and the whole training.
+"""Checks of lab 03's training: resuming from checkpoints, evaluation, and whole training runs.
 
 Example: 30 pictures in batches of 2 on 3 ranks make 5 steps in an epoch. With the rate 0.1 of one rank, which grows to
 0.3 in one epoch of warm-up, the rates of two epochs are 0.1, 0.14, 0.18, 0.22, 0.26 and five times 0.3. If rank 0
@@ -41,17 +41,17 @@ SETTINGS: dict[str, Any] = {
     "learning_rate": 0.1,
     "num_warmup_epochs": 1,
     "num_epochs": 2,
-    "max_num_steps": 16,  # more than an epoch has, which it must not lengthen
+    "max_num_steps": 16,  # more than an epoch has; this must not lengthen the epoch
     "compression": "none",
 }
 NUM_STEPS_RESUMED = 2 * lab03.NUM_STEPS_BEFORE + lab03.NUM_STEPS_AFTER
-NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second training; 4 steps are the fewest that show a rate
+NUM_EPOCHS_CONTINUED, MAX_NUM_STEPS = 3, 4  # of the second run; a rate takes at least 4 steps to show
 CONTINUED = {**SETTINGS, "num_epochs": NUM_EPOCHS_CONTINUED, "max_num_steps": MAX_NUM_STEPS}
-CONTINUED["num_warmup_epochs"] = 4  # 16 steps of which 10 are done: a warm-up goes on, too
-# No entry as in the notebook, nor as above.
+CONTINUED["num_warmup_epochs"] = 4  # 16 steps, of which 10 are done: the warm-up must continue, too
+# All entries given here differ from the notebook's and from those above.
 ELASTIC = {**SETTINGS, "batch_size": 3, "global_batch_size": 4, "learning_rate": 0.2, "num_warmup_epochs": 2}
 ELASTIC["compression"] = "fp16"
-# How many samples of each rank's validation are classified correctly and wrongly: so many that 16 bits cannot count.
+# How many samples of each rank's validation are classified correctly and wrongly: too many to count in 16 bits.
 UNEQUAL = ((3001, 1100), (0, 2), (1, 3))
 SMALL = 1e-4  # between weights; momenta are above 0.01
 ROUNDING = 3e-5  # of sums over all images
@@ -59,7 +59,7 @@ CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses
 
 
 def check_resume(resume: Answer, num_ranks: int) -> None:
-    """All ranks resume from the newest checkpoint: its weights, momenta, step count, and number of epochs."""
+    """All ranks resume with the newest checkpoint's weights, momenta, step count, and number of epochs."""
     private = draw_private(
         num_ranks, probe_model.NUM_CLASSES, num_rounds=2, num_samples=lab03.NUM_STEPS_BEFORE * probe_model.BATCH_SIZE
     )
@@ -102,7 +102,7 @@ def _next_weights(steps: Steps, gradients: Array, rate: float = probe_model.RATE
 
 
 def _unequal_samples(num_ranks: int) -> tuple[Array, list[Array]]:
-    """Return weights that always predict one sample's class, and, for each rank, copies of this sample and others."""
+    """Return weights that always predict one sample's class, and each rank's samples: copies of this one and others."""
     rng = fresh_rng()
     bias = rng.uniform(-1, 1, probe_model.NUM_CLASSES).astype(np.float32)
     answer, *others = rng.permutation(probe_model.NUM_SAMPLES)
@@ -141,7 +141,7 @@ def check_evaluate(evaluate: Answer, num_ranks: int, ranks_per_node: int = 1) ->
 def try_train(
     train: Answer, num_ranks: int = 3, runs: Sequence[dict[str, Any]] = (SETTINGS, CONTINUED, CONTINUED)
 ) -> Trial:
-    """Train on tiny files with the whole answer: two epochs, then part of a third in the same folder, then nothing."""
+    """Train on tiny files with the whole answer: in one folder, two epochs, then part of a third, then nothing."""
     files = {"train": SAMPLES_PER_FILE, "validation": VALIDATION_PER_FILE}
     private = draw_private(num_ranks, NUM_SAMPLES + sum(VALIDATION_PER_FILE) + 1, num_rounds=2, files=files)
     return try_on_ranks(lab03.use_train, train, list(runs), num_ranks=num_ranks, private=private)

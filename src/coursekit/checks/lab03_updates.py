@@ -1,6 +1,6 @@
 """Checks of lab 03's updates, by the optimiser in `fit` and by a custom training step.
 
-Example: on three ranks with the rate 0.3, one weight has the gradients 0.2, 0.5 and -0.1: the mean is 0.2. If the last
+Example: on three ranks with the rate 0.3, one weight has the gradients 0.2, 0.5 and -0.1; the mean is 0.2. If the last
 move was -0.1, all ranks move by 0.9 * -0.1 - 0.3 * 0.2 = -0.15. With its own gradient, rank 1 moves by -0.24; with the
 sum of all, by -0.27; without momentum, by -0.06. A weight decay of 0.0001 adds -0.00003 times the weight, a hundred
 times the rounding error.
@@ -22,9 +22,10 @@ from coursekit.drivers.probe_model import MOMENTUM
 from coursekit.errors import Cause
 from coursekit.text import counted
 
-RATES = {"none": 2.5, "fp16": 0.02}  # by compression, for the path on which an optimiser is compared with a reference
-ROUNDING = {32: 1e-5, 16: 1e-2}  # by bits, as a part of a weight and the moves that led to it
-# Sizes of gradients by variable, times a random number on each rank; in the first variable they differ in the 13th bit.
+RATES = {"none": 2.5, "fp16": 0.02}  # by compression, for comparing the path of an optimiser with a reference
+ROUNDING = {32: 1e-5, 16: 1e-2}  # by bits, relative to a weight and the moves that led to it
+# By variable, the size of gradients, which random numbers multiply. In the first step, the two gradients of the first
+# variable differ only in the 13th bit.
 SIZES = (2.0**-8, 1e-3, 1.0, 1.0, 1e2, 1e4, 1.0, 1.0)
 NUM_STEPS_OF_PATH = 6
 FINE = 1 + 2.0**-12
@@ -32,7 +33,7 @@ FACTORS = (1.0, 1e-3, 1e3, 1.0)  # of the losses in the last steps of the custom
 
 
 def try_optimizer(make_optimizer: Answer, num_ranks: int = 3) -> Trial:
-    """Train a probe with the answer's optimiser, and also weights with given gradients, in 32 and in 16 bits."""
+    """Train a probe with the answer's optimiser, and also move weights by given gradients, in 32 and in 16 bits."""
     num_samples = drivers.NUM_STEPS * probe_model.BATCH_SIZE
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_samples=num_samples)
     rng = fresh_rng()
@@ -63,7 +64,7 @@ def check_averaged(trial: Trial) -> None:
 def _misfit(trial: Trial, name: str) -> tuple[int, int, float, float]:
     """Return where a path first goes wrong: rank, step, weight and right weight; the step is -1 if it never does.
 
-    Example: from 3, with the rate 2.5 and mean gradients of 1, 1 and 0, a path goes to 0.5, -4.25 and -8.525.
+    Example: from 3, with the rate 2.5 and mean gradients of 1, 1 and 0, the right path is 0.5, -4.25 and -8.525.
     """
     rate, tolerance = RATES[name], ROUNDING[_bits(trial, name)]
     pulls = np.array([given["pulls"] for given in trial.private], dtype=float)
@@ -94,13 +95,13 @@ def check_compression(trial: Trial) -> None:
         got = _bits(trial, name)
         message = f'with the compression "{name}", gradients are sent in {got} bits instead of {expected}'
         require(got == expected, message, "compression.wrong-bits")
-    is_right_without = _misfit(trial, "none")[1] < 0  # other faults do not come from the compression
+    is_right_without = _misfit(trial, "none")[1] < 0  # if not, the compression is not to blame
     message = 'with the compression "fp16", the updates do not follow SGD with momentum 0.9 on the mean gradient'
     require(not is_right_without or _misfit(trial, "fp16")[1] < 0, message, "compression.other-updates")
 
 
 def check_groups(trial: Trial) -> None:
-    """The gradients of a step are sent in `num_groups` groups, or one by one if it is 0."""
+    """The gradients of a step are sent in `num_groups` groups, or one by one if that is 0."""
     num_groups = drivers.NUM_GROUPS
     for rank, messages in enumerate(trial.of_ranks("messages")):
         single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))

@@ -1,8 +1,8 @@
 """Checks of lab 04's data: the split of the files, and the input function.
 
-Example: of seven files, the last three are held out: 0-3 and 4-6; a split into 0-3 and 5-6 has file 4 in neither part.
+Example: of seven files, the last three are held out, so the parts are 0-3 and 4-6; in 0-3 and 5-6, file 4 is missing.
 Of two workers, worker 0 reads the files 0, 2, 4 and 6, with the samples 0-8, 16-25, 34-41 and 51-58, each once in an
-evaluation. In training, 0-8 never come in order, each comes once before any comes twice, and each epoch differs.
+evaluation. In training, 0-8 do not come in order, each comes once before any comes twice, and every epoch differs.
 """
 
 from collections import Counter
@@ -32,16 +32,17 @@ from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES
 from coursekit.text import counted
 
-SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)  # no number of workers divides the files, and no shard fills its batches
-LEAST_LEAD = 4  # some record comes this many places early if all are shuffled; only one place with a buffer of two
+# No number of workers divides the number of files; on three workers, no shard fills whole batches.
+SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)
+LEAST_LEAD = 4  # if all are shuffled, some record comes this many places early; with a buffer of two, only one place
 MODES = ("evaluation", "training")
-# Whether to read for training, and params["seed"].
+# For each way of reading: whether it is for training, and params["seed"].
 WAYS = {"evaluation": (False, 3), **dict.fromkeys(("training", "again", "twin"), (True, 3)), "other seed": (True, 4)}
-BUFFER = 1000  # records, as the exercise asks for
+BUFFER = 1000  # records, as the exercise requires
 
 
 def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> None:
-    """Every file is in one part, and the last are held out; `cases` are numbers of files and of held-out files."""
+    """Every file is in one part, and the last are held out; `cases` lists numbers of files and of held-out files."""
     for num_files, num_held_out in cases:
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in reversed(range(num_files))]
         reply, after = call_answer(lab04_data.split, split_files, list(files), num_held_out)
@@ -69,7 +70,7 @@ def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> 
 def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
     """Read tiny files with the answer's pipeline, on one real rank that plays each worker in turn.
 
-    So an answer that asks Horovod instead of using its arguments treats every worker as the same one.
+    So an answer that asks Horovod instead of using its arguments treats all workers as the same worker.
     The results are listed by worker.
     """
     given = draw_private(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
@@ -160,7 +161,7 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
     message = f"the data for training come in the order of the files: shuffle the records, {ASSIGN}"
     require(in_order < len(order) / 2, message, "order.not-shuffled")
-    # A worker with parts of files has no epochs of its own; the shards are another property.
+    # Epochs show only on a worker that has whole files; the shards are another property.
     is_epoch = len(set(first.tolist())) == len(first) or not _has_whole_files(result)
     num_full = max(1, len(set(order.tolist())) // lab04.BATCH_SIZE)
     passes = [np.concatenate(batches[start : start + num_full]) for start in range(0, len(batches), num_full)]

@@ -35,9 +35,9 @@ CHECKPOINT_STEPS = 100  # as the exercise requires
 
 
 def try_model_fn(model_fn: Answer, num_ranks: int = 4, *, all_modes: bool = True) -> Trial:
-    """Train and, if `all_modes`, evaluate and predict, with the answer's model function and our Estimator.
+    """Train with the answer's model function and our Estimator; if `all_modes`, also evaluate and predict.
 
-    On other numbers of ranks (`Trial.on`) it only trains.
+    On other numbers of ranks (`Trial.on`), it only trains.
     """
     given = draw_private(num_ranks, NUM_CLASSES, num_rounds=3, num_samples=lab04.NUM_STEPS * lab04.MODEL_BATCH_SIZE)
     args = lab04.use_model_fn, model_fn, all_modes
@@ -144,7 +144,7 @@ def check_files(trial: Trial, seed: int) -> None:
 
 def check_tf_config(tf_config: Answer, num_workers: int) -> None:
     """The text for TF_CONFIG names all workers, and says which of them this process is."""
-    # Two on each node, in reverse order: the number of a worker is its place in the list.
+    # Two workers on each node, in reverse order: the number of a worker is its place in the list.
     hosts = [f"node{number // 2}:{20000 + number % 2}" for number in reversed(range(num_workers))]
     for index in range(num_workers):
         text, is_set = call_answer(lab04_strategy.text_for, tf_config, list(hosts), index)
@@ -167,11 +167,11 @@ def check_tf_config(tf_config: Answer, num_workers: int) -> None:
 
 
 def or_own(try_with: Callable[[str], Trial], pieces: str, *checks: Callable[[Trial], object]) -> Trial:
-    """Return the trial with the judge's pieces, or the trial with the answer's own pieces if only these work.
+    """Return the trial with the judge's pieces, or the trial with the answer's own pieces if only those work.
 
     An answer may pass arguments that only its own pieces accept, or divide the work among them differently. So
-    if a check fails with the judge's pieces, its own are tried. They count if all checks hold with them, or if the run
-    succeeds only with them.
+    if a check fails with the judge's pieces, the answer's own pieces are tried. They count if all checks hold with
+    them, or if the run succeeds only with them.
     """
     trial = try_with(pieces)
     if _is_right(trial, *checks):
@@ -203,7 +203,7 @@ def input_fn(files: list[str], training: bool, worker: int, num_workers: int, pa
 
 
 def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> Any:
-    """Return what to do with a batch in this mode, as lab 04 requires; it predicts nothing."""
+    """Return what to do with a batch in this mode, as lab 04 requires; predictions are left out."""
     network = params["build"]()
     logits = network(features, training=mode == tf.estimator.ModeKeys.TRAIN)
     loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -217,7 +217,7 @@ def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> A
 def make_run_config(folder: str) -> Any:
     """Return a rank's configuration, as lab 04 requires."""
     session_config = tf.compat.v1.ConfigProto()
-    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # takes longer than a probe's training
+    session_config.graph_options.rewrite_options.disable_meta_optimizer = True  # it takes longer than training a probe
     session_config.gpu_options.visible_device_list = str(hvd.local_rank())
     session_config.gpu_options.allow_growth = True
     silent = {"save_checkpoints_steps": None, "save_checkpoints_secs": None, "save_summary_steps": None}
@@ -226,7 +226,7 @@ def make_run_config(folder: str) -> Any:
 
 
 OWN = ""
-# The pieces are sent as text, because the sandbox holds nothing of this module.
+# The pieces are sent as text, because this module is not in the sandbox.
 IMPORTS = "from __future__ import annotations\n"
 IMPORTS += "from coursekit import imagenet\nfrom coursekit.drivers.calls import hvd, tf\n"
 INPUT_FN = IMPORTS + inspect.getsource(input_fn)

@@ -2,7 +2,7 @@
 
 Example: 16 steps of one process become 4 on each of four ranks. A call for 28 steps continues in the same folder with
 3 steps on each rank, from the weights after the first four; another call takes no steps. Of two ranks, rank 0 evaluates
-the held-out files 0, 2 and 4 with 34 images, 17 of them right, and rank 1 the others with 17, 6 of them right: the
+the held-out files 0, 2 and 4 and has 17 of 34 images right; rank 1 evaluates the others and has 6 of 17 right. The
 accuracy is 23 / 51 = 0.45, and not 0.43, the plain mean of 17 / 34 and 6 / 17.
 """
 
@@ -34,18 +34,19 @@ from coursekit.drivers.calls import Answer
 from coursekit.drivers.probe_model import NUM_CLASSES, Array, Record
 from coursekit.errors import Cause
 
-SAMPLES_PER_FILE = (3,) * 7  # of a whole training: no number of ranks divides the files, and no shard fills its batches
+# For training: no number of ranks divides the number of files, and no shard fills its last batch.
+SAMPLES_PER_FILE = (3,) * 7
 NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the end of the first and of the second call
 PHASES = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
-HELD_OUT_PER_FILE = (21, 13, 9, 4, 4)  # neither the shards nor all images are whole batches, and shards are unequal
+HELD_OUT_PER_FILE = (21, 13, 9, 4, 4)  # most shards, and all images together, leave a batch unfilled; sizes differ
 CLEAR_GAP = 0.01  # between accuracies that must differ
-ANSWER = 2  # the sample that the probe of an evaluation always answers
+ANSWER = 2  # the sample whose class the probe of an evaluation always predicts
 
 
 def try_train(train: Answer, num_ranks: int = 4) -> Trial:
     """Train, continue and start again in one launch; the results are listed by phase.
 
-    On other numbers of ranks (`Trial.on`) it only trains, with the pieces that counted here.
+    On other numbers of ranks (`Trial.on`), it only trains, with the pieces that counted here.
     """
     checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
     return or_own(partial(_try_phases, train, num_ranks, PHASES), FUNCTIONS, *checks)
@@ -81,7 +82,7 @@ def check_start(trial: Trial) -> None:
     steps = steps_of(_records(trial, "first"))
     check_same_weights(steps)
     check_begins(steps, trial.private)
-    # Ranks that start alike have received one start; what they make of it is checked with the model function.
+    # Ranks that start alike have received one rank's start; their later steps are checked with the model function.
     if not np.allclose(steps.bias[:, 0], steps.bias[0, 0]):
         check_follows(steps, trial.private)
 
@@ -92,7 +93,7 @@ def check_shards(trial: Trial) -> None:
 
 
 def check_file_shards(steps: Steps, private: PrivateInputs) -> None:
-    """Every sample of the training files is used by exactly one rank, except for a rest that does not fill a batch."""
+    """Every sample of the training files is used by exactly one rank, except for leftovers that do not fill a batch."""
     check_owners({sample: by for sample, by in owners_in_files(steps, private).items() if by}, len(private))
     # With smaller batches, ranks do not reach the end of the files: `check_divided` reports this other fault.
     if min(map(len, steps.batches)) >= lab04.TRAIN_BATCH_SIZE:
@@ -165,7 +166,7 @@ def draw_labelled(num_ranks: int) -> PrivateInputs:
     """Return private inputs for ranks whose files hold the same images, with labels that only the rank can read.
 
     On each rank, the network gives the right label for a different share of the images.
-    So rank 0's accuracy, the mean over all shards and their plain mean all differ.
+    So rank 0's accuracy, the mean over all images and the plain mean of the shards all differ.
     """
     rng, numbers = fresh_rng(), np.arange(sum(HELD_OUT_PER_FILE))
     private = draw_private(num_ranks, NUM_CLASSES, num_rounds=2)
@@ -223,7 +224,7 @@ def check_once(trial: Trial) -> None:
 
 
 def check_accuracy(trial: Trial) -> None:
-    """The accuracy is the share of images classified correctly among all that the ranks evaluated, at their weights."""
+    """The accuracy is the share of correct classes among all images that ranks evaluated, with the weights they had."""
     seen, results = _evaluated(trial), trial.of_ranks("result")
     right = []  # by rank, whether the weights at that time give the label of each image
     for given, records in zip(trial.private, trial.of_ranks("records")):

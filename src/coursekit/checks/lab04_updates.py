@@ -1,12 +1,12 @@
 """Checks whether lab 04's updates follow SGD with momentum up to rounding, and which fault explains them if not.
 
-An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient; Keras includes the rate in it.
+An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient; in Keras, it includes the rate.
 The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large. So anything
 added shows in some step: weight decay, clipping, smoothed labels, a schedule.
 
 Example: with the rate 0.6 and momentum, the gradients 0.1 and 0.2 move the weight 0.5 by -0.06 and by
 -0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01, the first gradient is 0.105 and the move -0.063. The gradient
-0.1 explains this move with the rate 0.63, but the gradients of other weights do not.
+0.1 would explain this move with the rate 0.63, but the gradients of other weights would not.
 """
 
 import itertools
@@ -41,7 +41,7 @@ class Updates:
 
     steps: Steps
     rate: float  # of all ranks together
-    large_step: int  # whose gradients are `GAIN` times as large
+    large_step: int  # the step whose gradients are `GAIN` times as large
     batch_size: int
     kernels: Sequence[Sequence[float]]  # by rank, before each step, a weight that must move like the weight of class 0
 
@@ -80,7 +80,8 @@ class Updates:
     def rates_by(self, *columns: Array) -> Array | None:
         """Return the rates with which a sum of columns explains the updates, shape (num_ranks, num_updates), or None.
 
-        The first column has the rate, the others any part of it. A changing rate may be inside the velocity or outside.
+        The first column is multiplied by the rate, the others by any factors. A changing rate may be inside or outside
+        the velocity.
         """
         for target, given in ((-self.moves, [_velocity(column) for column in columns]), (self.pulls(), columns)):
             found, rest = _fit(target, given)
@@ -111,7 +112,7 @@ def _velocity(gradients: Array) -> Array:
 
 
 def _fit(target: Array, columns: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the first column's part in each update, and the residual of all columns, both (num_ranks, num_updates)."""
+    """Return the first column's factor for each update, and the residual, both of shape (num_ranks, num_updates)."""
     matrix = np.stack([np.broadcast_to(column, target.shape) for column in columns], axis=-1)
     parts = np.einsum("...kc,...c->...k", np.linalg.pinv(matrix), target)
     rest = target - np.einsum("...ck,...k->...c", matrix, parts)
@@ -119,7 +120,7 @@ def _fit(target: Array, columns: Sequence[Array]) -> tuple[Array, Array]:
 
 
 def _shares(bias: Array, samples: Array) -> Array:
-    """Return by how much the share of each class differs from an equal share."""
+    """Return, for each class, how much its share of the samples differs from an equal share."""
     return np.asarray(np.bincount(samples + 1, minlength=len(bias)) / len(samples) - 1 / len(bias))
 
 
@@ -135,7 +136,7 @@ def _nesterov(it: Updates) -> Array:
 
 
 def _decoupled(it: Updates) -> Array:
-    """Return the column of a decoupled decay, which moves weights by a part of themselves, whatever the momentum is."""
+    """Return the column of a decoupled decay, which moves weights by a part of themselves, outside the momentum."""
     bias = it.steps.bias[:, :-1]
     before = np.concatenate([np.zeros_like(bias[:, :1]), bias[:, :-1]], axis=1)
     return np.asarray(bias - MOMENTUM * before)
@@ -143,7 +144,7 @@ def _decoupled(it: Updates) -> Array:
 
 DECAYED = Cause("a part of the weights is added to the gradients, as by weight decay", "weights.decayed")
 SHIFTED = Cause("the labels are shifted by one: pass them on unchanged", "labels.shifted")
-# What else may explain the updates: the first that does is named.
+# Other explanations of the updates; the first that fits is named.
 MISFITS: tuple[tuple[Callable[[Updates], tuple[Array, ...]], Cause], ...] = (
     (
         lambda it: (it.own(),),
@@ -173,7 +174,7 @@ def check_direction(updates: Updates) -> None:
     """Every update follows SGD with momentum 0.9 on the mean of all ranks' gradients, at any rate."""
     moves, expected = updates.kernel_moves, updates.moves[:, :, 0]
     require(moves.any() or updates.moves.any(), "the weights never change", "weights.frozen")
-    # A loss that takes logits for probabilities has no gradient at some: the kernel then rests, as its class does.
+    # A loss that takes logits for probabilities has no gradient for some; then the kernel rests, as class 0 does.
     is_partly_frozen = (expected.any() and not moves.any()) or not updates.moves.any()
     message = "the weights of one layer change, but the weights of another never do: train all trainable variables"
     require(not is_partly_frozen, message, "weights.partly-frozen")
@@ -211,14 +212,14 @@ def _explain(updates: Updates) -> None:
 def check_rate(updates: Updates) -> None:
     """Every step has the requested rate, whether or not the gradients are averaged."""
     require(updates.moves.any() or updates.kernel_moves.any(), "the weights never change", "weights.frozen")
-    if not updates.moves.any():  # a part is frozen, which the other check reports: there is no rate to read
+    if not updates.moves.any():  # a frozen part shows no rate; the other check reports it
         return
     of_faults = (updates.rates_by(*columns(updates)) for columns, _ in MISFITS)
     explained = itertools.chain([updates.rates_by(updates.mean())], of_faults)
     found = next((one for one in explained if one is not None), None)
     if found is None and (other := updates.other_momentum()):
         found = other[1]
-    if found is None:  # no multiple of a gradient moves the ranks: only the other check reports that
+    if found is None:  # no multiple of a gradient moves the ranks; only the other check reports this
         return
     factors = found / updates.rate
     is_one = np.abs(factors - 1) <= SAME_RATE

@@ -3,8 +3,8 @@
 Each sample is recognised by its content, which is random and known only to its rank.
 
 Example: of 37 samples on three ranks, rank 1 may have 1, 4, 7, ... 34: twelve samples, in batches of 4, 4 and 4. They
-come once in every epoch, in a new order and in new batches; each is loaded once, in the first epoch. If the first batch
-never has a sample beyond the first seven, 1 to 19, it comes from a shuffle buffer of four.
+come once in every epoch, in a new order and in new batches; each is loaded only once, in the first epoch. If no epoch's
+first batch has a sample beyond the first seven (1 to 19), the shuffle buffer holds only four samples.
 """
 
 import itertools
@@ -28,12 +28,12 @@ from coursekit.errors import Cause
 from coursekit.text import counted
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
-NUM_DRAWN = 31  # by a generator: blocks of equal length leave out some samples at any world size
+NUM_DRAWN = 31  # by a generator; a prime number, so that blocks of equal length leave out some samples
 BATCH_SIZE = 4
 NUM_EPOCHS = 4  # enough that shuffled batches hardly ever come in the same order in all epochs
-NUM_NEAR = 2 * BATCH_SIZE - 1  # if the buffer holds one batch, the first batch comes from this many samples
+NUM_NEAR = 2 * BATCH_SIZE - 1  # with a buffer of one batch, the first batch comes from the first samples, this many
 SHARD_FIRST = ": shard by rank and world size before anything is shuffled"
-NUM_FED = 37  # each rank has at least nine samples: several batches, of which the last is smaller
+NUM_FED = 37  # each rank has several batches; on some rank, the last batch is smaller
 
 
 def _draw_private(num_ranks: int, num_samples: int) -> PrivateInputs:
@@ -86,7 +86,7 @@ def check_files(trial: Trial) -> None:
 
 
 def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: str = "") -> Owners:
-    """Return the ranks that get each sample in one epoch; every sample must go to one rank, once."""
+    """Return the ranks that get each sample in one epoch; every sample must go to only one rank, and only once."""
     samples = [np.concatenate([*of_rank, np.zeros(0, dtype=int)]) for of_rank in batches]
     for rank, numbers in enumerate(samples):
         check_once(numbers.tolist(), rank)
@@ -99,10 +99,10 @@ def check_interleaved(trial: Trial) -> None:
     """All batches except the last are full, and the records of several files alternate.
 
     Example: in 0, 0, 0, 1, 1, 1, 1, 1, two files with three and five records come one after the other. A shuffle of
-    records may give this on one rank by chance, once in 28 cases, but not on all ranks.
+    records may give this on one rank by chance, once in 28 cases, but hardly ever on all ranks.
     """
     file_of = np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
-    in_turns = {}  # for each rank that has several files
+    in_turns = {}  # for each rank with several files, whether they alternate
     for rank, batches in enumerate(_read(trial)):
         check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         files = file_of[np.concatenate([*batches, np.zeros(0, dtype=int)])]
@@ -214,7 +214,7 @@ def check_loaded_once(trial: Trial) -> None:
 
 
 def check_fed_order(trial: Trial) -> None:
-    """Only the last batch is smaller, and all samples of a rank are reshuffled in every epoch."""
+    """All batches but the last are full, and all samples of a rank are reshuffled in every epoch."""
     reaches = []
     for rank, epochs in enumerate(_fed(trial)):
         orders = [np.concatenate(batches).tolist() for batches in epochs]
@@ -233,7 +233,7 @@ def check_fed_order(trial: Trial) -> None:
             check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         mine = sorted(set().union(*orders))
         reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
-    # With a full shuffle, the chance of this is one in ten million millions: C(7, 4) of C(12, 4) per epoch and rank.
+    # With a full shuffle, three ranks do this less than once in 10**13 cases: per epoch and rank, C(7, 4) of C(12, 4).
     message = f"in every epoch, the first batch comes from the first {NUM_NEAR} samples of its rank"
     require(any(reaches), f"{message}: make the shuffle buffer as large as a rank's share", "order.small-buffer")
 

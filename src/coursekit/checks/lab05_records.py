@@ -1,8 +1,8 @@
-"""Checks of lab 05's records (written, parsed and damaged) and of its pipeline from a slow store.
+"""Checks of lab 05's records (written, parsed and damaged) and of its pipeline that reads from a slow store.
 
 Example: a record has 12 bytes before its content and 4 after it; 5 records with 40 bytes of content fill 280 bytes.
-A wrong bit in byte 130, which is in record 2, loses the records 2, 3 and 4: 3 records, as if the file were cut there.
-If the given pipeline takes 3 s, a right one takes 1.1 s, `GOAL` times as fast; one that only reads faster takes 1.6 s.
+If a bit of byte 130, in record 2, is wrong, the 3 records 2, 3 and 4 are lost, as if the file were cut there.
+If the given pipeline takes 3 s, a right one takes 1.1 s (`GOAL` times as fast); with only faster reading, 1.6 s.
 """
 
 from typing import Any
@@ -114,7 +114,7 @@ def check_lost(count_lost: Answer) -> None:
 
 
 def try_store(feed_fast: Answer) -> Trial:
-    """Train from a slow store, which runs on a separate rank, with the given pipeline and with the answer's."""
+    """Train from a slow store, which runs on a separate rank, with the given pipeline and then with the answer's."""
     images = fresh_rng().integers(1 << 30, size=SHAPE, dtype=np.int64)
     args = lab05_store.feed, feed_fast, SHAPE, BATCH_SIZE, GOAL
     return try_on_ranks(*args, num_ranks=2, timeout_s=TIMEOUT_S, private=({}, {"images": images}), wrapper=call)

@@ -1,8 +1,9 @@
 """Checks of lab 05's training: steps that all ranks take together, training on digits, and logs that one rank writes.
 
 Example: 38 samples in global batches of 12 give three steps in an epoch and leave two samples out. A step on 2 ranks
-uses the same 12 samples as on 3, six on each rank instead of four. Ranks that hold 9, 14 and 5 samples take four steps
-of 4 each, as 14 samples need: the rank with 5 starts over, and uses each of its samples three or four times.
+uses the same 12 samples as a step on 3, but six on each rank instead of four. Ranks that hold 9, 14 and 5 samples all
+take four steps with batches of 4, because 14 samples need four. The rank with 5 samples starts over, and uses each of
+them three or four times.
 """
 
 from collections import Counter
@@ -35,7 +36,7 @@ def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -
     """A step uses the same samples on any number of ranks, each on one rank, and every epoch has a new order."""
     seed, more = (int(one) for one in fresh_rng().integers(1, 1000, 2))
     size = 12
-    # Few world sizes divide 10; the last two cases have only whole batches, and no batch.
+    # Few world sizes divide 10. The last two cases have only whole batches, and no batch at all.
     cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]
     first_sets: list[Any] = []
     for num_ranks in all_num_ranks:
@@ -177,7 +178,7 @@ def check_trained(trial: Trial) -> None:
 
 
 def check_logs(trial: Trial) -> None:
-    """Only rank 0 writes into the folder logs: every step, the epoch losses of all ranks, and histograms."""
+    """Only rank 0 writes into the folder logs: every step, the mean epoch losses of all ranks, and histograms."""
     steps = _steps(trial)
     results = trial.of_ranks()
     check_writers(trial.left)
@@ -193,7 +194,7 @@ def check_logs(trial: Trial) -> None:
         "logs.num-histograms",
         ": set histogram_freq=1",
     )
-    # A loss without from_logits costs only the points for training.
+    # If from_logits is missing, that costs only the points for training.
     readings = [steps.epoch_losses(NUM_EPOCHS, of) for of in (loss, _loss_of_probabilities)]
     by_epoch = next((one for one in readings if close(found["losses"], one.mean(axis=0), 1e-3)), readings[0])
     alone = "these are only rank 0's: put the callback that averages before the one that writes"
@@ -219,7 +220,7 @@ def check_read_run(read_run: Answer) -> None:
     num_epochs, num_steps = 3, int(rng.integers(4, 9))
     training = 2 + np.insert(rng.permutation([1.0, 2.0]), 1, 0.0) + rng.uniform(0, 0.5, num_epochs)  # lowest not last
     validation = rng.uniform(0.1, 1, num_epochs)
-    # The largest weight of the first epoch is larger than the largest of the last epoch.
+    # The largest weight of the first epoch is larger than that of the last epoch.
     sizes = [rng.uniform(0.5, 1, (5, 4)) / (1 + epoch) for epoch in range(num_epochs)]
     weights = [(rng.choice([-1, 1], (5, 4)) * size).astype(np.float32) for size in sizes]
     weights[-1][0, 0] = -0.99 / num_epochs - 0.01  # the weight of the largest magnitude is negative

@@ -1,8 +1,8 @@
 """Checks of lab 06's hand-written allreduces: the messages that a switch between the ranks saw, and the sums.
 
 Each rank has numbers that no other rank knows, chosen so that a sum shows whose numbers it contains.
-So each message of a ring must be what the algorithm sends in that step. An answer gains nothing by communicating past
-the channel, because it must still send all messages, and they must be right.
+So each message of a ring can be compared with what the algorithm sends in that step. An answer gains nothing by
+communicating outside the channel, because it must still send all messages, and they must be right.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from coursekit.drivers import lab06
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause
 
-LARGEST = 1 << 20  # of the whole numbers: a sum of up to 16 is exact in float32, and two are hardly ever equal
+LARGEST = 1 << 20  # of the whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever equal
 TIMEOUT_S = 10.0
 
 
@@ -75,7 +75,7 @@ def check_naive(naive_allreduce: Answer, num_ranks: int) -> None:
 
 
 def check_reduce_scatter(reduce_scatter: Answer, num_ranks: int) -> None:
-    """After N - 1 steps on a ring, chunk (rank + 1) modulo N holds the sum over all ranks, in place."""
+    """After N - 1 steps on a ring, chunk (rank + 1) modulo N of each rank holds the sum over all ranks, in place."""
     for talk in _talks(reduce_scatter, _chunks(num_ranks)):
         _require_ring(talk, _partial_sums(talk)[: num_ranks - 1])
         for rank in range(num_ranks):
@@ -113,10 +113,10 @@ def _require_chunk(talk: Talk, rank: int, number: int, expected: Array, what: st
 def check_ring(ring_allreduce: Answer, num_ranks: int) -> None:
     """Each rank sends 2(N - 1) messages of an N-th of the array to one neighbour, and all ranks get the sum.
 
-    Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. First, rank 0 may send only its own numbers;
-    second, sums of its own numbers and the previous rank's; then only sums over all three ranks.
+    Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. In its first message, rank 0 may send
+    only its own numbers; in the second, sums of its own and the previous rank's numbers; then only sums over all ranks.
     """
-    shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, indivisible, shorter than the ring
+    shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, not divisible, shorter than the ring
     for talk in _talks(ring_allreduce, [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]):
         _require_sum(talk)
         _require_ring(talk, _partial_sums(talk))
@@ -170,21 +170,21 @@ class Message(NamedTuple):
         return bool(np.isin(self.numbers, np.sum(self.own, axis=0)).all())
 
 
-# Faults of a message in a ring; the first that fits is reported. In the examples, three ranks send to the next one and
-# have (1, 2, 4), (10, 20, 40) and (100, 200, 400), one number in each chunk. Rank 1 may send one of 10, 20 and 40 in
-# step 0, one of 11, 22 and 44 in step 1, after adding rank 0's number, and one of 111, 222 and 444 from step 2 on.
+# Faults of a message in a ring; the first that fits is reported. In the examples, three ranks send to the next one;
+# they have (1, 2, 4), (10, 20, 40) and (100, 200, 400), one number in each chunk. Rank 1 may send one of 10, 20 and 40
+# in step 0; one of 11, 22 and 44, with rank 0's number added, in step 1; and one of 111, 222 and 444 from step 2 on.
 FAULTS: dict[Cause, Callable[[Message], object]] = {
     # 11 and 22 in step 1.
     Cause(
         "rank {one.rank} sends {one.numbers.size} numbers in step {one.step}: a chunk has at most {one.longest}",
         "ring.chunk-too-long",
     ): lambda one: one.numbers.size > one.longest,
-    # 10 in step 1: it has not added what it received; or 1: it has replaced its own number with that.
+    # 10 in step 1: it has not added the number that it received; or 1: it has replaced its own number by that one.
     Cause(
         "in step {one.step}, rank {one.rank} sends wrong numbers: they are still rank {one.owner}'s own numbers",
         "ring.not-added",
     ): lambda one: one.is_foreign and one.owner is not None,
-    # 111 in step 1: no rank can have this yet from the messages of the ring.
+    # 111 in step 1: so early, the messages of the ring cannot have given this sum to any rank.
     Cause(
         "in step {one.step}, rank {one.rank} sends wrong numbers: they are already the finished sum",
         "ring.finished-early",
@@ -227,7 +227,7 @@ def _partial_sums(talk: Talk) -> list[list[Array]]:
 def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
     """Require that each rank sends its neighbour one chunk of the allowed numbers in each step, and nothing else."""
     _predecessors(talk)
-    longest = -(-allowed[0][0].size // talk.num_ranks)  # chunk
+    longest = -(-allowed[0][0].size // talk.num_ranks)  # the size of the longest chunk
     flat = _flat(talk)
     for rank in range(talk.num_ranks):
         sent = [numbers for _, numbers in talk.sent[rank]]
@@ -243,10 +243,10 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
 
 
 def _require_carried(rank: int, sent: Sequence[Array], allowed: Sequence[Array], num_ranks: int) -> None:
-    """Require that a rank sends all chunks but one in each half; one that sends less must use another channel.
+    """Require that a rank sends all chunks but one in each half; if it sends less, it must use another channel.
 
-    Example: rank 1 above may send 20 and 11 in steps 0 and 1, two of three numbers, and neither of them twice. With
-    zeros in one of these steps, it has sent only one of three, and its neighbour cannot know the sum.
+    Example: rank 1 above (`FAULTS`) may send 20 and 11 in steps 0 and 1: numbers from two of the three chunks. If it
+    sends zeros in one of these steps, only one chunk has been sent, and its neighbour cannot know the sum.
     """
     num_steps, num_numbers = num_ranks - 1, allowed[0].size
     fewest = num_numbers - -(-num_numbers // num_ranks)  # without the longest chunk

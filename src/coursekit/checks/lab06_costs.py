@@ -14,7 +14,7 @@ from coursekit.text import counted
 
 NOISE = 0.05  # of each measurement, relative
 NUM_FITS = 3  # noise may make a wrong fit look right once
-MAX_ERROR = 0.15  # relative; three times the error of a right fit; without weights, alpha is off several times over
+MAX_ERROR = 0.15  # relative; three times the error of a right fit; without weights, alpha is off by a large factor
 FAR = 20  # times the bound of rounding errors; a mean over 200 numbers would hide one such error
 LARGEST_GAP = 12  # between operations, in microseconds
 MAX_NUM_SHOWN = 5  # the most intervals that a message lists
@@ -44,12 +44,12 @@ def check_fit_cost(fit_cost: Answer, num_sizes: int) -> None:
 
 def require_fit(  # noqa: PLR0913  # the case, by keyword
     fit: Answer,
-    given: Sequence[Array],  # the columns that it gets before the seconds
-    num_steps: Any,  # of each measurement; a step takes alpha, a byte takes beta, and noise is added
+    given: Sequence[Array],  # the columns that the fit gets before the seconds
+    num_steps: Any,  # of each measurement; a step takes alpha, a byte takes beta, and noise multiplies the sum
     num_bytes: Array,
     *,
     case: str = "",
-    factors: Mapping[Cause, float] | None = None,  # for each mistake, how many times too large it makes both
+    factors: Mapping[Cause, float] | None = None,  # by mistake, how many times too large it makes alpha and beta
 ) -> None:
     """Require a fit to find alpha and beta, within the error that noise causes."""
     rng = fresh_rng()
@@ -110,7 +110,7 @@ def check_crossover(crossover: Answer, num_ranks: Sequence[int]) -> None:
 
 
 def check_same_sum(same_sum: Answer, max_num_ranks: int) -> None:
-    """Sums of the same parts in any order count as the same; a missing part or a NaN is noticed.
+    """Two sums of the same parts, in any order, count as the same; a missing part or a NaN is noticed.
 
     The error of a sum is at most N eps times the sum of magnitudes (Higham 2002, section 4.2). This bound is large
     compared with the sum if parts cancel, and small compared with any fixed number if parts are small.
@@ -131,7 +131,11 @@ def check_same_sum(same_sum: Answer, max_num_ranks: int) -> None:
 
 
 def _parts(num_ranks: int) -> Iterator[tuple[str, Array]]:
-    """Yield gradients of all ranks by name, shape (num_ranks, 200); the last rank's are a hundredth of the others'."""
+    """Yield gradients of all ranks by name, shape (num_ranks, 200).
+
+    In the first three cases, the last rank's gradients are smaller than the others': a hundredth of them in 32 bits, a
+    millionth in 64.
+    """
     rng = fresh_rng()
     kinds = (("gradients", 1.0, np.float32), ("small gradients", 1e-9, np.float32), ("gradients", 1.0, np.float64))
     for name, size, dtype in kinds:

@@ -22,17 +22,17 @@ STEPS = (
     "infinities of both signs",
     "a negative infinity on rank 0",
 )
-HALF_ERROR = 2.0**-9  # the relative error of a mean of numbers with 11 bits
+HALF_ERROR = 2.0**-9  # relative tolerance: four times the rounding error of numbers with 11 significant bits
 
-# Gradients at the edges of 16 bits. Without a scale, a third of them is lost: half of the smallest number becomes zero,
-# but nothing larger does; half a unit above the largest becomes infinite, but nothing smaller does.
+# Scaled gradients at the edges of 16 bits. Of those that are not zero, a third are lost: half of the smallest number
+# becomes zero, but nothing larger does; half a unit above the largest becomes infinite, but nothing smaller does.
 EDGES = (2.0**-25, 2.0**-25 * (1 + 2.0**-23), -(2.0**-24), 65504.0, -65519.0, 65520.0, 0.0)
 
 
 def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
     """The lost share is the share of nonzero gradients that, after scaling, become zero or infinite in 16 bits.
 
-    Example: of 0, 1e-8 and 1e-3, half is lost; scaled by 1024 nothing is, because 1e-8 * 1024 is above 3e-8.
+    Example: of 0, 1e-8 and 1e-3, half is lost; scaled by 1024, nothing is, because 1e-8 * 1024 is above 3e-8.
     """
     rng = fresh_rng()
     cases = []
@@ -69,7 +69,7 @@ def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
 def check_next_scale(next_scale: Answer, num_steps: int) -> None:
     """The scale is halved when a gradient overflows, and doubled after a given number of good steps in a row.
 
-    Example: from 8, with growth after two good steps: good 8, good 16, overflow 8, good 8, overflow 4.
+    Example: with growth after two good steps, 8 becomes 8 (good), 16 (good), 8 (overflow), 8 (good), 4 (overflow).
     """
     rng = fresh_rng()
     for growth_steps in (1, 2, 5):
@@ -117,7 +117,7 @@ def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
 def _gradients() -> list[Array]:
     """Return scaled gradients in 16 bits; one is zero and some are negative, at the same places on all ranks.
 
-    Without their scale, most would be zero in 16 bits.
+    Divided by their scale, they would be 1 to 4 times the smallest number of 16 bits, and would lose nearly all digits.
     """
     rng = fresh_rng()
     gradients = [np.asarray(rng.uniform(0.5, 2, shape) * 2.0**-7, np.float16) for shape in SHAPES]

@@ -16,8 +16,8 @@ from coursekit.text import counted
 
 PARTS = ("computing", "sharing", "predicted communication", "the unexplained part")
 
-# Tables of speeds, the required gain, and the place at which doubling ends. In order: a gain that is hit exactly, equal
-# speeds, falling speeds, doublings that more than double the speed, and several doublings that do not pay.
+# Tables of speeds, the required gain, and the place at which doubling no longer pays. In order: a gain hit exactly,
+# equal speeds, falling speeds, doublings that more than double the speed, and several doublings that do not pay.
 TABLES: tuple[tuple[list[float], float, int], ...] = (
     ([100.0, 150.0, 225.0, 300.0], 1.5, 2),
     ([100.0, 100.0, 200.0], 1.5, 0),
@@ -41,7 +41,7 @@ REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None],
 def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
     """A ring allreduce takes as long as 2(N - 1) messages, each with an N-th of the bytes.
 
-    Example: 4 ranks, 1 MB, 10 microseconds and 1 GB/s: 6 * (10 us + 250 us) = 1.56 ms.
+    Example: for 4 ranks, 1 MB, 10 microseconds and 1 GB/s, it takes 6 * (10 us + 250 us) = 1.56 ms.
     """
     rng = fresh_rng()
     cases = [(number, _link(rng)) for number in (1, *rng.integers(3, 600, num_cases).tolist(), 2)]
@@ -116,8 +116,8 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
     """The parts of a measured step add up to it; sharing and the unexplained part may be negative.
 
-    Example: a step takes 0.20 s on one rank, 0.22 s on all, and 0.30 s with averaging, predicted to take 0.05 s. This
-    is 0.20 s of computing, 0.02 s of sharing, 0.05 s of predicted communication and 0.03 s unexplained.
+    Example: a step takes 0.20 s on one rank, 0.22 s on all, and 0.30 s with averaging, which should take 0.05 s. These
+    are 0.20 s of computing, 0.02 s of sharing, 0.05 s of predicted communication and 0.03 s unexplained.
     """
     rng = fresh_rng()
     for number in range(num_cases):
@@ -160,7 +160,7 @@ def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
         ready = np.append(np.sort(rng.uniform(0.3, last, num_tensors - 1)), last) * compute_s
         travel = rng.uniform(0.2, 1.8, num_tensors) * load * compute_s / num_tensors
         got = as_number(overlapped_s(compute_s, ready.tolist(), travel.tolist()), "the seconds of a step")
-        # The longest chain: one gradient does not wait for the link, and all later ones follow it.
+        # The longest chain: one gradient does not wait for the link, and all later ones follow it without a gap.
         arrival_s = float(np.max(ready + np.cumsum(travel[::-1])[::-1]))
         mistakes = {
             Cause("this is computing first, and then all gradients", "overlap.none"): compute_s + travel.sum(),
@@ -190,7 +190,7 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
     tables = list(TABLES)
     for number in range(num_tables):
         length, min_gain = int(rng.integers(3, 9)), float(rng.uniform(1.5, 1.95))
-        # The first table never falls below the gain; the second does at once, others somewhere, perhaps to rise again.
+        # The first table never falls below the gain; the second does at once, the others somewhere, but may rise again.
         place = {0: length - 1, 1: 0}.get(number, int(rng.integers(0, length)))
         gains = rng.uniform(min_gain + 0.01, 2.0, length - 1)
         gains[place : place + 1] = rng.uniform(1.0, min_gain - 0.01)
@@ -210,7 +210,8 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
 def check_request(request: Answer, num_cases: int) -> None:
     """The request is for the fewest nodes whose hours, with margin and rounded up, are within the limit, or None.
 
-    Example: 8 hours on 3 nodes and 4 on 6, margin 2, limit 8: 3 nodes would need 16, so request 6 nodes for 8 hours.
+    Example: a job takes 8 hours on 3 nodes and 4 on 6. With the margin 2 and the limit 8, 3 nodes would need 16 hours,
+    so 6 nodes are requested for 8 hours.
     """
     rng = fresh_rng()
     cases: list[tuple[Any, ...]] = []
@@ -219,7 +220,7 @@ def check_request(request: Answer, num_cases: int) -> None:
         speeds = (rng.uniform(500, 1500) * np.array(nums_nodes) ** rng.uniform(0.8, 0.98)).tolist()
         num_epochs, margin = int(rng.integers(90, 300)), float(rng.uniform(1.1, 1.5))
         hours = [ceil(margin * num_epochs * 1_281_167 / speed / 3600) for speed in speeds]
-        # In turn: one just suffices, one misses by an hour, none suffices, the smallest suffices with hours to spare.
+        # In turn: some number just suffices, one misses by an hour, none suffices, the smallest has hours to spare.
         place = int(rng.integers(1, len(hours)))
         max_hours = (hours[place], hours[place - 1] - 1, min(hours) - 1, max(hours) + 5)[number % 4]
         expected = next((pair for pair in zip(nums_nodes, hours) if pair[1] <= max_hours), None)

@@ -16,7 +16,7 @@ from coursekit.drivers import lab08 as drivers
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause
 
-NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS = 22, 3, 4  # not divisible by any number of ranks; the last batch is not full
+NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS = 22, 3, 4  # three ranks cannot share them equally; last batches are not full
 NUM_GPUS = 4  # pretended, on each node
 BACKENDS = ("gloo", "cpu:gloo,cuda:nccl")  # without GPUs and with GPUs
 CPU_BACKENDS, GPU_BACKENDS = ("", "gloo", "cpu:gloo"), (["cpu:gloo", "cuda:nccl"],)  # "" is PyTorch's own choice
@@ -26,7 +26,7 @@ ALIKE = 1e-6  # numbers in 32 bits
 def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """Every rank returns its rank, the world size and its local rank, and has joined the others.
 
-    Example: with 5 ranks, 3 of them on the first node, rank 3 has local rank 0. All ranks but the last have a GPU.
+    Example: with 5 ranks, 3 of them on the first node, rank 3 has local rank 0. All ranks but the last have GPUs.
     """
     own, with_gpus = fresh_rng().integers(1, 1000, num_ranks).tolist(), list(range(num_ranks - 1))
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node, "private": own}
@@ -62,7 +62,7 @@ def check_device(pick_device: Answer, num_ranks: int, ranks_per_node: int) -> No
 
 
 def try_epochs(read_epochs: Answer, num_ranks: int) -> Trial:
-    """Read several epochs of a small data set on ranks: with two seeds, and again with the first."""
+    """Read several epochs of a small data set on ranks: with two seeds, and again with the first seed."""
     seeds = fresh_rng().choice(1000, 2, replace=False).tolist()
     args = (read_epochs, NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS, [*seeds, seeds[0]])
     return try_on_ranks(drivers.epochs, *args, num_ranks=num_ranks, private=({},) * num_ranks, wrapper=drivers.joined)
@@ -79,9 +79,9 @@ def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
 
 
 def check_shards(trial: Trial) -> None:
-    """In each epoch, every sample belongs to a rank; some belong to two, so that all ranks have equally many.
+    """In each epoch, every sample belongs to a rank; some may belong to two, so that all ranks have equally many.
 
-    Example: of 22 samples, 3 ranks get 8 each, so two samples come twice.
+    Example: of 22 samples, 3 ranks get 8 each, so two samples are used twice.
     """
     for epoch in range(NUM_EPOCHS):
         batches = [of_rank[0][epoch] for of_rank in _epochs_of(trial)]

@@ -18,7 +18,7 @@ from coursekit.text import counted
 KINDS = ("ddp", "zero", "fsdp")
 NAMES = ("parameters", "gradients", "optimizer")
 BYTES = 4  # per number
-# By kind, for each weight: bytes that every rank holds, bytes that ranks share out, and how often 4 bytes travel.
+# By kind, for each weight: the bytes on every rank, the bytes that ranks share out, and how often 4 bytes travel.
 TABLE = {"ddp": (16, 0, 2), "zero": (8, 8, 3), "fsdp": (0, 16, 3)}
 COUNTS = tuple(2**power for power in range(7))  # of GPUs in a budget
 ALIKE = 1e-6  # numbers in 32 bits

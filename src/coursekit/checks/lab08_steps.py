@@ -19,7 +19,7 @@ from coursekit.drivers.probe_model import MOMENTUM, Record
 from coursekit.errors import Cause
 
 RATE = 0.4  # of one rank; with three ranks the rate is above 1, at which some answers cap it
-NUM_PLAIN = 15  # first steps, from which the other checks read: full batches and unscaled gradients
+NUM_PLAIN = 15  # first steps, which the other checks read; they have full batches and unscaled gradients
 NUM_BATCHES = (5, 4, 6, 3, 1, 2, 2, 1, 2, 1, 2, 4)  # in each epoch
 NUM_STEPS = sum(NUM_BATCHES)
 EPOCHS = np.repeat(np.arange(len(NUM_BATCHES)), NUM_BATCHES)  # the epoch of each step
@@ -29,11 +29,11 @@ GAINS = np.ones(NUM_STEPS)
 GAINS[[NUM_PLAIN + 4, NUM_PLAIN + 6, NUM_STEPS - 3]] = 1e-3, 0.0, 100.0
 PLAN = [list(zip(SIZES[one == EPOCHS].tolist(), GAINS[one == EPOCHS].tolist())) for one in range(len(NUM_BATCHES))]
 
-Velocities = Callable[[Array, Array], Array]  # from the gradient and the epoch of each step
+Velocities = Callable[[Array, Array], Array]  # computes velocities from the gradient and the epoch of each step
 
 
 def records_of(trial: Trial) -> list[list[Record]]:
-    """Return each rank's probe calls in training mode, or all calls if none is; that fault costs points only once."""
+    """Return each rank's probe calls in training mode, or all calls if there are none; that fault costs points once."""
     training = [[one for one in of_rank if one.training] for of_rank in trial.of_ranks("records")]
     everything = [[Record(one.bias, one.samples, training=True) for one in seen] for seen in trial.of_ranks("records")]
     return training if any(training) else everything

@@ -18,7 +18,7 @@ from coursekit.drivers.lab08 import BATCH_SIZE, joined
 from coursekit.errors import Cause, without_codes
 
 NUM_CLASSES = 61
-NUM_ADDED = 5  # batches; not the batch size or the number of ranks, which would make two mistakes look alike
+NUM_ADDED = 5  # batches; if it were the batch size or the number of ranks, two mistakes would look alike
 RATE_UNEQUAL, GAIN_UNEQUAL = 0.01, 20.0  # for unequal numbers of batches
 GAIN = 100.0  # of gradients: so large that any clipping takes effect
 ALIKE = 1e-6  # numbers in 32 bits
@@ -69,7 +69,7 @@ def check_averaged(trial: Trial) -> None:
 
 
 def check_rate(trial: Trial) -> None:
-    """The rate of one rank is multiplied by the number of ranks once, and every step is SGD with the scaled rate."""
+    """The rate of one rank is multiplied once by the number of ranks, and every step is SGD with this scaled rate."""
     steps, expected, num = plain_steps(trial), RATE * trial.num_ranks, BATCH_SIZE
     try:
         found = rates(steps)
@@ -155,7 +155,7 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
     launch = {"num_ranks": num_ranks, "private": private}
     results = run_on_ranks(drivers.unequal, train_all, RATE_UNEQUAL, GAIN_UNEQUAL, wrapper=joined, **launch)
     for rank, (one, number) in enumerate(zip(results, num_batches)):
-        # A rank that has no more batches may continue with zero gradients, from any picture.
+        # A rank that has no more batches may continue with gradients of zero, computed from any picture.
         what = f"the number of steps on rank {rank}, which has {number} batches"
         require_equal(min(number, len(one["samples"])), number, what, "steps.wrong-number")
         is_last = number < max(num_batches)

@@ -1,4 +1,4 @@
-"""Checks of lab 08's validation: each sample is used once, and means are over all samples, however they are shared."""
+"""Checks of lab 08's validation: each sample is used once, and means are over all samples, however ranks share them."""
 
 from collections.abc import Sequence
 
@@ -63,7 +63,7 @@ def check_once_each(trial: Trial) -> None:
 
 
 def check_evaluate(trial: Trial) -> None:
-    """Loss and accuracy are the means over all samples that ranks evaluated, however they are shared out."""
+    """Loss and accuracy are the means over all evaluated samples, however the ranks share them out."""
     seen = _seen(trial)
     bias = trial.private[0]["bias"].astype(float)
     labels = [np.asarray(one["labels"])[samples] for one, samples in zip(trial.private, seen)]

@@ -15,11 +15,11 @@ from coursekit import ranks
 from coursekit.drivers.calls import Remote, call, with_horovod
 from coursekit.drivers.places import OWN, left_in, settle_and_call
 
-Left = dict[str, "bytes | None"]  # by path, the files that a rank left in its own folder; None for one that is too long
+Left = dict[str, "bytes | None"]  # by path, the files that a rank left in its own folder; None for a long file
 
 TIMEOUT_S = 20.0
 NUM_NODES = 2  # on which the ranks believe they run: with one node, rank and local rank would be equal
-MAX_SHOWN_BYTES = 4 << 10  # of an answer's output on each rank: a trial calls the answer many times
+MAX_SHOWN_BYTES = 4 << 10  # of an answer's output on each rank, because a trial calls the answer many times
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     Returns the results and the files left behind, both in rank order.
 
     A notebook shows what an answer prints, each line marked with its rank, but nothing from stderr.
-    CPUs show the same properties, and a check must not wait for job steps or need a GPU for each of its ranks.
+    The ranks use CPUs, which show the same properties; a check must not wait for job steps or need a GPU for each rank.
     """
     per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
     launch: dict[str, Any] = {"num_ranks": num_ranks, "ranks_per_node": per_node, "timeout_s": timeout_s}

@@ -28,7 +28,7 @@ SAME = 1e-5  # difference between weights that count as equal
 
 def draw_private(  # noqa: PLR0913  # what a trial needs, by keyword
     num_ranks: int,
-    num_classes: int,  # of the probes; there is one sample fewer
+    num_classes: int,  # of the probes; there is one sample fewer than there are classes
     *,
     num_rounds: int = 1,  # training runs, each with its own start
     spread: float = 0.5,  # standard deviation of the first weights
@@ -80,7 +80,7 @@ def owners_in_files(steps: Steps, private: PrivateInputs) -> Owners:
 
 
 def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None:
-    """Every sample of the training files is used by exactly one rank, except for a rest that does not fill a batch."""
+    """Every sample of the training files is used by exactly one rank, except for leftovers that do not fill a batch."""
     counts = private[0]["files"]["train"]["counts"]
     check_used_in_batches(owners_in_files(steps, private), counts, len(private), batch_size)
 
@@ -90,7 +90,7 @@ def check_sent(
 ) -> None:
     """Each rank's batches hold the samples that were sent to it, or the first of them.
 
-    Each rank goes through `num_samples` of them (0: all) again and again, in any order unless `in_order`.
+    Each rank uses the first `num_samples` of them (0 means all) again and again, in any order unless `in_order`.
     """
     for rank, (batches, given) in enumerate(zip(samples, private)):
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])

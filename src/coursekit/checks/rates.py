@@ -1,6 +1,6 @@
 """Reads the ranks' rates and momentum off their training steps, or finds what else may have moved the ranks.
 
-The examples use the three classes and two ranks of `steps`.
+The examples continue the example of `steps`, with three classes and two ranks.
 """
 
 from collections.abc import Callable
@@ -79,7 +79,7 @@ def _unequal_shares(updates: _Updates) -> tuple[int, str, float] | None:
     return None
 
 
-# What else may have moved the ranks if the mean gradient did not: the first that fits is named, with what it found.
+# Other explanations if the mean gradient did not move the ranks: the first that fits is named, with what it found.
 MISFITS: tuple[tuple[Callable[[_Updates], Any], Cause], ...] = (
     # In the example, rank 0 moves by (-0.2, 0.4, -0.2).
     (
@@ -135,7 +135,7 @@ def _explain_misfit(updates: _Updates) -> NoReturn:
 def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
     """Return the constant rate of each rank, shape (num_ranks, 1), whatever the momentum is.
 
-    It fits each rank's momentum and rate to averaged and to own gradients, of the right loss and of two wrong ones, and
+    It fits each rank's momentum and rate to averaged and to own gradients, of the right loss and two wrong losses, and
     returns the rates of the fit with the smallest residual.
     """
     moves = np.diff(steps.bias, axis=1)
@@ -155,7 +155,7 @@ def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
 
 
 def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
-    """The rates are the expected ones; `found` has a row for each rank, `expected` one value per step or for all."""
+    """The rates are as expected; `found` has a row for each rank, `expected` a value for each step or for all steps."""
     expected = np.broadcast_to(expected, found.shape[1])
     factors = found / expected
     are = partial(np.allclose, rtol=TOLERANCE)

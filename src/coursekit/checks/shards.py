@@ -1,6 +1,6 @@
 """Checks that several labs share: which ranks use which samples, and which ranks read and write which files.
 
-Five labs use the messages of `check_owners`; `advice` and `what` adapt the words to each lab.
+Five labs use the messages of `check_owners`; `advice` and `what` adapt their wording to each lab.
 
 In the examples, two ranks share out six samples, which are in two files: 0, 1, 2 and 3, 4, 5.
 """
@@ -49,17 +49,17 @@ def check_complete(num_unused: int, num_samples: int, tolerated: int = 0, what: 
 
 
 def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int, batch_size: int) -> None:
-    """Ranks that train in full batches use every file, and every sample except for a rest that does not fill a batch.
+    """Ranks that train in full batches use every file, and every sample except for leftovers that do not fill a batch.
 
     A pipeline that shuffles, batches and only then repeats drops different leftover samples in each epoch.
-    Over few epochs, it may drop the same ones every time by chance: on each rank, at most one less than a batch.
+    In a few epochs, it may drop the same samples every time by chance: on each rank, at most one less than a batch.
 
     Example: rank 0 has the samples 0, 1, 2 in batches of two. Its epochs may be (2, 0) and (0, 2): it may leave out
     sample 1. If it leaves out two of its three samples, or if no rank reads a file, the check fails.
 
     `owners` holds, for each sample, the ranks that use it in the whole training; `counts` holds the samples per file.
     """
-    left: Counter[tuple[int, ...]] = Counter()  # by a file's readers; only one if the ranks share out whole files
+    left: Counter[tuple[int, ...]] = Counter()  # by the ranks that read a file; only one if ranks share out whole files
     unused = np.split([not owners[sample] for sample in range(sum(counts))], np.cumsum(counts)[:-1])
     for readers, in_file in zip(readers_of(owners, counts), unused):
         left[tuple(readers)] += int(np.sum(in_file))
@@ -71,7 +71,7 @@ def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int,
 def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
     """Return, for each file, the ranks that use some of its samples, given the number of samples in each file.
 
-    Example: shares of 0, 1, 2 and 3, 4, 5 give the readers [0] and [1]; of 0, 2, 4 and 1, 3, 5 they are [0, 1] twice.
+    Example: shares of 0, 1, 2 and 3, 4, 5 give the readers [0] and [1]; 0, 2, 4 and 1, 3, 5 give [0, 1] twice.
     """
     ends = np.cumsum((0, *counts))
     return [sorted({rank for sample in range(*file) for rank in owners[sample]}) for file in zip(ends, ends[1:])]
@@ -90,8 +90,9 @@ def check_readers(readers: Sequence[Sequence[int]]) -> None:
 def check_file_shares(readers: Sequence[Sequence[int]], counts: Sequence[int], num_ranks: int) -> None:
     """Every file is read by one rank, and files are shared out evenly, by their number or by the samples in them.
 
-    Example: of seven files, 3 and 4 for two ranks are right, 2 and 5 are wrong; 1 and 4 are right if the one file holds
-    as many samples as the four. `readers` holds the ranks that read each file, `counts` the samples in each.
+    Example: of seven files, 3 and 4 for two ranks are right, 2 and 5 are wrong. Of five files, 1 and 4 are right if the
+    one file holds as many samples as the other four. `readers` holds the ranks that read each file, and `counts` the
+    samples in each.
     """
     check_readers(readers)
     num_files = [sum(by == [rank] for by in readers) for rank in range(num_ranks)]

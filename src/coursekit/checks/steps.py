@@ -1,13 +1,14 @@
 """The training steps that the probe models of all ranks recorded (`drivers.probe_model`), and what they reveal.
 
-A probe has one weight for each class, its bias; sample 4 is of class 5. Its gradient follows from bias and samples: it
-is softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, with
+The weights of a probe are its bias, one number for each class; sample 4 is of class 5. The gradient follows from bias
+and samples: it is softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, with
 velocity = momentum * previous velocity + gradient. So the steps show whose gradients moved a rank, and at which rate.
 
-Example: three classes and the bias (0, 0, 0) give the softmax (0.33, 0.33, 0.33). Rank 0 has a batch of sample 0,
-class 1, and rank 1 of sample 1, class 2: their gradients are (0.33, -0.67, 0.33) and (0.33, 0.33, -0.67), with the mean
-(0.33, -0.17, -0.17). With the rate 0.3 of one rank, scaled to 0.6, both move by (-0.2, 0.1, 0.1) if they average, and
-by (-0.1, 0.05, 0.05) if the rate is not scaled. If each takes its own gradient, rank 0 moves by (-0.2, 0.4, -0.2).
+Example: three classes and the bias (0, 0, 0) give the softmax (0.33, 0.33, 0.33). The batch of rank 0 is
+sample 0, of class 1, and that of rank 1 is sample 1, of class 2. The gradients are (0.33, -0.67, 0.33) and
+(0.33, 0.33, -0.67), with the mean (0.33, -0.17, -0.17). With the rate 0.3 of one rank, scaled to 0.6, both move by
+(-0.2, 0.1, 0.1) if they average, and by (-0.1, 0.05, 0.05) if the rate is not scaled. If each takes its own gradient,
+rank 0 moves by (-0.2, 0.4, -0.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -89,7 +90,7 @@ class Steps:
         return np.asarray(self.losses(of).reshape(len(self.bias), num_epochs, -1).mean(axis=2))
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
-        """Return rate times gradient for the steps 1 to num_steps - 2, read off the updates, same shape but shorter.
+        """Return rate times gradient for each rank and the steps 1 to num_steps - 2, read off the updates.
 
         The rate may change from step to step: Keras stores -rate * velocity, so each gradient is multiplied by the
         rate of its own step.
@@ -104,7 +105,7 @@ class Steps:
 
 
 def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
-    """Return the training steps in the ranks' records; all ranks must have the same number of them, and enough."""
+    """Return the training steps in the ranks' records; all ranks must have equally many, and enough."""
     training = [[record for record in of_rank if record.training] for of_rank in records]
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode", "training-mode.off")
@@ -118,7 +119,7 @@ def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
         require(has_images, message, "batches.empty")
     steps = Steps(bias, tuple(tuple(record.samples for record in of_rank) for of_rank in training))
     check_colors(steps.batches)
-    # The samples are counted by class later, and a forged number could take any amount of memory.
+    # Later, the samples are counted by class, and counting a forged number could take any amount of memory.
     largest = max(batch.max(initial=0) for batch in steps.batches)
     require(largest < bias.shape[2] - 1, "the network got images that belong to no class", "images.foreign")
     return steps
@@ -160,7 +161,7 @@ def check_colors(samples: Sequence[Array]) -> None:
 
 
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
-    """All ranks have the same weights, at the latest before step `first`.
+    """Before step `first` at the latest, all ranks have the same weights.
 
     Only the start counts here: ranks that train separately after the same start have another fault, in the averaging.
     """

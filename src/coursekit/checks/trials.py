@@ -18,7 +18,7 @@ from coursekit.ranks import RankError
 
 RANKS_PER_NODE = 2  # so three ranks are on two nodes, where rank and local rank differ
 TIMEOUT_S = 45.0  # nine times as long as an idle machine with two cores takes
-SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet; no world size in a trial divides their number
+SAMPLES_PER_FILE = (5, 3, 6, 4, 5, 4, 3)  # unequal, as in ImageNet; no world size in a trial divides the files evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +28,15 @@ class Trial:
     num_ranks: int
     results: Sequence[Any] = ()  # what each rank returned, in rank order
     error: str = ""  # why the launch failed
-    private: PrivateInputs = ()  # the values that only one rank knew, for each rank
+    private: PrivateInputs = ()  # for each rank, the values that no other rank knew
     left: Sequence[Left] = ()  # the files in each rank's own folder, read from outside, if the launch asked for them
-    on: "Callable[[int], Trial] | None" = None  # returns the same answer's trial on other ranks; each runs once
+    on: "Callable[[int], Trial] | None" = None  # returns the answer's trial on another number of ranks; each runs once
     changed: Callable[[], str] = str  # returns the name of an answer that the notebook has redefined, else ''
 
     def of_ranks(self, part: str = "") -> list[Any]:
         """Return the results in rank order, or the entry `part` of each; a failed launch may have only some entries.
 
-        Raises a `CheckError` if they are missing because of the answer.
+        Raises a `CheckError` if they are missing because of the answer, or if the answer has changed since its trial.
         """
         are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
         changed, error = self.changed(), "" if are_there else self.error
@@ -77,9 +77,9 @@ def samples_read(trial: Trial, way: str) -> list[Array]:
 
 
 def remember(*answers: Any) -> Callable[[], str]:
-    """Return a function that later returns the name of one of these answers if it was redefined by then, or else ''.
+    """Return a function that later returns the name of an answer that has been redefined since, or '' if none has.
 
-    Two functions differ if their code differs, or the code of the notebook's functions that they call.
+    Two functions differ if their code or the code of the notebook's functions that they call differs.
     """
     then = {answer: _codes(answer) for answer in map(inspect.unwrap, answers) if isinstance(answer, FunctionType)}
 

@@ -1,4 +1,4 @@
-"""The `coursekit` command: each verb has a file of the same name here, which is imported only when it is called."""
+"""The `coursekit` command; each verb is a module of the same name here, which is imported only when it is needed."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-sys.path.insert(0, sysconfig.get_path("purelib"))  # even if PYTHONPATH leads to another click, so that we can report it
+sys.path.insert(0, sysconfig.get_path("purelib"))  # so that we can report it if PYTHONPATH leads to another click
 import click
 
 sys.path.pop(0)
@@ -20,20 +20,20 @@ sys.path.pop(0)
 from coursekit import STAMP, __version__
 from coursekit.errors import Cause, CourseKitError
 
-# The verbs by user, each with its line in `coursekit --help`.
+# The verbs, grouped by user, each with its line in `coursekit --help`.
 GROUPS = {
     "For students": {
         "execute": "execute your notebook for a lab, and keep the result",
         "submit": "submit a lab as a Slurm job",
-        "jobs": "list your jobs, and explain why each is waiting or failed",
+        "jobs": "list your jobs, and explain why a job is waiting or has failed",
         "predict": "predict how fast training runs on more nodes",
         "script": "turn your notebook for a lab into a training script",
-        "hand-in": "pack your notebook into one file to send",
+        "hand-in": "pack your notebook into one file to send to your instructor",
     },
     "For instructors": {
-        "course": "create a course; release, collect, give feedback, export",
+        "course": "create a course, release labs, give feedback, export points",
         "students-copy": "write the folder that you publish for students",
-        "take": "import hand-ins that came by e-mail or Moodle",
+        "take": "import hand-ins that came by e-mail or through Moodle",
         "grade": "grade hand-ins in a sandbox, and write a report",
         "hub": "start a demo JupyterHub on this machine",
     },
@@ -45,16 +45,16 @@ GROUPS = {
         "doctor": "check whether this machine has everything that the labs need",
         "data": "generate or check data in ImageNet's format",
         "kernel": "install a Jupyter kernel for a centre's own JupyterHub",
-        "sites": "list the machines with job scripts, or show one",
+        "sites": "list the machines that have job scripts, or show one of them",
     },
 }
 
 
 class LazyGroup(click.Group):
-    """A group that imports a verb's module only when it is called, so that `--help` answers at once.
+    """A group that imports a verb's module only when the verb is called, so that `--help` answers at once.
 
     Each verb is a module of the same name in `package`; `groups` lists the verbs by user, each with its `--help` line.
-    A verb without a module is left out, because the students' copy has only some of them.
+    A verb whose module is missing is left out, because a students' copy has only some of the verbs.
     """
 
     def __init__(self, package: str, groups: Mapping[str, Mapping[str, str]], **settings: Any) -> None:
@@ -67,18 +67,18 @@ class LazyGroup(click.Group):
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs, grouped by user."""
+        """Return the names of the verbs, in the order of their groups."""
         del ctx
         return [name for verbs in self._groups.values() for name in verbs]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one verb, or return None if it is unknown."""
+        """Import and return the command of a verb, or return None if the verb is unknown."""
         if cmd_name not in self.list_commands(ctx):
             return None
         name = cmd_name.replace("-", "_")
         try:
             command: click.Command = getattr(import_module(f"{self._package}.{name}"), name)
-        except Exception as error:  # a different NumPy can raise anything
+        except Exception as error:  # importing a different NumPy can raise anything
             if fault := _shadowed():
                 raise CourseKitError(f"{fault} ({error}).", "packages.hidden") from None
             raise
@@ -99,16 +99,16 @@ class LazyGroup(click.Group):
 def cli(verbose: bool) -> None:
     """Build, run, check and grade the labs of the course."""
     if verbose:
-        from coursekit.log import log_to_stderr  # `coursekit --help` loads nothing
+        from coursekit.log import log_to_stderr  # not at the top, because `coursekit --help` loads nothing
 
         log_to_stderr()
 
 
 def _shadowed() -> str:
-    """Return a sentence on what hides this environment's packages; '' if nothing does."""
+    """Return a sentence that names what hides this environment's packages; '' if nothing hides them."""
     if "PYTHONPATH" not in os.environ and not site.ENABLE_USER_SITE:
         return ""
-    from coursekit.paths import shadowed  # `coursekit --help` loads nothing
+    from coursekit.paths import shadowed  # not at the top, because `coursekit --help` loads nothing
 
     return shadowed()
 
@@ -121,7 +121,7 @@ def main() -> None:
 def run_program(command: click.Group, program: str) -> None:
     """Run a command line; for a mistake that the user can fix, print one sentence and exit with status 1."""
     if "doctor" not in sys.argv[1:3] and Path(sys.prefix, STAMP).exists() and _shadowed():
-        os.environ.pop("PYTHONPATH", "")  # as `make` does; the doctor checks what notebooks would get
+        os.environ.pop("PYTHONPATH", "")  # as `make` does; not for the doctor, which checks what notebooks get
         os.environ["PYTHONNOUSERSITE"] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # this program again
     try:
@@ -152,7 +152,7 @@ def _refusal(error: Exception) -> str:
         other = Cause("check that it exists, and that you may read and write it", "file.refused")
         if error.filename is None and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
             return ""
-        named = error.filename2 or error.filename  # when copying, the file that is written
+        named = error.filename2 or error.filename  # when a file is copied, `filename2` is the copy
         file = f"{os.fsdecode(named)}: " if isinstance(named, (str, bytes, os.PathLike)) else ""
         what = (error.strerror or str(error)).lower()
         advice, code = causes.get(error.errno or 0, other)
@@ -162,6 +162,6 @@ def _refusal(error: Exception) -> str:
         return f"{who} has no name on this machine: set LOGNAME to a name, and also set HOME. [account.no-name]"
     if isinstance(error, RuntimeError) and "home directory" in str(error):
         return "this account has no home folder: set HOME to a folder that you may write to. [account.no-home]"
-    # Incompatible packages raise these.
+    # Incompatible packages raise these errors.
     fault = _shadowed() if isinstance(error, (ImportError, AttributeError, TypeError)) else ""
     return f"{fault} ({error}). [packages.hidden]" if fault else ""

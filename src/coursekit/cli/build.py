@@ -22,11 +22,12 @@ def build(names: tuple[str, ...]) -> None:
 
     \b
     1. solutions/LAB/LAB.py becomes build/source/LAB/LAB.ipynb, with answers and tests.
-    2. nbgrader removes the answers: labs/LAB/LAB.ipynb is what students open.
+    2. nbgrader removes answers and hidden tests; students open the result, labs/LAB/LAB.ipynb.
     3. The tables of labs in labs/README.md and README.md are refreshed.
-    4. slurm/sites/ and slurm/templates/ become slurm/jobs/SITE/ and the page docs/sites.md.
+    4. slurm/jobs/SITE/ and the page docs/sites.md are generated from slurm/sites/ and slurm/templates/.
 
-    Only files whose content changes are written. Job scripts that no longer have a source are removed.
+    Only files whose content changes are written. Nothing is removed: if you delete a lab or a site, delete the files
+    that were generated from it yourself.
     """  # noqa: D301 - click reads \b as "keep these lines"
     root = find_root()
     labs = select_labs(root, names)

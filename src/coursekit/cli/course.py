@@ -1,4 +1,4 @@
-"""`coursekit course`: one course from roster to feedback, in a folder where nbgrader's own commands work, too."""
+"""`coursekit course`: run a course, from roster to feedback, in a folder in which nbgrader's own commands also work."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 def course() -> None:
     """Create a course, release labs, collect hand-ins, give feedback and export points.
 
-    The course folder is an nbgrader course, so nbgrader's own commands work there, too.
+    The course folder is an nbgrader course, so nbgrader's own commands also work there.
     """
 
 
@@ -41,14 +41,14 @@ def course() -> None:
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--name", metavar="NAME", help="nbgrader's course id.  [default: course]")
 @click.option("--roster", metavar="FILE", type=FILE, help="CSV file with the students to add.")
-@click.option("--update", is_flag=True, help="With --roster: also apply the corrections in the file.")
+@click.option("--update", is_flag=True, help="With --roster: also correct students who are already on the roster.")
 def init(folder: Path | None, name: str | None, roster: Path | None, *, update: bool) -> None:
     """Create the course folder DIR.
 
-    DIR is course/ by default. It holds the settings, the roster, the gradebook and the exchange.
-    A second call adds missing files and new students, and leaves existing entries unchanged.
-    It reports where FILE differs from the roster, roster.csv; with --update, it corrects the roster to match FILE.
-    The gradebook is updated to match the roster.
+    DIR is course/ by default. It will hold the settings, the roster (roster.csv), the gradebook and the exchange.
+    If you run the command again, it adds missing files and new students, but does not change existing entries.
+    Instead, it reports where the roster differs from FILE; with --update, it corrects the roster to match FILE.
+    Each call updates the gradebook to match the roster.
     """
     if update and not roster:
         raise click.UsageError("--update needs --roster, which names the file with the corrections.")
@@ -90,8 +90,8 @@ def collect(names: tuple[str, ...], folder: Path | None, *, late: bool) -> None:
     """Collect the hand-ins from the exchange.
 
     Without LAB, the hand-ins of all labs are collected. Every version is kept.
-    The newest version that can be graded counts; a late one counts only if none was on time.
-    If a hand-in is still being copied, the command names it: run it again half a minute later.
+    The newest version that can be graded counts; a late version counts only if no version was on time.
+    If the command reports that a hand-in is still being copied, run the command again half a minute later.
     """
     course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names):
@@ -115,7 +115,7 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
 
     The pages are released through the exchange, and kept as feedback/STUDENT/LAB/LAB.html in the course folder.
     A page is generated again only if its content has changed.
-    Without LAB, this is done for all labs that have been graded.
+    Without LAB, pages are generated for all labs that have been graded.
     """
     course = find_course(find_root(), folder)
     console = Console()
@@ -132,7 +132,7 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
             print(f"{lab.name}: {counted(len(made), 'page')}, {sum(one.is_new for one in made)} of them new or changed")
         if mailed := [one.student for one in made if not one.goes_back]:
             where = course.folder / "feedback" / "STUDENT" / lab.name
-            print(f"  not sent through the exchange, which they did not use: {first_few(mailed)}; pages: {where}")
+            print(f"  not released, because they did not use the exchange: {first_few(mailed)}; their pages: {where}")
         num_pages += len(made)
     if not num_pages:
         raise CourseKitError("none of this has been graded yet: run `coursekit grade` first.", "feedback.none-graded")
@@ -148,14 +148,11 @@ def feedback(names: tuple[str, ...], students: tuple[str, ...], folder: Path | N
 )
 @COURSE
 def export(name: str, output: Path | None, folder: Path | None) -> None:
-    """Export the points of all students as a table.
-
-    Learning platforms can import the table.
-    """
+    """Export the points of all students as a table that learning platforms can import."""
     course = find_course(find_root(), folder)
     table = read_grades(course)
     path = output or course.folder / f"grades-{name}.csv"
-    # A spreadsheet recognises UTF-8 by the mark at the beginning of the file.
+    # Spreadsheet programs recognise UTF-8 by the byte-order mark at the beginning of the file.
     with _writing(path, "-o"):
         write_file(path, FORMATS[name](table).encode("utf-8-sig" if name == "csv" else "utf-8"))
     print(f"{counted(len(table.students), 'student')}, {counted(len(table.max_points), 'lab')}: {path}")
@@ -172,8 +169,8 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
 def answers(names: tuple[str, ...], folder: Path | None) -> None:
     """Write all students' answers as plain files, so that you can compare them.
 
-    The files are answers/LAB/STUDENT.py in the course folder; answers/given/LAB has the code that all students got.
-    The instructor's guide describes how copydetect shows similar answers side by side, so that you can judge them.
+    The files are answers/LAB/STUDENT.py in the course folder; answers/given/LAB holds the code that was given to all.
+    The instructor's guide explains how to use copydetect, which shows similar answers side by side for you to judge.
     """
     course = find_course(find_root(), folder)
     for lab in select_labs(course.root, names or [path.name for path in (course.folder / "release").glob("[!.]*")]):
@@ -189,8 +186,8 @@ def answers(names: tuple[str, ...], folder: Path | None) -> None:
 def status(names: tuple[str, ...], page: Path | None, folder: Path | None, *, anonymous: bool) -> None:
     """Show how far the class has got, and what to explain again.
 
-    Without LAB, the table shows all labs that were released.
-    It shows counts and points for the students on the roster, based on what was collected.
+    Without LAB, the result covers all labs that were released.
+    The table shows counts and points for the students on the roster, based on the hand-ins that were collected.
     Problems that need attention are listed at the end.
     """
     course = find_course(find_root(), folder)

@@ -23,8 +23,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group(epilog="Example: coursekit data make $SCRATCH/imagenet-small --preset small")
 def data() -> None:
-    """Generate synthetic data in ImageNet's format, or check a folder with such data."""
-    # Reading and writing need no GPU, but TensorFlow would take all of its memory.
+    """Generate synthetic data in ImageNet's format, or check a folder with data in this format."""
+    # Reading and writing need no GPU, but TensorFlow would take all the memory of a GPU that it sees.
     os.environ.update(HIDE_GPUS)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -35,7 +35,7 @@ def data() -> None:
 def make(folder: Path, preset: str) -> None:
     """Generate synthetic images as TFRecord files in DIR.
 
-    Files and records have the same names and keys as ImageNet's. The presets are:
+    Files have the same names, and records the same keys, as in ImageNet. The presets are:
 
     \b
     tiny    1224 images of  8 classes, at most 128 px, about 6 MB
@@ -43,7 +43,7 @@ def make(folder: Path, preset: str) -> None:
     bench   4608 images of 50 classes, at most 500 px, about 500 MB
 
     The same preset produces the same bytes on every machine.
-    After an interruption, the same command continues where it stopped.
+    If the command is interrupted, run it again: it continues where it stopped.
     """  # noqa: D301 - click reads \b as "keep these lines"
     with shown_progress("images") as progress:
         make_data(folder, preset, progress)
@@ -52,12 +52,12 @@ def make(folder: Path, preset: str) -> None:
 
 @data.command(epilog="Example: coursekit data check $DSDIR/imagenet --quick")
 @click.argument("folder", type=FOLDER, metavar="DIR")
-@click.option("--quick", is_flag=True, help="Check the lengths of all records, but read only a few per file.")
+@click.option("--quick", is_flag=True, help="Check the lengths of all records, but read only a few records per file.")
 def check(folder: Path, quick: bool) -> None:
-    """Check the TFRecord files in DIR, either synthetic ones or ImageNet's.
+    """Check the TFRecord files in DIR, whether they are synthetic or ImageNet's own.
 
-    The report gives the number of files and of valid records, the labels, and every error found.
-    Each record's checksums are verified. Its image must begin like a JPEG, and its label must be from 1 to 1000.
+    The report shows the number of files, the number of valid records, the range of labels, and the errors found.
+    The checksums of each record are verified. Its image must begin like a JPEG, and its label must be from 1 to 1000.
     Exit status: 1 if something is damaged or missing, else 0.
     """
     with shown_progress("files") as progress:
@@ -76,7 +76,7 @@ def check(folder: Path, quick: bool) -> None:
 
 @contextmanager
 def shown_progress(unit: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows the progress of the work on a terminal."""
+    """Show a progress bar on a terminal, and yield the function that updates it."""
     with counting_bar(Console(stderr=True), TextColumn(unit), TimeRemainingColumn()) as bar:
         task = bar.add_task("starting TensorFlow", total=None)
         yield lambda name, num_done, num_all: bar.update(

@@ -1,4 +1,4 @@
-"""`coursekit execute`: run a student's own notebook, in a batch job or on a laptop, and leave it ready to hand in."""
+"""`coursekit execute`: run a student's notebook, in a job or on a laptop, and save an executed copy to hand in."""
 
 import os
 import sys
@@ -32,10 +32,11 @@ from coursekit.text import first_few
 def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...]) -> None:
     """Execute your notebook for LAB from start to end, continuing after errors.
 
-    The notebook in labs/ is not changed. The executed copy goes into a new folder in jobs/, ready to hand in.
-    Files next to the notebook are copied there, too, up to 1 GB per file or folder; a link to a folder stays a link.
-    Inside a Slurm job, the ranks run as tasks of that job, and the folder has the name and number of the job.
-    Exit status: 0 if all cells ran and no errors were raised except by tests, whatever points were earned; else 1.
+    Your notebook in labs/ is not changed. The executed copy, ready to hand in, goes into a new folder in jobs/.
+    The folder is named after the lab and the time; in a Slurm job, after the lab and the number of the job.
+    Files next to your notebook are also copied there, up to 1 GB per file or folder; a link to a folder stays a link.
+    Inside a Slurm job, the ranks run as tasks of that job.
+    Exit status: 0 if all cells ran and only tests, if any, raised errors, whatever points were earned; else 1.
     """
     root = find_root()
     (asked,) = runnable(select_labs(root, [lab]), [lab], click.echo)
@@ -62,7 +63,7 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
-    """Return an executed notebook without papermill's additions, because a grader may use another number of ranks."""
+    """Return an executed notebook without papermill's cell and metadata: a grader may use another number of ranks."""
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", [])]
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
@@ -71,7 +72,7 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
 
 
 def _last_line(result: LabResult, executed: Path) -> str:
-    """Return one line that says in plain words how the run went."""
+    """Return one line that describes in plain words how the run went."""
     ranks = f" with {result.num_ranks} ranks" if result.num_ranks > 1 else ""
     nodes = os.environ.get("SLURM_JOB_NODELIST", "")
     took = format_time(result.time_s) + ranks + (f" on {nodes}" if nodes else "")

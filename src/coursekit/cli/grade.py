@@ -1,4 +1,4 @@
-"""`coursekit grade`: judge the hand-ins of a class, record their points, and report."""
+"""`coursekit grade`: judge the hand-ins of a class, record their points, and write a report."""
 
 import os
 import sys
@@ -28,13 +28,13 @@ from coursekit.text import counted
 SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array to record the points."
 NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
 
-# Options of all commands that grade, in `workshop`, too.
+# Options that all grading commands share, including the commands of `workshop`.
 AT_A_TIME = click.option(
     "--jobs",
     "num_slots",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Submissions to grade at the same time.  [default: one per core; in a job, as many as its memory allows]",
+    help="Number of submissions to grade at once.  [default: one per core; in a job, at most what its memory allows]",
 )
 TIMEOUT = click.option(
     "--timeout-s",
@@ -49,9 +49,9 @@ TIMEOUT = click.option(
 @click.command(epilog="Example: coursekit grade 02 --student ada --again")
 @LABS
 @STUDENTS
-@click.option("--again", is_flag=True, help="Also grade unchanged hand-ins again.")
+@click.option("--again", is_flag=True, help="Also regrade hand-ins that have not changed.")
 @click.option("--dry-run", is_flag=True, help="Record nothing; report whose points would change.")
-@click.option("--watch", is_flag=True, help="Collect and grade new hand-ins until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Collect and grade new hand-ins until you press Ctrl-C.")
 @click.option("--feedback", is_flag=True, help="With --watch: release feedback as soon as a hand-in is graded.")
 @AT_A_TIME
 @TIMEOUT
@@ -80,17 +80,18 @@ def grade(  # noqa: PLR0913, PLR0917  # one for each option
     """Grade the collected hand-ins in a sandbox, and write a report.
 
     Without LAB, the hand-ins of all labs are graded.
-    Each hand-in runs in a sandbox, but its points are decided outside it.
-    After an interruption, run the command again to resume; unchanged hand-ins are not graded again.
-    After you change tests, use --dry-run first to see whose points change; a call without it then records them at once.
-    With --watch, the command checks the exchange every 20 s, so students get their points soon after Submit.
-    On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` does this in a job.
-    With --array=1-4, four jobs share the hand-ins. Then submit another job without --array: it only records points.
+    Each hand-in runs in a sandbox, but its points are decided outside the sandbox.
+    If the command is interrupted, run it again to resume; hand-ins that have not changed are not graded again.
+    After you change tests, first use --dry-run to see whose points would change.
+    The next call without --dry-run records the new points at once, without grading again.
+    With --watch, the command checks the exchange every 20 s; with --feedback, students soon see their points.
+    On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` grades in a job.
+    With the sbatch option --array=1-4, four jobs share the hand-ins, and a later job without it records the points.
 
     Besides --timeout-s and --memory-gb, each hand-in has these limits: 60 s per cell, 128 processes and 1024 threads
     at once, 0.5 GB and 20000 files in each in-memory folder, and 0.25 GB per file.
-    Its sandbox must start within 300 s.
-    Time limits count only time when a CPU was available, so a busy machine does not shorten them.
+    Each sandbox must start within 300 s.
+    Time limits count only the time during which a CPU was available, so a busy machine does not shorten them.
     """
     task = ArrayTask.of(os.environ)
     _refuse_together(watch=watch, feedback=feedback, others=again or dry_run or task.is_of_array)
@@ -120,7 +121,7 @@ def grade(  # noqa: PLR0913, PLR0917  # one for each option
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """If a signal stops the block, print a sentence and exit with the status of that signal."""
+    """Run the block; if a signal stops it, print a sentence and exit with the status of that signal."""
     stop = StopSignals()
     try:
         with stop.handled():
@@ -131,7 +132,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
-    """Refuse combinations of options in which one would be ignored."""
+    """Refuse combinations of options in which one option would be ignored."""
     if feedback and not watch:
         raise click.UsageError("--feedback needs --watch; without it, `coursekit course feedback` releases pages.")
     if watch and others:
@@ -139,7 +140,7 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
 
 
 def _grade_once(call: Call, *, again: bool) -> list[Graded]:
-    """Grade the collected hand-ins; print what this call did and where the class stands, and write both to the page."""
+    """Grade the collected hand-ins; print what this call did and where the class stands, and write both to a page."""
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.lost_points import lost_points
     from coursekit.course.status.points import read_points
@@ -173,7 +174,7 @@ def _foresee(call: Call, *, again: bool) -> list[Graded]:
         cells = ", ".join(f"{name} {points:+g}" for name, points in one.moves.points.items())
         call.say(f"{one.submission.student} {one.submission.lab}: {sum(one.moves.points.values()):+g} ({cells})")
     call.say(
-        f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would move; nothing was recorded. "
-        "`coursekit grade` records them without judging again."
+        f"points of {len(moved)} of {counted(len(graded), 'hand-in')} would change; nothing was recorded. "
+        "`coursekit grade` records the new points without judging again."
     )
     return graded

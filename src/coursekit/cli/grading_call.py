@@ -34,7 +34,7 @@ WATCH_S = 20.0  # between two checks of the exchange
 
 @dataclass(frozen=True)
 class Call:
-    """What one call grades, and where it reports the results."""
+    """One call of the command: what it grades, and where it reports the results."""
 
     course: Course
     labs: Sequence[Lab]
@@ -49,7 +49,7 @@ class Call:
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
     def load_submissions(self) -> list[Submission]:
-        """Read the collected hand-ins, once.
+        """Read the collected hand-ins, and return them.
 
         Raises:
             CourseKitError: nothing was collected.
@@ -62,7 +62,7 @@ class Call:
         )
 
     def grade(self, submissions: Sequence[Submission], recorder: Recorder, *, again: bool) -> list[Graded]:
-        """Grade submissions, with `again` also those that were judged before; return them sorted by student and lab."""
+        """Grade submissions, and return them sorted by student and lab; with `again`, ignore earlier verdicts."""
         known = {} if again else load_verdicts(self.course, submissions)
         if any(one.cells.answers and one.key not in known for one in submissions):
             self.require_machine()
@@ -80,7 +80,7 @@ class Call:
     def each(
         self, submissions: Sequence[Submission], known: Mapping[str, Verdict], recorder: Recorder
     ) -> Iterator[Graded]:
-        """Yield each graded submission, and print its line; if there are many, only those with flags or no points."""
+        """Yield each graded submission and print its line; if there are many, print only lines that need attention."""
         from coursekit.course.status.report import NUM_ALL
 
         stream = grade_all(
@@ -114,21 +114,21 @@ def _line(graded: Graded) -> str:
 
 
 class Watch:
-    """Grades new hand-ins and releases their feedback; hand-ins that need another run wait for the next call."""
+    """Grades new hand-ins and releases feedback in a loop; a hand-in that needs another run waits for the next call."""
 
     def __init__(self, call: Call, *, feedback: bool) -> None:
         self._call, self._gives_feedback = call, feedback
         # The version graded last, by student and lab: if an earlier version is handed in again, its points count again.
         self._last: dict[tuple[str, str], str] = {}
-        self._changed: set[tuple[str, str]] = set()  # collected since then, perhaps with the same answers
+        self._changed: set[tuple[str, str]] = set()  # hand-ins collected since then, perhaps with the same answers
         self._to_give: set[tuple[str, str]] = set()
-        self._failed: set[tuple[str, str]] = set()  # their page could not be made or released at the last try
+        self._failed: set[tuple[str, str]] = set()  # their page could not be made or released last time
         self._said: set[str] = set()
 
     def go_on(self) -> NoReturn:
-        """Check the exchange again and again, even after it or the gradebook was unavailable."""
+        """Check the exchange again and again; if it or the gradebook is unavailable, try again later."""
         self._call.require_machine()
-        self._call.console.print("watching the exchange; Ctrl-C ends it")
+        self._call.console.print("watching the exchange; press Ctrl-C to stop")
 
         def say(sentence: str) -> None:
             self._call.say(sentence)
@@ -181,7 +181,7 @@ class Watch:
             raise faults[0]
 
     def _give(self, lab: str) -> AwayError | None:
-        """Release feedback; return the error that stopped it, if any; the next try leaves that student to the end."""
+        """Release a lab's feedback; return the error that stopped this, if any, and try that student last next time."""
         from coursekit.course.release import give_all
 
         waiting = sorted((place in self._failed, place) for place in self._to_give if place[1] == lab)

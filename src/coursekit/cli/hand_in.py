@@ -1,4 +1,4 @@
-"""`coursekit hand-in`: one file to send to the instructor, if students and instructor share no exchange."""
+"""`coursekit hand-in`: pack a file to send to the instructor, for courses whose students cannot use an exchange."""
 
 import getpass
 import os
@@ -17,11 +17,12 @@ from coursekit.times import shown, utc
 @LAB
 @click.option("--student", metavar="ID", help="Your id in the course.  [default: your user name on this machine]")
 def hand_in(lab: str, student: str | None) -> None:
-    """Pack your notebook for LAB into a single file, in this folder, to send to your instructor.
+    """Pack your notebook for LAB into a single file that you can send to your instructor.
 
-    The file also contains the records of the lab's newest jobs.
+    The file is written to the current folder. It also contains the records of your newest jobs for this lab.
     LAB is the name of a lab, the beginning of its name, or the path of your notebook.
-    Without a path, the command looks in this folder, in a folder with the lab's name, and in labs/ of the checkout.
+    Without a path, the command looks for the notebook in the current folder, then in a folder there that has the lab's
+    name, and then in labs/ of the checkout.
     """
     whose = student or getpass.getuser()
     if not ID.fullmatch(whose):
@@ -34,7 +35,7 @@ def hand_in(lab: str, student: str | None) -> None:
         print(line)
     print(f"written: {os.path.relpath(path)} ({path.stat().st_size / 1e3:.0f} kB), as the hand-in of {whose}")
     print("Send this one file to your instructor as it is, by e-mail or through your learning platform.")
-    print("You may hand in again: the newest version that can be graded counts; a late one only if none was on time.")
+    print("You may hand in again: the newest gradable version counts; a late version counts only if none was on time.")
 
 
 def _lines(work: StudentWork) -> list[str]:

@@ -26,20 +26,20 @@ WHAT_TO_DO = (
     default=8000,
     show_default=True,
     metavar="PORT",
-    help="Port of the address to open; the next 3 ports are used, too.",
+    help="Port of the address to open; the next 3 ports are also used.",
 )
 @click.option(
     "--state",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder that keeps the users' files.  [default: build/hub]",
+    help="Folder for the users' files.  [default: build/hub; if you are not root, ~/.local/state/coursekit/hub]",
 )
-@click.option("--watch", is_flag=True, help="Grade submissions and release feedback without an instructor.")
+@click.option("--watch", is_flag=True, help="Grade submissions and release feedback automatically.")
 def hub(port: int, state: Path | None, *, watch: bool) -> None:
-    """Start a demo JupyterHub on this machine, until Ctrl-C.
+    """Run a demo JupyterHub on this machine until you press Ctrl-C.
 
-    It has an instructor, 3 students and all labs that can run here, and only this machine can reach it.
-    The accounts exist only in the demo. Their files are kept for the next start.
+    It has accounts for an instructor and 3 students, and all labs that can run here. Only this machine can reach it.
+    The accounts exist only in the demo, but their files are kept for the next start.
     """
     root, console = find_root(), Console(highlight=False)
     with ExitStack() as stack:
@@ -53,4 +53,4 @@ def hub(port: int, state: Path | None, *, watch: bool) -> None:
         for line in WHAT_TO_DO:
             console.print(line)
         running.wait()
-    console.print(f"everything has ended; the users' files stay in {running.state}")
+    console.print(f"everything has stopped; the users' files are kept in {running.state}")

@@ -1,4 +1,4 @@
-"""`coursekit jobs`, without the imports that only submitting needs."""
+"""`coursekit jobs`: show your jobs; this module imports nothing that only submitting needs."""
 
 import sys
 from typing import NoReturn

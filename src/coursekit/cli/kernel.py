@@ -24,13 +24,13 @@ def kernel() -> None:
     "--prefix",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Install in share/jupyter in this folder.  [default: in your home folder]",
+    help="Install the kernel in share/jupyter in this folder.  [default: in your home folder]",
 )
 def install(site: str, partition: str | None, prefix: Path | None) -> None:
     """Install a kernel that runs the labs on a machine.
 
     The kernel loads the machine's software as the job scripts do, and starts Python in the course's environment.
-    The environment is .venv in the checkout, or the folder that COURSEKIT_VENV names at the time of installation.
+    This environment is .venv in the checkout, or the folder that COURSEKIT_VENV names when you install the kernel.
     An existing kernel with the same name is replaced.
     """
     root = find_root()

@@ -1,4 +1,4 @@
-"""`coursekit predict`: how a training run scales to more nodes, from published speeds or your own measurement."""
+"""`coursekit predict`: predict how training scales to more nodes, from published speeds or your own measurements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ WIDEST = 1000  # characters in a table
 # Typical training at a centre; the labs' own defaults are for laptops.
 DEFAULTS: dict[str, Any] = {
     "model": "ResNet50",
-    "batch_size": 0,  # the batch size of the published speed
+    "batch_size": 0,  # 0 for the batch size of the published speed
     "global_batch_size": 0,
     "precision": "float32",
     "compression": "none",
@@ -56,7 +56,7 @@ CHOICES = {
     type=(click.IntRange(min=1), click.FloatRange(min=0, min_open=True)),
     multiple=True,
     metavar="NODES IMAGES_PER_S",
-    help="Images/s of all GPUs on that many nodes, in your own run. May be repeated.",
+    help="Speed of your own run on that many nodes, in images/s of all GPUs together. May be repeated.",
 )
 @PARAMETERS
 def predict(  # noqa: PLR0913  # the options of the command
@@ -71,13 +71,15 @@ def predict(  # noqa: PLR0913  # the options of the command
     """Predict how fast the training in LAB runs on several nodes, and what it costs.
 
     For each number of nodes, a table shows the speed with its uncertainty, the parts of a training step, and the cost.
-    By default, the network is ResNet50, at the speed published for the machine's GPU.
+    By default, the predictions are for ResNet50, and start from the speed published for the machine's GPU.
     A batch that does not fit into the memory of that GPU is rejected.
 
     The parameters are model, batch_size, global_batch_size (for strong scaling), precision, compression,
     and images_per_s, which is the speed of a single GPU in your own run.
-    PyTorch labs add sharding (ddp, zero or fsdp): gradients travel as with Horovod; zero and fsdp also send weights.
-    If it has images_per_s, --measured makes predictions for more nodes much better; docs/scaling.md says by how much.
+    For PyTorch labs, there is also sharding (ddp, zero or fsdp). With all three, ranks exchange gradients as with
+    Horovod; with zero and fsdp, they also send weights.
+    With --measured, which needs images_per_s, predictions for more nodes are much better; docs/scaling.md says by how
+    much.
     """
     root = find_root()
     chosen = select_labs(root, [lab])[0]
@@ -97,7 +99,7 @@ def predict(  # noqa: PLR0913  # the options of the command
     rows = forecast(plan.training, plan.machine, _numbers(nodes), measured)
     last = rows[-1]
     table, console = _table(plan.title, rows), Console()
-    # No cell is cut off if the terminal is narrower, or if there is none.
+    # No cell may be cut off, even if the terminal is narrower than the table, or if there is no terminal.
     whole = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
     console.width = max(console.width, whole)
     console.print(table)
@@ -128,7 +130,7 @@ class Plan(NamedTuple):
 
 
 def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS) -> dict[str, Any]:
-    """Return the defaults, overridden by the parameters that were typed.
+    """Return the defaults, overridden by the parameters that the user gave.
 
     Raises:
         CourseKitError: a parameter does not affect the speed, or its value has the wrong type.
@@ -148,10 +150,10 @@ def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS
 
 
 def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Plan:
-    """Return what to predict, from the parameters that `read_values` returned.
+    """Return the plan of a prediction, made from the parameters that `read_values` returned.
 
     Raises:
-        CourseKitError: a speed, a link or the network is not known; the message says what to give instead.
+        CourseKitError: the machine has no GPUs, or a speed, a bandwidth or the network is unknown.
     """
     if not partition.has_gpus:
         raise CourseKitError(
@@ -169,7 +171,7 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
     batch_size, is_own = values["batch_size"] or speed.batch_size, bool(values["images_per_s"])
     need, gb = find_need(network.name, network.image_size, values["precision"]), gpu_gb(partition.gpu)
     largest_batch = need.largest_batch(gb) if need and gb else None
-    if largest_batch is not None and is_own:  # a batch that was measured does fit
+    if largest_batch is not None and is_own:  # a batch that was measured fits
         largest_batch = max(largest_batch, batch_size)
     speed_from = f"{speed.images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}"
     speed_from += f": {speed.source}" if speed.source else ""
@@ -191,7 +193,7 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
 
 
 def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
-    """Return the speed of one GPU: the one that the user gave, or else a published one."""
+    """Return the speed of one GPU: the speed that the user gave, or else a published speed."""
     model, batch_size, precision = (values[name] for name in ("model", "batch_size", "precision"))
     if values["images_per_s"]:
         if not batch_size:
@@ -218,7 +220,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _table(title: str, rows: Sequence[Forecast]) -> Table:
-    """Return the table, a row for each number of nodes; a step is shown as computing + waiting + exchanging."""
+    """Return a table with a row for each number of nodes; a step is shown as computing + waiting + exchanging."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("nodes", "GPUs", "images/s", "9 of 10", "efficiency", "step, ms", "epoch, min", "GPU h"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -26,7 +26,7 @@ def run(names: tuple[str, ...], num_ranks: int | None, given: tuple[tuple[str, s
     """Execute the solutions of the labs, and report points, time and memory.
 
     Without LAB, all labs run except those whose requirements are not installed.
-    On a cluster, `sbatch slurm/jobs/SITE/solutions.sbatch LAB` does this in a job.
+    On a cluster, `sbatch slurm/jobs/SITE/solutions.sbatch LAB` runs this command in a job.
     Exit status: 0 if every lab ran and earned full points, 130 after Ctrl-C, else 1.
     """
     root = find_root()

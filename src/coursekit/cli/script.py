@@ -27,10 +27,10 @@ def script(lab: str, notebook: Path | None, output: Path | None) -> None:
 
     A launcher such as srun or horovodrun starts the script on many ranks.
     The script has an option for each parameter of the notebook.
-    By default, NOTEBOOK is the lab's notebook in the current folder, or else the one in labs/.
-    The command replaces a script that it generated before, unless someone has edited it.
+    By default, NOTEBOOK is the lab's notebook in the current folder or, if there is none, in labs/.
+    The command replaces an earlier script, but only if coursekit generated it and nobody has edited it since.
     """
-    # The shortest name, because Jupyter adds "-Copy1" to the names of duplicates.
+    # Take the file with the shortest name, because Jupyter adds "-Copy1" to the names of duplicates.
     path = notebook or min(Path().glob(f"{lab.zfill(2)}*.ipynb"), key=lambda path: len(path.name), default=None)
     if path is None:
         root = find_root()

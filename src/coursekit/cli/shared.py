@@ -1,4 +1,4 @@
-"""What several commands share: the lab arguments, common options, and a progress bar."""
+"""Arguments and options that several commands share, notes for the instructor, and a progress bar."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STUDENTS = click.option(
     "--student", "students", metavar="ID", multiple=True, help="Only the student with this id. May be repeated."
 )
 LATE = click.option(
-    "--late", is_flag=True, help="Take the newest version, even if it is late and an earlier one was on time."
+    "--late", is_flag=True, help="Take the newest version, even if it is late and an earlier version was on time."
 )
 RANKS = click.option("--ranks", "num_ranks", type=int, metavar="N", help="Number of ranks, in labs that use ranks.")
 PARAMETERS = click.option(
@@ -40,7 +40,7 @@ PARAMETERS = click.option(
     metavar="NAME VALUE",
     help="Set a parameter of the lab. May be repeated.",
 )
-SITE = click.option("--site", required=True, metavar="NAME", help="The machine: `coursekit sites` lists all.")
+SITE = click.option("--site", required=True, metavar="NAME", help="The machine; `coursekit sites` lists all machines.")
 JSON_FILE = click.option(
     "--json",
     "json_file",
@@ -48,7 +48,7 @@ JSON_FILE = click.option(
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Also write the result as JSON.",
 )
-PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [default: the machine's usual one]")
+PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [default: the machine's default partition]")
 
 
 def print_notes(sentences: Iterable[object]) -> None:
@@ -58,8 +58,8 @@ def print_notes(sentences: Iterable[object]) -> None:
 
 
 def counting_bar(console: Console, *further: ProgressColumn) -> Progress:
-    """Return a progress bar with the number done, the total, and these columns; it disappears at the end."""
-    from rich import progress  # `coursekit hand-in` needs none of it
+    """Return a progress bar that shows the number done, the total and further columns, and disappears at the end."""
+    from rich import progress  # not at the top, because `coursekit hand-in` does not need it
 
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
     return progress.Progress(*columns, *further, console=console, transient=True, disable=not console.is_terminal)

@@ -1,4 +1,4 @@
-"""`coursekit students-copy`."""
+"""`coursekit students-copy`: write the folder that an instructor publishes for students."""
 
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from coursekit.paths import find_root
 def students_copy(folder: Path) -> None:
     """Write the folder DIR that you publish for students.
 
-    It gets the labs, the job scripts, and the students' pages and commands, but no answers or hidden tests.
-    DIR may be a new folder, a folder that contains only .git, or an earlier copy, which is updated; commit and push it.
+    It contains the labs, the job scripts, and the students' pages and commands, but no answers or hidden tests.
+    DIR may be a new folder, a folder that contains only .git, or an earlier copy, which is updated.
+    Then commit and push the folder.
     """
     root = find_root()
     files = students_files(root)

@@ -1,4 +1,4 @@
-"""`coursekit submit`."""
+"""`coursekit submit`: submit labs as Slurm jobs."""
 
 import click
 
@@ -18,11 +18,11 @@ from coursekit.slurm.jobs.submit import submit as submit_labs
     "num_nodes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of nodes. The job uses all GPUs on each, or as many as --ranks-per-node says.",
+    help="Number of nodes. On each node, the job uses all GPUs, or only as many as --ranks-per-node.",
 )
-@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks on each node, one GPU per rank.")
+@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks per node, each with one GPU.")
 @PARTITION
-@click.option("--train", is_flag=True, help="Run the lab's training script, one rank per GPU, instead of the notebook.")
+@click.option("--train", is_flag=True, help="Run the lab's training script, not the notebook, with one rank per GPU.")
 @PARAMETERS
 @click.option("--follow", is_flag=True, help="Follow the job until it ends. Ctrl-C does not stop the job.")
 def submit(  # noqa: PLR0913, PLR0917  # one for each option
@@ -38,9 +38,9 @@ def submit(  # noqa: PLR0913, PLR0917  # one for each option
     """Submit your notebook for LAB as a Slurm job; several labs become separate jobs.
 
     The command first checks that no answer is missing in any of these labs, then calls sbatch.
-    Without further options, it submits the script in slurm/jobs/SITE/ unchanged.
-    A notebook gets the smallest part of the machine that can run 2 ranks; a training script gets whole nodes.
-    The first lines of the script say what the job costs, and so does `coursekit sites show SITE`.
+    Without --nodes, --ranks-per-node and --partition, it submits the script in slurm/jobs/SITE/ unchanged.
+    A notebook then gets the smallest part of the machine that can run 2 ranks; a training script gets whole nodes.
+    The first lines of the script, and `coursekit sites show SITE`, say what the job costs.
     """
     if len(labs) > 1 and (follow or given):
         raise click.UsageError("-p and --follow need a single LAB; `coursekit jobs` shows the state of all jobs.")

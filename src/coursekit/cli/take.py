@@ -22,15 +22,15 @@ from coursekit.times import shown
 def take(source: Path, folder: Path | None, *, late: bool) -> None:
     """Import hand-ins that came by e-mail or through a learning platform.
 
-    DIR is the folder with the downloaded files, or one of these files.
+    DIR is the folder with the downloaded files, or a single file.
     The files may have any names, and there may be a folder for each student.
-    The command imports files from `coursekit hand-in`, plain notebooks, and zip archives that contain them, such as the
-    download of all submissions from Moodle, Canvas or Blackboard.
-    It finds the student by the id in the path of a file, or by what the platform wrote there.
+    The command imports files from `coursekit hand-in`, plain notebooks, and zip archives that contain such files, for
+    example the archive of all submissions that you download from Moodle, Canvas or Blackboard.
+    It recognises the student by the id or name in the path of the file, or else by the id in the file itself.
     Every version is kept; importing a file again changes nothing.
-    Each file is listed with the time at which it claims to have been packed, and with its own modification time.
+    The list of files shows when each file was packed, according to the file itself, and when it was last modified.
     A time in the future or long before the course does not count; the list then says which time counts.
-    Exit status: 1 if a file was not imported.
+    Exit status: 1 if a file was not imported, else 0.
     """
     course = find_course(find_root(), folder)
     try:

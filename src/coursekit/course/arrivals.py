@@ -1,8 +1,9 @@
 """Folders in the exchange: who handed in each of them, whether it has arrived completely, and when it was handed in.
 
-nbgrader copies a hand-in file by file, and writes the time and the secret last; other programs use another order.
-A folder with both and a complete notebook has arrived; any other folder has arrived once it stops changing.
-A later change becomes another version: only contents are compared, so no clock or file system decides.
+nbgrader copies a hand-in file by file, and writes the files with the time and the secret last. Other programs may use
+another order. A folder with both files and a complete notebook has arrived; any other folder has arrived once it stops
+changing. A folder that changes later becomes another version. Changes are found by comparing contents, so they do not
+depend on clocks or file systems.
 """
 
 from __future__ import annotations
@@ -44,19 +45,19 @@ from coursekit.grading.verdict import Flag
 from coursekit.labs.notebook import DamagedNotebookError, parse
 from coursekit.times import shown, utc
 
-# <student>+<lab>+<time>+<random>, as nbgrader's submit names a folder.
+# nbgrader's submit names a folder <student>+<lab>+<time>+<random>.
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
 UNFINISHED = ".arriving.json"
 STILL = "still arriving"
-# How long a folder must stay unchanged by this machine's clock: the time between two looks of `grade --watch`; or, if
-# only little can be missing, less than the time between the two looks of a call, which are `PAUSE_S` apart.
+# How long a folder must stay unchanged, by this machine's clock: as long as `grade --watch` waits between two looks;
+# or, if only little can be missing, for less than `PAUSE_S`, which is the time between the two looks of one call.
 QUIET_S, SHORTLY_S, PAUSE_S = 20.0, 1.0, 1.5
-LONG_AGO_S = 300  # by the file system's clock, which may differ: a folder that has not changed since then has arrived
-_kept: dict[Path, Stamp] = {}  # folders already kept in this state, so that `grade --watch` does not read them again
+LONG_AGO_S = 300  # a folder whose newest file is older than this has arrived; file times may come from another clock
+_kept: dict[Path, Stamp] = {}  # folders whose present state is kept, so that `grade --watch` does not read them again
 
 
 def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
-    """Return the folders of each student in the exchange, and a message for each folder that is not a hand-in."""
+    """Return each student's folders in the exchange, and a message for each folder there that is not a hand-in."""
     if faults := [fault for fault in course.faults_of_exchange() if fault.code == "exchange.other-owner"]:
         raise CourseKitError(
             f"{faults[0].words}: this course did not release what is there; look for the course's own folder, "
@@ -80,9 +81,9 @@ def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> 
 def take_arrivals(
     course: Course, lab: str, arrived: Mapping[str, Sequence[Path]], due: Mapping[str, datetime | None]
 ) -> list[str]:
-    """Keep the folders that have arrived; return one message about all others, and one for each unreadable folder.
+    """Keep the folders that have arrived; return a message about those still arriving, and one per unreadable folder.
 
-    A second look takes folders that were complete a moment later.
+    It looks twice, so that it also takes folders that are complete a moment later.
     """
     arriving = _Arriving(course.folder / "hand-ins" / lab / UNFINISHED)
     owners = {path: student for student, paths in arrived.items() for path in paths}
@@ -102,14 +103,14 @@ def take_arrivals(
 
 
 class _Arriving:
-    """How long each folder that is still arriving has been unchanged, remembered from call to call."""
+    """Remembers, from call to call, how long each folder that is still arriving has been unchanged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._since: dict[str, tuple[str, float]] = json.loads(path.read_bytes()) if path.is_file() else {}
 
     def unchanged_s(self, name: str, mark: str) -> float:
-        """Return how long a folder has had this content; 0 if it is new, or if a clock was set back."""
+        """Return how long a folder has had this content; 0 if the content is new, or if the clock was set back."""
         now = time.time()
         known, since = self._since.get(name, (mark, now))
         since = since if known == mark and since <= now else now
@@ -126,12 +127,12 @@ class _Arriving:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder of the exchange as it was read; its times are the newest file system times of everything in it."""
+    """A folder of the exchange as it was read; its times are the newest of the folder and everything in it."""
 
     path: Path
     contents: Contents
-    modified_s: float  # copied files may keep this time
-    changed: datetime  # nobody can set this one
+    modified_s: float  # copies may keep the original's time
+    changed: datetime  # nobody can set this time
 
     @classmethod
     def read(cls, path: Path) -> _Folder:
@@ -142,7 +143,7 @@ class _Folder:
 
     @property
     def claimed(self) -> datetime | None:
-        """When it was handed in, according to its name."""
+        """When the folder was handed in, according to its name."""
         found = INBOUND.fullmatch(self.path.name)
         return parse_moment(found["time"]) if found else None
 
@@ -150,13 +151,13 @@ class _Folder:
 def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
     course: Course, lab: str, student: str, path: Path, due: datetime | None, arriving: _Arriving
 ) -> str:
-    """Keep a folder as a version if it has arrived and this content is new; else return why not, in a few words."""
+    """Keep a folder as a version if it has arrived and its content is new; return what prevented that, or ''."""
     try:
         stamp = stamp_of(path)
         if stamp == _kept.get(path) and course.hand_ins(lab, student).is_dir():
             return ""
         folder = _Folder.read(path)
-    except OSError as error:  # it has vanished, or the instructor may not read it before nbgrader's last step
+    except OSError as error:  # it has vanished, or the instructor cannot read it until nbgrader's last step
         return f"it cannot be read ({error.strerror}): the next call tries again"
     except RefusedFileError as error:
         return f"{error}"
@@ -174,7 +175,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
     quiet_s = _quiet_s(missing, is_whole=_is_whole(files.get(f"{lab}{NOTEBOOK}", b"")))
     if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < LONG_AGO_S:
         return STILL
-    # If the folder had come with everything that nbgrader writes, its owner has changed it since.
+    # If everything that nbgrader writes had already arrived, the owner has changed the folder since then.
     timestamp, flags = _time_of(folder, due, was_whole=not all(version.notes for version in own))
     notes = (f"it came without {' and '.join(missing)}: taken as it is",) if missing else ()
     keep(contents, path.name, timestamp, (*flags, *_owner_flags(course, student, path)), into, notes)
@@ -182,7 +183,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
 
 
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
-    """Return how long a folder must stay unchanged before it counts, given which of nbgrader's files it lacks."""
+    """Return how long a folder must stay unchanged to count as arrived, given which of nbgrader's files it lacks."""
     if not missing and is_whole:
         return 0.0
     return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S
@@ -197,8 +198,8 @@ def _is_whole(notebook: bytes) -> bool:
 def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple[datetime, tuple[Flag, ...]]:
     """Return when a folder of the exchange counts as handed in, and a flag if something contradicts its name.
 
-    Students choose that name, but not the time at which the file system last saw the folder change. With
-    `was_whole`, a complete version had already come in: if the folder changed after the due date, it is late.
+    Students choose that name, but not the time that the file system records for a change. With `was_whole`, a complete
+    version had already arrived; if the folder changed after the due date, the new version is late.
     """
     claimed, changed = folder.claimed, folder.changed
     if claimed is None:

@@ -1,4 +1,4 @@
-"""Collect what students handed in: every version is kept, and the best one goes where nbgrader grades it."""
+"""Collect what students handed in: keep every version, and copy the best one to the folder that nbgrader grades."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ class Collected:
     """What collecting did for one student and lab.
 
     Attributes:
-        changed: Whether another version is graded now.
+        changed: Whether a different version will now be graded.
         lines: What an instructor should know, one sentence each.
     """
 
@@ -37,7 +37,7 @@ class Collected:
 def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Collected], list[str]]:
     """Collect one lab.
 
-    The newest version that can be graded is taken; a late one only if none was on time, or with `late`.
+    The newest version that can be graded is taken; a late one is taken only if none was on time, or with `late`.
 
     Returns:
         One entry per student, sorted, and one sentence for each thing that was not collected or looks wrong.
@@ -62,7 +62,7 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
 
 
 def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> list[str]:
-    """Keep the folders that nbgrader's own collect command stored under the account's spelling of an id."""
+    """Take over the folders that nbgrader's own collect command stored under another spelling of a student's id."""
     strays = []
     for name in course.students_in("submitted", lab):
         if (student := canonical(name)) != name:
@@ -92,8 +92,8 @@ def _select_all(
 def select_version(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
     """Choose the best of all kept versions for grading, however they came in.
 
-    One version must have been kept, or be in the folder that nbgrader grades; `due` is the date that `due_of` returns.
-    With `late`, the newest version is taken even if it is late.
+    At least one version must have been kept, or be in the folder that nbgrader grades. `due` is the date that `due_of`
+    returns. With `late`, the newest version is taken even if it is late.
     """
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
@@ -107,7 +107,7 @@ def select_version(course: Course, lab: str, student: str, due: datetime | None,
 
 
 def _without_earlier_looks(looked_at: Sequence[tuple[Version, Submission]]) -> list[tuple[Version, Submission]]:
-    """For each folder that came in and each of its times, return the version kept last, preferably a gradable one."""
+    """Return, for each folder and hand-in time, the last version that can be graded, or else the last version."""
     latest: dict[tuple[str, datetime], tuple[Version, Submission]] = {}
     for version, submission in looked_at:
         place = (version.received, version.timestamp)
@@ -141,7 +141,7 @@ def _choose(
 
 
 def _keep_submitted(submitted: Path, folder: Path) -> None:
-    """Keep the folder that nbgrader grades as a version, if its content is not among the kept ones."""
+    """Keep the content of the folder that nbgrader grades as a version, unless a kept version already has it."""
     if not submitted.is_dir() or submitted.is_symlink():
         return
     if mark_of(submitted) not in {version.mark for version in read_versions(folder)}:

@@ -8,15 +8,15 @@ from coursekit.errors import Cause
 
 
 def close_inbound(inbound: Path) -> None:
-    """Let only the owner of a hand-in move it away; nbgrader creates the folder so that everybody can."""
+    """Let only the owner of a hand-in move it away; in the folder that nbgrader creates, everybody could."""
     if inbound.is_dir():
         inbound.chmod(stat.S_IMODE(inbound.stat().st_mode) | stat.S_ISVTX)
 
 
 def faults_of_exchange(exchange: Path, course: str) -> Iterator[Cause]:
-    """Yield the faults that let other accounts replace a course's exchange, or show that one has; a clause per folder.
+    """Yield faults that let other accounts replace a course's exchange, or show that one did; at most one per folder.
 
-    Every account may create files in the exchange; the owner of the folder around it owns the course.
+    Every account may create files in the exchange; the owner of the folder that contains it owns the course.
     """
     owner = exchange.parent.stat().st_uid
     for folder in (exchange, *(exchange / course / name for name in ("", "inbound", "outbound", "feedback"))):

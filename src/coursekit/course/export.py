@@ -1,8 +1,9 @@
 """Grades as tables that learning platforms import.
 
 According to the platforms' manuals:
-Moodle maps columns by their headers, students by e-mail address or ID number (docs.moodle.org, "Grade import");
-Canvas wants Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its guides).
+Moodle finds columns by their headers, and students by e-mail address or ID number (docs.moodle.org, "Grade import").
+Canvas expects Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its
+guides).
 """
 
 import csv
@@ -118,6 +119,6 @@ def to_csv(rows: Sequence[Sequence[object]]) -> str:
 
 
 def _harmless(value: object) -> str:
-    """Return a value as text that no spreadsheet takes for a formula: a gradebook may hold any name."""
+    """Return a value as text that no spreadsheet reads as a formula, because a gradebook may hold any name."""
     text = "".join(one for one in str(value) if unicodedata.category(one) != "Cc")
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,4 +1,4 @@
-"""Students' answers as plain files, for a program that compares them; a person has to judge what it finds."""
+"""Write students' answers as plain files for a program that compares them; a person must judge what it finds."""
 
 from pathlib import Path
 
@@ -19,11 +19,11 @@ ANSWERS = "answers"
 def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
     """Write `answers/<lab>/<student>.py` for each hand-in, and `answers/given/<lab>/` with the code given to all.
 
-    The given code is the released notebook and the solution: students can unfold it, and right short answers are
-    alike. For a team, only the hand-in that counts is written.
+    The given code is the released notebook and the solution, because students can unfold the solution, and correct
+    short answers are alike. For a team, only the hand-in that counts is written.
 
     Returns:
-        The folder with the answers, and how many files are in it.
+        The folder with the answers, and how many answers were written.
     """
     released = course.released(lab.name)
     source = nbformat.read(build_sources(course.root, [lab])[lab.name], as_version=4)

@@ -1,4 +1,4 @@
-"""The course folder: where things are in it, when its labs are due, its gradebook, and nbgrader's interface to it."""
+"""The course folder: its paths, its due dates, its gradebook, and nbgrader's interface to it."""
 
 import os
 from collections import defaultdict
@@ -22,13 +22,13 @@ from coursekit.waiting import AwayError
 
 COURSE = "course"
 REPORTS = "reports"
-PRIVATE_MODE = 0o700  # students pass through the course folder
+PRIVATE_MODE = 0o700  # students can pass through the course folder
 NUM_LOG_LINES = 12
 
 
 @dataclass(frozen=True)
 class Course:
-    """One event: `folder` with `course.toml` and everything that nbgrader keeps, for the checkout `root`."""
+    """One event: `folder` holds `course.toml` and everything that nbgrader keeps; `root` is the course's checkout."""
 
     root: Path
     folder: Path
@@ -36,7 +36,7 @@ class Course:
     config: Any = field(hash=False, compare=False, repr=False)
 
     def released(self, lab: str) -> NotebookNode:
-        """Return a lab as students got it, from the course's release, else from labs/; callers must not change it."""
+        """Return the notebook that students got, from the course's release or labs/; callers must not change it."""
         for folder in (self.folder / "release", self.root / "labs"):
             path = folder / lab / f"{lab}.ipynb"
             if path.is_file():
@@ -73,14 +73,14 @@ class Course:
         return self.folder / "exchange" / self.settings.name / "inbound"
 
     def faults_of_exchange(self) -> tuple[Cause, ...]:
-        """Return the faults that let other accounts replace this course's exchange, or show that one did."""
+        """Return the faults that let another account replace this course's exchange, or show that one did."""
         return tuple(faults_of_exchange(self.folder / "exchange", self.settings.name))
 
     def require_exchange(self) -> None:
-        """Raise an error if the exchange is missing: nbgrader would create an empty one in its place.
+        """Raise an error if the exchange is missing, because nbgrader would create an empty one in its place.
 
         Raises:
-            AwayError: it is missing.
+            AwayError: the exchange is missing.
         """
         if not self.inbound.is_dir():
             raise AwayError(
@@ -100,7 +100,7 @@ class Course:
         return folder / f"{kind}-{now:%Y-%m-%dT%H-%M-%S}.html"
 
     def due(self, lab: str) -> datetime | None:
-        """Return when a lab is due, in UTC without an offset; None if `course.toml` does not say."""
+        """Return when a lab is due, in UTC without an offset; None if `course.toml` has no date for it."""
         text = self.settings.due.get(lab)
         return due_date(text, f"{SETTINGS} [due]: {lab}", self.settings.zone) if text else None
 
@@ -111,7 +111,7 @@ class Course:
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     def students(self, gradebook: Any) -> tuple[Student, ...]:
-        """Return the class: the students on the roster; without a roster, all who are in the gradebook or handed in.
+        """Return the class: the students on the roster or, without a roster, all who are in the gradebook or handed in.
 
         Raises:
             CourseKitError: the roster is wrong, or spells an id differently from the gradebook.
@@ -125,7 +125,7 @@ class Course:
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:
-        """The members of each student's team, keyed by student id, as on the roster; only for students in a team."""
+        """For each student in a team, by id, the ids of the team's members, in the roster's order."""
         path, teams = self.folder / ROSTER, defaultdict(list)
         for student in read_roster(path) if path.is_file() else ():
             teams[student.team].append(student.id)
@@ -139,7 +139,7 @@ class Course:
             CourseKitError: there is no driver for the database.
             AwayError: the database cannot be reached, or fails.
         """
-        # Importing nbgrader takes a second, which a mistake in the arguments should not cost.
+        # Importing nbgrader takes a second; a mistake in the arguments should be reported without that delay.
         from nbgrader.api import Gradebook
         from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -174,7 +174,7 @@ class Course:
 
 @lru_cache
 def _read_notebook(path: Path, _: int) -> NotebookNode:
-    """Read a notebook again only if it has changed: each hand-in is compared with it several times."""
+    """Read a notebook only once until it changes, because each hand-in is compared with it several times."""
     return nbformat.read(path, as_version=4)
 
 
@@ -210,7 +210,7 @@ def read_settings(root: Path, folder: Path) -> Settings:
 def succeed(what: str, outcome: dict[str, Any]) -> None:
     """Turn a failure of nbgrader's interface into an error that shows the end of nbgrader's log.
 
-    nbgrader also catches Ctrl-C and continues; this function raises it again.
+    nbgrader also catches Ctrl-C and continues; this function raises KeyboardInterrupt again.
     """
     if outcome["success"]:
         return

@@ -11,7 +11,7 @@ from coursekit.times import shown
 
 
 class Difference(NamedTuple):
-    """A value in the gradebook that differs from the one in the file, which counts, and is '' if the file has none."""
+    """A value that differs between the gradebook (`other`) and the file (`counts`, '' if the file does not have it)."""
 
     whose: str
     what: str
@@ -44,7 +44,7 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
 
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Write the course's labs, due dates and students into the gradebook, and return where it differed before."""
+    """Write the course's labs, due dates and students into the gradebook, and return how it differed before."""
     from nbgrader.api import Student  # heavy
 
     with course.gradebook() as gradebook:

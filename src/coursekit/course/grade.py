@@ -1,10 +1,11 @@
 """Grade submissions: judge each one, or find its earlier verdict, and record the verdict.
 
 A verdict is saved at once, under the digest of everything that it depends on, and then recorded in the gradebook.
-If a call is killed, a second one uses the saved verdicts and records the rest; recording twice changes nothing.
+If a call is killed, the next one uses the saved verdicts and judges the rest; recording a verdict twice changes
+nothing.
 
-Where to look: `cli/grading_call.py` calls `load_submissions`, and passes `judge_all` of `grading/judge/pool.py` and
-`record` of `record.py` to `grade_all`. `late_penalty.py` computes the points that lateness costs.
+Where to look: `cli/grading_call.py` calls `load_submissions`, and then `grade_all` with `judge_all` from
+`grading/judge/pool.py` and `record` from `record.py`. `late_penalty.py` computes the points that lateness costs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.waiting import AwayError
 
 VERDICTS = "verdicts"
-# Takes the points of a submission, for example to record them, and returns which of them moved.
+# Receives a verdict on a submission, for example to record its points, and returns how they changed.
 Recorder = Callable[[Course, Verdict, Submission], Moves]
 Judge = Callable[[Sequence[Submission]], Generator[Verdict, None, None]]
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
@@ -40,8 +41,8 @@ class Graded:
     Attributes:
         verdict: what the judge decided, with all flags; it has a fault if the submission needs another run,
             and no scores if there was nothing to grade.
-        is_cached: whether it had been judged before.
-        moves: which points moved in the gradebook, or would move.
+        is_cached: whether the submission had been judged before.
+        moves: how the points in the gradebook changed, or would change.
     """
 
     submission: Submission
@@ -56,14 +57,14 @@ class Graded:
 
     @property
     def outcome(self) -> str:
-        """What became of it: `JUDGED`, `AS_BEFORE`, `EMPTY` or `FAULT`."""
+        """What became of the submission: `JUDGED`, `AS_BEFORE`, `EMPTY` or `FAULT`."""
         if self.verdict.fault:
             return FAULT
         return EMPTY if not self.verdict.scores else AS_BEFORE if self.is_cached else JUDGED
 
     @property
     def how(self) -> str:
-        """How long it ran, or that it was judged before and how its points move now."""
+        """How long the submission ran or, if it was judged before, how its points change now."""
         if not self.is_cached:
             return f"{self.verdict.seconds:.1f} s"
         if self.moves.is_first or not self.moves.points:
@@ -74,9 +75,10 @@ class Graded:
 def load_submissions(
     course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
 ) -> list[Submission]:
-    """Read the submissions for these labs, from these students or from all, each with its key.
+    """Read the submissions for these labs, from these students or from all, and give each one its key.
 
-    `sources` maps each lab to its notebook with hidden tests; a verdict also depends on the limits in the settings.
+    `sources` maps each lab to its notebook with hidden tests. The limits in the settings are part of the key, because
+    a verdict depends on them.
     """
     tests = {lab: source.read_bytes() for lab, source in sources.items()}
     found = find_submissions(course, sources, students)
@@ -84,12 +86,13 @@ def load_submissions(
 
 
 class ArrayTask(NamedTuple):
-    """One task of a Slurm job array, which judges its share of the class and records nothing; all other calls do both.
+    """A task of a Slurm job array, which only judges its share of the class; outside an array, a call also records.
 
-    A gradebook in a file allows one writer: after all tasks have ended, a job without an array records the verdicts.
+    A gradebook in a file allows only one writer, so a job without an array records the verdicts after all tasks have
+    ended.
     """
 
-    number: int  # Slurm may count from any number
+    number: int  # Slurm may start counting at any number
     num_tasks: int  # 1 outside of an array
 
     @classmethod
@@ -126,7 +129,7 @@ def load_verdicts(course: Course, submissions: Iterable[Submission]) -> dict[str
     """Return the saved verdicts on submissions, by their keys."""
     found = {}
     for one in submissions:
-        with suppress(OSError, ValueError):  # none was saved, or it is damaged
+        with suppress(OSError, ValueError):  # no verdict was saved, or it is damaged
             found[one.key] = Verdict.loads(_path(course, one.key).read_text(encoding="utf-8"))
     return found
 
@@ -140,11 +143,11 @@ def grade_all(
 ) -> Generator[Graded, None, None]:
     """Judge the submissions whose keys have no verdict in `known`; save, record and yield each verdict.
 
-    A submission without answers is not judged: as in nbgrader, it is missing work, not a 0.
+    A submission without answers is not judged: as in nbgrader, it counts as missing work, not as 0 points.
     `recorder` decides what happens to the points.
 
     Raises:
-        CourseKitError: the gradebook or the disk is gone; the verdicts so far are kept.
+        CourseKitError: the gradebook or the disk fails; all verdicts up to then are kept.
     """
     for name in (VERDICTS, "autograded"):
         remove_unfinished(course.folder / name)
@@ -184,7 +187,7 @@ def _path(course: Course, key: str) -> Path:
 
 @contextmanager
 def clear_failures(course: Course) -> Iterator[None]:
-    """Turn a full disk into a clear message."""
+    """Turn a failure to write, such as a full disk, into a clear message."""
     try:
         yield
     except OSError as error:

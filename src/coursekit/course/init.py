@@ -1,4 +1,4 @@
-"""Create a course folder, or add what an existing one lacks, without changing anything in it."""
+"""Create a course folder, or add what is missing in an existing one; existing settings are never changed."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,9 +16,9 @@ from coursekit.files import write_file
 from coursekit.text import first_few
 
 DEFAULT_NAME = "course"
-FOLDER_MODE = 0o711  # students pass through to the exchange
+FOLDER_MODE = 0o711  # students pass through the folder to reach the exchange
 TIMEZONE_UNKNOWN = '# timezone = "Europe/Prague"'
-STUDENT = "student"  # the folder that everybody may read; it says where the exchange is
+STUDENT = "student"  # a folder that everybody may read; the configuration in it says where the exchange is
 PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
@@ -39,11 +39,11 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     """Create a course in `folder`, or add what is missing there.
 
     `name` is nbgrader's course id; if it is None, the course keeps its id, or gets the default.
-    `roster` is a CSV file with students to add and, with `update`, corrections for students who are already on the
-    course's own roster; if it is None, only that roster is used.
+    `roster` is a CSV file with students to add; with `update`, it also corrects students who are already on the
+    course's own roster. If it is None, only the course's own roster is used.
 
     Raises:
-        CourseKitError: anything is wrong; nothing is written before the roster and the settings have been checked.
+        CourseKitError: something is wrong; the roster and the settings are checked before anything is written.
     """
     check_name(name or DEFAULT_NAME, "--name")
     if (folder / SETTINGS).is_file() and (there := read_settings(root, folder).name) != (name or there):
@@ -56,7 +56,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     listed = read_roster(roster, notes) if roster else ()
     known: set[str] = set()
     if (folder / SETTINGS).is_file() and (folder / CONFIG).is_file():
-        with find_course(root, folder).gradebook() as gradebook:  # with students who handed in but are on no roster
+        with find_course(root, folder).gradebook() as gradebook:  # it also has students who are on no roster
             known = {student.id for student in gradebook.students}
     new_students(known, old)
     students, differences = merged(old, listed, known, update=update)
@@ -69,7 +69,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     course = find_course(root, folder)
     own = course.inbound.parent
     if not own.exists():
-        own.mkdir()  # before another account takes its name
+        own.mkdir()  # before another account can take its name
         own.chmod(0o755)
     close_inbound(course.inbound)
     updated = {(student, name) for student, name, *_ in differences} if update else set()
@@ -108,7 +108,7 @@ def _write_files(root: Path, folder: Path, name: str) -> list[str]:
         (folder / inner).mkdir(mode=PRIVATE_MODE, exist_ok=True)
     (folder / STUDENT).mkdir(mode=0o755, exist_ok=True)
     (folder / EXCHANGE).mkdir(exist_ok=True)
-    (folder / EXCHANGE).chmod(0o1777)  # nbgrader lets everybody write; only owners may move their files
+    (folder / EXCHANGE).chmod(0o1777)  # everybody may write, as nbgrader wants, but only owners may move their files
     resolved = folder.resolve()
     checkout = ".." if resolved.parent == root.resolve() else str(root.resolve())
     zone = machine_zone()

@@ -1,4 +1,4 @@
-"""Compares a lab's cells in the gradebook with those of a new version, before it is released or used to grade."""
+"""Compare a lab's cells in the gradebook with a new version's, before that version is released or used for grading."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,9 +17,9 @@ KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks for cells
 
 
 def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None:
-    """Refuse to release a notebook (the students' version) whose cells differ from those that already have points.
+    """Refuse to release a students' version whose cells differ from the gradebook's, if the lab already has points.
 
-    nbgrader would refuse it, too, but only after removing the earlier release.
+    nbgrader would also refuse it, but only after removing the earlier release.
     """
     with course.gradebook() as gradebook:
         kept = _with_points(gradebook, lab)
@@ -42,7 +42,7 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 
 @contextmanager
 def keeping_points(course: Course, lab: str) -> Iterator[None]:
-    """Keep the maximum points of graded test cells as they were before the block; only grading adopts new ones.
+    """Restore the maximum points of graded test cells after the block; only grading may change them.
 
     So a class's points are never shown next to a maximum that was not used to grade them.
     """
@@ -50,7 +50,7 @@ def keeping_points(course: Course, lab: str) -> Iterator[None]:
         before = {cell.name: cell.max_score for cell in _test_cells(_with_points(gradebook, lab))}
     try:
         yield
-    finally:  # nbgrader may fail after it has written new ones
+    finally:  # nbgrader may fail after it has written new maxima
         with course.gradebook() as gradebook:
             for cell in _test_cells(_with_points(gradebook, lab)):
                 cell.max_score = before.get(cell.name, cell.max_score)
@@ -58,7 +58,7 @@ def keeping_points(course: Course, lab: str) -> Iterator[None]:
 
 
 def _with_points(gradebook: Any, lab: str) -> Any:
-    """Return nbgrader's notebook of a lab if there are points for it, else None."""
+    """Return the gradebook's entry for a lab's notebook if there are points for it, else None."""
     from nbgrader.api import MissingEntry
 
     with suppress(MissingEntry):
@@ -73,9 +73,10 @@ def _test_cells(kept: Any) -> list[Any]:
 
 
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
-    """Refuse to grade tests that the gradebook has no place for, or to grade only some students after points changed.
+    """Refuse to grade if a lab's graded cells have changed, or to grade only some students if its points have changed.
 
-    `sources` maps each lab to its notebook with hidden tests. Grading records points, and the maximum of each test.
+    `sources` maps each lab to its notebook with hidden tests. Grading records points together with the maximum of each
+    test, which applies to all students.
     """
     with course.gradebook() as gradebook:
         kept = {

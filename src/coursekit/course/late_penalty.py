@@ -1,7 +1,7 @@
-"""Which hand-ins are late, by how many days, and what that costs: grace period, calendar, and `course.toml`'s rules.
+"""Compute how late a hand-in is and what that costs, by the grace period, the calendar and the rule in `course.toml`.
 
-Where the numbers come from: due dates from `due_of` in `folder.py`, the times of hand-ins from `arrivals.py` (by mail:
-from `hand_in/import_.py`); `record.py` subtracts the penalty.
+Due dates come from `due_of` in `folder.py`. The times of hand-ins come from `arrivals.py` or, for files sent by mail,
+from `hand_in/import_.py`. `record.py` subtracts the penalty.
 """
 
 import re
@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from coursekit.errors import CourseKitError
 
 LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
-GRACE_S = 300  # clocks differ, and handing in takes a while: a shorter delay is not late
-MAX_NUM_DAYS = 100  # each costs a percent or more, so more days cost no more; a submission may claim the year 9999
+GRACE_S = 300  # a shorter delay is not late, because clocks differ and handing in takes a while
+MAX_NUM_DAYS = 100  # at a percent or more a day, further days cost nothing; a submission may claim the year 9999
 
 
 def late_s(handed_in: datetime | None, due: datetime | None) -> float:
@@ -22,7 +22,7 @@ def late_s(handed_in: datetime | None, due: datetime | None) -> float:
 
 
 def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo | None) -> int:
-    """Return how many late days have begun when a lab is handed in; 0 if it is on time or within the grace period.
+    """Return how many late days had begun when a lab was handed in; 0 if it is on time or within the grace period.
 
     Both times are UTC without an offset. Days follow the zone's calendar: a lab that was due at 18:00 is one day late
     until 18:00 the next day, which is 23 or 25 hours later if the clocks change in between.
@@ -41,7 +41,7 @@ def penalty(late_penalty: str, points: float, num_days: int) -> float:
     """Return the points that a hand-in loses once this number of late days has begun.
 
     Raises:
-        CourseKitError: `late_penalty` is none of the forms that `course.toml` may have.
+        CourseKitError: `late_penalty` has none of the forms that `course.toml` allows.
     """
     if late_penalty == "none":
         return 0.0
@@ -55,6 +55,6 @@ def penalty(late_penalty: str, points: float, num_days: int) -> float:
 
 
 def to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
-    """Return a local time as UTC; the later one if clocks show it twice or, because they go forward, never."""
+    """Return a local time as UTC; if clocks show it twice, or skip it because they go forward, use the later time."""
     times = [on_the_clock.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
     return max(times).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""nbgrader's configuration for a course; `course/nbgrader_config.py` merges it, so nbgrader's own commands agree."""
+"""nbgrader's configuration for a course; nbgrader's own commands read it through `course/nbgrader_config.py`."""
 
 import os
 import sysconfig
@@ -72,18 +72,18 @@ def course_config(folder: Path, root: Path) -> Config:
     config.CourseDirectory.root = str(folder)
     config.CourseDirectory.course_id = settings.name
     config.CourseDirectory.db_url = f"sqlite:///{folder / GRADEBOOK}"
-    # nbgrader turns this path into a regular expression and escapes only the course folder's part of it.
+    # nbgrader turns this path into a regular expression, but escapes only the part that is the course folder.
     config.CourseDirectory.source_directory = os.path.relpath((folder / root).resolve() / "build" / "source", folder)
     config.Exchange.root = str(folder / EXCHANGE)
 
-    # Stubs as in labs/, and a script with stubs instead of the solution's script.
+    # Use the same stubs as labs/, and release a script with stubs instead of the solution's script.
     config.ClearSolutions.code_stub = {"python": CODE_STUB}
     config.ClearSolutions.text_stub = TEXT_STUB
     config.GenerateAssignment.preprocessors.append(f"{PREPROCESSORS}.ScriptWithStubs")  # after nbgrader's own
 
-    # Code in a student's text cell must not run in the grader's browser, neither in formgrader nor in pages.
+    # Code in a student's text cell must never run in the grader's browser, whether in formgrader or in a page.
     config.SanitizeHTML.enabled = True
-    config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the labs' hints fold
+    config.SanitizeHTML.tags = sorted({*ALLOWED_TAGS, "details", "summary"})  # the labs' folded hints use these
     config.HTMLExporter.preprocessors = [f"{PREPROCESSORS}.SafeLinks", "nbconvert.preprocessors.sanitize.SanitizeHTML"]
     config.GenerateFeedback.preprocessors = [
         f"{PREPROCESSORS}.ShowToStudents",
@@ -94,7 +94,7 @@ def course_config(folder: Path, root: Path) -> Config:
 
 
 def put_scripts_on_path() -> None:
-    """Let this process find the programs of its own environment: nbgrader starts `alembic` by its bare name."""
+    """Let this process find the programs of its own environment, because nbgrader starts `alembic` by its bare name."""
     scripts = sysconfig.get_path("scripts")
     path = os.environ.get("PATH", os.defpath)
     if scripts not in path.split(os.pathsep):

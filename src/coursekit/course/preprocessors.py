@@ -1,4 +1,4 @@
-"""Preprocessors for nbgrader: release a lab's script, show students a safe part of graded notebooks, disarm links."""
+"""nbgrader preprocessors: release a lab's script, show students a safe part of a graded notebook, and disarm links."""
 
 import re
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 
 
 class ScriptWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Release a lab's script with stubs: nbgrader has copied the solution's script, which is next to the source."""
+    """Release a lab's script with stubs, instead of the solution's script, which nbgrader copies with the source."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Pass the script to the writer, which overwrites the copy."""
+        """Pass the script with stubs to the writer, which overwrites nbgrader's copy."""
         scripts = script_files(nb, "release") if "coursekit" in nb.metadata else {}
         resources["outputs"] = {**(resources.get("outputs") or {}), **scripts}
         return nb, resources
@@ -42,7 +42,7 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
         nb.metadata.pop("widgets", None)
         nb.cells = [cell for cell in nb.cells if cell.cell_type in ("code", "markdown")]
         for cell in nb.cells:
-            if not is_solution(cell):  # in an answer they are pictures, see `Pictures`
+            if not is_solution(cell):  # an answer has only pictures, see `Pictures`
                 cell.pop("attachments", None)
             is_test = is_grade(cell) and not is_solution(cell)
             if is_test or is_locked(cell):
@@ -66,7 +66,7 @@ class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
 
 
 def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
-    """Return a link's target if it is safe, or the content of a picture in the cell, else a link to the page's top.
+    """Return a link's target if it is safe, or the content of a picture in the cell, or else a link to the page's top.
 
     nbconvert produces no page at all if a picture that the text names is missing.
     """
@@ -78,7 +78,7 @@ def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def without_hidden_tests(source: str) -> str:
-    """Return the source of a locked cell without hidden tests, or a comment in its place if its marks are broken."""
+    """Return the source of a locked cell without hidden tests, or a comment instead if its markers are broken."""
     if not any(word in source for word in MARKER_WORDS):
         return source
     try:
@@ -88,7 +88,7 @@ def without_hidden_tests(source: str) -> str:
 
 
 def _plain(output: NotebookNode, *, only_error: bool) -> list[NotebookNode]:
-    """Return an output as text or image, or nothing; for an error, only the message, because frames show the test."""
+    """Return an output as text or image, or nothing; of an error, only the message, because frames show the test."""
     if output.output_type == "error":
         line = f"{output.ename}: {output.evalue}".removesuffix(": ")
         return [new_output("error", ename=output.ename, evalue=output.evalue, traceback=[line])]

@@ -1,4 +1,4 @@
-"""Record a verdict: one transaction in nbgrader's gradebook, and the graded notebook for formgrader and feedback."""
+"""Record a verdict in one transaction of the gradebook, and write the graded notebook for formgrader and feedback."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,16 +22,16 @@ from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 READABLE = 0o444  # as nbgrader leaves graded files
 NO_RESPONSE = "No response."  # nbgrader's words
 LATE = "late penalty"
-NUM_DECIMALS = 9  # of points: a sum of floats is not exact
+NUM_DECIMALS = 9  # points are rounded to these, because a sum of floats is not exact
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Which points of a submission move in the gradebook when its verdict is recorded.
+    """How a submission's points change in the gradebook when its verdict is recorded.
 
     Attributes:
-        points: The change for each cell and for lateness, from 0 if there were none; unchanged ones are left out.
-        is_first: Whether nothing was graded before.
+        points: The change for each cell and for lateness, counted from 0 if it had no points; zeros are left out.
+        is_first: Whether nothing had been graded before.
     """
 
     points: Mapping[str, float] = field(default_factory=dict)
@@ -39,11 +39,12 @@ class Moves:
 
 
 def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
-    """Record a verdict on a submission, and return which points moved, as `foresee` does; repeating it changes nothing.
+    """Record a verdict, and return the changes that `foresee` predicts; recording it again changes nothing.
 
     The gradebook changes in one transaction or not at all; then the files are written, the notebook last.
-    If a call is cut short, the next one completes it.
-    Manual points stay; if other work is graded, a cell that has any is marked for another look, as in nbgrader.
+    If a call is interrupted, the next one completes the work.
+    Manual points stay. If different work is graded now, each cell with manual points is marked for another look, as in
+    nbgrader.
     """
     notebook = graded_notebook(verdict, submission, course.released(verdict.lab))
     files = dict(submission.files)
@@ -59,7 +60,7 @@ def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
 
 
 def foresee(course: Course, verdict: Verdict, submission: Submission) -> Moves:
-    """Return which points `record` would move; nothing is recorded."""
+    """Return how `record` would change the points, without recording anything."""
     graded = graded_notebook(verdict, submission, course.released(verdict.lab))
     return _record_points(course, verdict, submission, graded, is_kept=False)
 
@@ -73,7 +74,7 @@ def _record_points(
     answers = [cell for cell in graded.cells if is_solution(cell)]
     untouched = [cell for cell in answers if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)]
     comments = {cell_name(cell): NO_RESPONSE for cell in untouched}
-    # A person grades an answer in words, unless nothing was written, which is 0.
+    # A person grades an answer in words; if the student wrote nothing, it gets 0 points.
     scores = {cell_name(cell): determine_grade(cell)[0] for cell in answers if is_grade(cell)}
     scores |= {score.grade_id: score.points for score in verdict.scores}
     with course.gradebook() as gradebook:
@@ -83,11 +84,11 @@ def _record_points(
         submission.timestamp = handed_in.timestamp
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
-        names = dict(cells.all())  # in one query: nbgrader's own objects need one for each
+        names = dict(cells.all())  # in one query; nbgrader's own objects would need one per cell
         before, is_first = _points(notebook, names), all(grade.auto_score is None for grade in notebook.grades)
         maxima = {score.grade_id: score.max_points for score in verdict.scores}
         for cell in session.query(GradeCell).filter(GradeCell.notebook_id == notebook.notebook_id):
-            cell.max_score = maxima.get(cell.name, cell.max_score)  # after grading by other points, these count
+            cell.max_score = maxima.get(cell.name, cell.max_score)  # from now on, this verdict's maxima count
         for grade in notebook.grades:
             grade.auto_score = scores.get(names[grade.cell_id])
             if grade.manual_score is None:
@@ -109,7 +110,7 @@ def _record_points(
 
 
 def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
-    """Return the points of each cell of a submitted notebook, as nbgrader adds them, and those lost for lateness."""
+    """Return the points of each cell of a submitted notebook, as nbgrader adds them up, and those lost to lateness."""
     points = {LATE: -(notebook.late_submission_penalty or 0.0)}
     for grade in notebook.grades:
         given = grade.auto_score if grade.manual_score is None else grade.manual_score
@@ -154,9 +155,9 @@ def graded_notebook(verdict: Verdict, submission: Submission, released: Notebook
                 cell.attachments = {name: dict(data) for name, data in pictures.items()}
         if cell_name(cell) in scores and cell.cell_type == "code":
             cell.outputs = _outputs(scores[cell_name(cell)])
-    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # each once: a verdict may repeat them
+    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # each once, as a verdict may repeat some
     first = next((cell for cell in notebook.cells if is_grade(cell)), None)
-    if first is not None and flags:  # formgrader's notebook keeps its metadata, and no page shows them
+    if first is not None and flags:  # metadata stay in formgrader's notebook, but no page shows them
         first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
     notebook.cells = _with_extra(notebook.cells, cells)
     return notebook
@@ -170,7 +171,7 @@ def _outputs(score: CellScore) -> list[NotebookNode]:
 
 
 def _with_extra(known: list[NotebookNode], cells: Cells) -> list[NotebookNode]:
-    """Return the cells, including those that the student added, each in its place, for a person who grades."""
+    """Return all cells, with those that the student added in their places, for a person who grades by hand."""
     after: dict[str, list[NotebookNode]] = {}
     for i, (name, source) in enumerate(cells.extra, 1):
         cell = new_code_cell(source, id=f"added-{i}", metadata={"coursekit": {"added": True}})

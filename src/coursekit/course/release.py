@@ -1,4 +1,4 @@
-"""Release labs and feedback: students find in the exchange the files of labs/, and a page for each graded hand-in."""
+"""Release labs and feedback: put the files of labs/, and a page for each graded hand-in, into the exchange."""
 
 import hashlib
 import os
@@ -24,14 +24,14 @@ from coursekit.grading.submission.students_files import SKIPPED
 from coursekit.labs.build.build import build_sources, students_version
 from coursekit.labs.lab import Lab
 
-MADE_FROM = ".made-from"  # next to a page of feedback: a digest of what it shows
-FEW_PAGES = 10  # one process makes these in the time that more processes take to start
-ASSISTANTS = "students/AGENTS.md"  # how an AI assistant should help; next to each notebook, where it looks first
+MADE_FROM = ".made-from"  # a file next to each feedback page, with a digest of what the page shows
+FEW_PAGES = 10  # one process makes this many pages in the time that several processes take to start
+ASSISTANTS = "students/AGENTS.md"  # tells AI assistants how to help; put next to each notebook, where they look first
 
 
 @dataclass(frozen=True)
 class Release:
-    """A lab ready for release: the content of its files by path, and whether another version has been released."""
+    """A lab ready for release: the content of each file by path, and whether another version was released before."""
 
     course: Course
     lab: Lab
@@ -39,7 +39,7 @@ class Release:
     is_other: bool
 
     def give(self) -> str:
-        """Release it, and return what was done: "released", "released again", or "unchanged"."""
+        """Release the lab, and return what was done: "released", "released again", or "unchanged"."""
         name, api = self.lab.name, self.course.api()
         with keeping_points(self.course, name):
             succeed(f"generate the release of {name}", api.generate_assignment(name))
@@ -59,10 +59,10 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
 
 
 def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release:
-    """Return a release, without changing the course; only with `force` may its files differ from those released before.
+    """Prepare a release without changing the course; its files may differ from an earlier release only with `force`.
 
     Raises:
-        CourseKitError: labs/ is stale, nbgrader refuses the lab, or another version was released before.
+        CourseKitError: labs/ is stale, nbgrader would refuse the lab, or another version was released before.
     """
     source = nbformat.read(build_sources(course.root, [lab])[lab.name], as_version=4)
     notebook, others = students_version(lab, source)
@@ -90,7 +90,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the students, of these or all, who have a graded hand-in; for a team, the one whose hand-in counts."""
+    """Return the given students, or all, who have a graded hand-in; for a team, the member whose hand-in counts."""
     found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
     counts = {student: student for student in found}
     if course.teams:
@@ -104,8 +104,8 @@ class Feedback:
     """One student's feedback page.
 
     Attributes:
-        goes_back: whether the student can fetch it: only feedback on hand-ins from the exchange goes back there.
-        is_new: whether this call made it.
+        goes_back: whether the student can fetch it from the exchange, which requires that the hand-in came from there.
+        is_new: whether this call made the page.
     """
 
     student: str
@@ -115,7 +115,7 @@ class Feedback:
 
 
 def give_feedback(course: Course, lab: str, student: str) -> Feedback:
-    """Make one student's page and release it; do nothing if everything that it shows is unchanged.
+    """Make and release one student's feedback page; do nothing if nothing on it has changed.
 
     Raises:
         AwayError: nbgrader fails, or the exchange is unavailable.
@@ -134,11 +134,11 @@ def give_feedback(course: Course, lab: str, student: str) -> Feedback:
 
 
 def give_all(course: Course, lab: str, students: Sequence[str]) -> Iterator[Feedback]:
-    """Yield the pages of many students, in their order, made by one process per core."""
+    """Yield each student's feedback, in the given order; if there are many, one process per core makes the pages."""
     if len(students) < FEW_PAGES:
         yield from (give_feedback(course, lab, student) for student in students)
         return
-    # A spawned process has none of this process's threads, such as a progress bar's.
+    # A spawned process inherits none of this process's threads, such as a progress bar's.
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
         yield from pool.map(_give_feedback, repeat((course.root, course.folder, lab)), students)
 
@@ -149,7 +149,7 @@ def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
 
 
 def _shown(course: Course, lab: str, student: str) -> str:
-    """Return a digest of a page's content, and of the submission to which the page belongs.
+    """Return a digest of everything that a feedback page shows, and of the submission that it belongs to.
 
     The graded notebook, its time and the submission's secret come from files; points, comments and the late penalty
     come from the gradebook.

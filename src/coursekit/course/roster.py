@@ -1,4 +1,4 @@
-"""The roster: who takes part, from a CSV file in the form that platforms and spreadsheets write."""
+"""The roster: the list of students, read from a CSV file such as platforms and spreadsheets write."""
 
 import csv
 import io
@@ -14,26 +14,26 @@ from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import ID
 
 ROSTER = "roster.csv"
-# Headers in lower case, letters and digits only, the likeliest first: so Canvas's ID is the platform's number if there
-# is a SIS Login ID, and the account if the file names no other. English and French.
+# English and French headers, in lower case, with only letters and digits, the likeliest first. So Canvas's ID is read
+# as the platform's number if the file also has a SIS Login ID, and as the account if no other column holds one.
 HEADERS = {
     "id": ("sisloginid", "username", "nomdutilisateur", "login", "identifiant", "id"),
     "first_name": ("firstname", "givenname", "prénom", "prenom"),
     "last_name": ("lastname", "surname", "familyname", "nomdefamille", "name", "nom", "student"),
     "email": ("email", "emailaddress", "mail", "courriel", "adressedecourriel"),
     "lms_user_id": ("lmsuserid", "idnumber", "numérodidentification", "id"),
-    "team": ("team",),  # not group, as platforms call parts of a class
+    "team": ("team",),  # not group, which is what platforms call a part of a class
 }
 TITLES = {title for titles in HEADERS.values() for title in titles}
-SEPARATOR = re.compile(r'"?sep=(?P<sign>.)"?\s*')  # the first line that Excel writes for Excel in other countries
-# Some rows of Canvas's gradebook are not students: its own, without any id, and one for a student who tests the course.
+SEPARATOR = re.compile(r'"?sep=(?P<sign>.)"?\s*')  # a first line that tells Excel how columns are separated
+# Some rows of Canvas's gradebook are not students: Canvas's own rows, which have no id, and the test student's row.
 TEST_STUDENTS = ("Student, Test", "Étudiant, Test")
 TEST_LOGIN = re.compile(r"[0-9a-f]{32,40}")
 
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the roster; `id` is the account that hands in; students with the same `team` hand in together."""
+    """One line of the roster: `id` is the student's account, and students with the same `team` hand in together."""
 
     id: str
     first_name: str = ""
@@ -44,39 +44,40 @@ class Student:
 
 
 ALL_COLUMNS = tuple(column.name for column in fields(Student))
-COLUMNS = ALL_COLUMNS[:-1]  # those that nbgrader's gradebook also has
+COLUMNS = ALL_COLUMNS[:-1]  # the columns that nbgrader's gradebook also has
 
 
 class RosterError(CourseKitError):
-    """Something is wrong in a line of a roster."""
+    """A line of a roster is wrong."""
 
     def __init__(self, path: Path, line: int, sentence: str, code: str) -> None:
         super().__init__(f"{path}:{line}: {sentence}.", code)
 
 
 def username_key(name: str) -> str:
-    """Return one key for all spellings of an account's name: a hub, a platform or a Mac may change case or composition.
+    """Return a key that ignores case and Unicode composition, which hubs, platforms and Macs may change in names.
 
-    Two names with the same key are one person; the roster's spelling is the one that is kept.
+    Two names with the same key belong to the same person; the roster's spelling is kept.
     """
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def canonical_usernames(ids: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that turns any spelling of one of these ids into the id, and leaves other names as they are."""
-    known = dict.fromkeys(ids)  # an older gradebook may hold two spellings
+    """Return a function that maps any spelling of one of these ids to that id, and leaves other names unchanged."""
+    known = dict.fromkeys(ids)  # an older gradebook may hold two spellings of a name
     own = {username_key(one): one for one in known}
     return lambda name: name if name in known else own.get(username_key(name), name)
 
 
 def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
-    """Read a roster; a student without an id is an error or, with a list `left_out`, becomes a sentence in that list.
+    """Read a roster; a student without an id is an error or, if `left_out` is given, is reported in that list.
 
-    Columns may be in any order, have the names that platforms use, and be separated by commas, semicolons or tabs.
-    Unknown columns and the rows of Canvas's gradebook that are not students are ignored. Only the id is required.
+    Columns may be in any order, may have the names that platforms use, and may be separated by commas, semicolons or
+    tabs. Unknown columns are ignored, as are the rows of Canvas's gradebook that are not students. Only the id is
+    required.
 
     Raises:
-        CourseKitError: anything is wrong; the message begins with file and line.
+        CourseKitError: the file or a line in it is wrong; the message begins with the file and, for a line, its number.
     """
     rows = _rows(path)
     line, header = next(rows, (1, []))
@@ -133,21 +134,21 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
 
 
 def _values(row: Sequence[str], columns: Mapping[str, int], *, is_canvas: bool) -> dict[str, str]:
-    """Return a row's values, keyed by the roster's columns; none if the row is not a student's."""
+    """Return a row's values, keyed by the roster's columns; an empty dictionary if the row is not a student."""
     values = {name: row[i].strip() for name, i in columns.items() if i < len(row)}
     is_own = is_canvas and not values.get("id") and not values.get("lms_user_id")
     titles = [_plain(value) for value in values.values() if value]
     is_header = len(titles) > 1 and TITLES.issuperset(titles)
     if is_own or is_header or values.get("last_name") in TEST_STUDENTS or TEST_LOGIN.fullmatch(values.get("id", "")):
         return {}
-    if "first_name" not in columns:  # a name in one column may be "Last, First"
+    if "first_name" not in columns:  # a single column for the whole name may hold "Last, First"
         last, _, first = values.get("last_name", "").partition(",")
         values |= {"last_name": last.strip(), "first_name": first.strip()}
     return values
 
 
 def write_roster(path: Path, students: Sequence[Student]) -> None:
-    """Write a roster in one step."""
+    """Write the whole roster, or nothing if that fails."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     columns = ALL_COLUMNS if any(student.team for student in students) else COLUMNS
@@ -165,7 +166,7 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
     """Return the students whose ids are new to the course.
 
     Raises:
-        CourseKitError: an id is another spelling of a known one.
+        CourseKitError: an id is another spelling of a known id.
     """
     known = set(known)
     canonical = canonical_usernames(known)
@@ -182,12 +183,13 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
 def merged(
     old: Sequence[Student], listed: Sequence[Student], known: Iterable[str], *, update: bool
 ) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
-    """Return the roster `old` with the new students in a list; with `update`, the list's values replace the roster's.
+    """Merge a list of students into the roster `old`; with `update`, the list's values replace the roster's.
 
-    Ids that the course knows, including those in the gradebook, keep their spelling. Empty values are ignored.
+    Ids that the course already knows, for example from the gradebook, keep their spelling. Empty values in the list
+    are ignored.
 
     Returns:
-        The students, and for each difference the id, the column, the roster's value and the list's value.
+        The merged students, and for each difference the id, the column, the roster's value and the list's value.
     """
     students = {student.id: student for student in old}
     canonical = canonical_usernames((*students, *known))
@@ -231,7 +233,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return the position in a row of each of the roster's columns."""
+    """Map each of the roster's columns to its position in a row."""
     plain = [_plain(title) for title in header]
     columns: dict[str, int] = {}
     for name, titles in HEADERS.items():

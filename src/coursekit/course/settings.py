@@ -55,7 +55,7 @@ class Settings:
     Attributes:
         name: nbgrader's course id.
         timezone: The IANA name of the time zone for due dates and late days; '' for the machine's.
-        late_penalty: "none", or what a day costs.
+        late_penalty: "none", or the share of the points that each late day costs.
         worked_copies: Whether the notebook with the most answers is graded, whatever its name.
         due: The due date of each lab, as text.
         extensions: Due dates of individual students, keyed by lab, then by student.
@@ -65,7 +65,7 @@ class Settings:
     timezone: str = ""
     late_penalty: str = "none"
     worked_copies: bool = False
-    # A mapping has no hash; the other fields tell courses apart.
+    # A mapping has no hash; the other fields are enough to tell courses apart.
     due: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict, hash=False)
     extensions: Annotated[Mapping[str, Annotated[Mapping[str, str], MAY_BE_EMPTY]], MAY_BE_EMPTY] = field(
         default_factory=dict, hash=False
@@ -79,7 +79,7 @@ class Settings:
 
 def machine_zone() -> str:
     """Return the IANA name of this machine's time zone; '' if it is unknown."""
-    name = os.environ.get("TZ", LOCALTIME).removeprefix(":") or "UTC"  # as the C library reads an empty one
+    name = os.environ.get("TZ", LOCALTIME).removeprefix(":") or "UTC"  # the C library also reads an empty TZ as UTC
     with suppress(OSError):
         name = str(Path(LOCALTIME).readlink()) if name == LOCALTIME else name
     name = name.rpartition("zoneinfo/")[2]
@@ -122,8 +122,8 @@ def load_settings(folder: Path) -> Settings:
 def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
     """Return when a lab is due, in UTC without an offset, as nbgrader stores it.
 
-    A text without an offset is a time in the given zone, or else the machine's. A date without a time means the last
-    second of that day.
+    A text without an offset is a time in the given zone or, if there is none, in the machine's. A date without a time
+    means the last second of that day.
 
     Raises:
         CourseKitError: the text is not a date, with or without a time.

@@ -23,16 +23,16 @@ _marks, _submissions = Unchanged[str](), Unchanged[Submission]()
 
 @dataclass(frozen=True)
 class Version:
-    """One version and what was known when it was kept; the graded one also has what collecting reports about it.
+    """One version, and what was known when it was kept; for the graded version, also what collecting reported.
 
     Attributes:
-        folder: Where its files are.
-        received: Name of the folder in the exchange in which it arrived.
-        timestamp: When it was handed in, UTC without an offset.
-        refused: One sentence for each thing that was not copied, such as links.
+        folder: Where the version's files are.
+        received: How the version came in, such as the name of its folder in the exchange.
+        timestamp: When the version was handed in, UTC without an offset.
+        refused: One sentence for each thing that was not copied, such as a link.
         flags: What an instructor should look at.
         notes: One sentence for each thing to report about it if it is graded.
-        number: Position in the order in which versions were kept: if a folder changed, its last content counts.
+        number: Position in the order in which versions were kept; if a folder changed, its latest content counts.
     """
 
     folder: Path
@@ -45,7 +45,7 @@ class Version:
 
     @property
     def mark(self) -> str:
-        """The fingerprint of its files."""
+        """The fingerprint of the version's files."""
         return self.folder.name.rpartition("-")[2]
 
 
@@ -57,7 +57,7 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known about a version
     into: Path,
     notes: tuple[str, ...] = (),
 ) -> Version:
-    """Keep a version's plain files, with its time added if that was lost; equal versions are kept once.
+    """Keep a version's plain files, and add its time if that is missing; equal versions are kept only once.
 
     `received` is the name under which it came in; `into` is `hand-ins/<lab>/<student>`.
     """
@@ -87,7 +87,7 @@ def _to_bytes(version: Version) -> bytes:
 def _read(path: Path) -> Version:
     record = json.loads(path.read_bytes())
     return Version(
-        path.parent / (record.get("folder") or record["version"]),  # its name in the `GRADED` of earlier kits
+        path.parent / (record.get("folder") or record["version"]),  # the key that earlier kits wrote into `GRADED`
         record.get("received", ""),
         datetime.fromisoformat(record["timestamp"]),
         tuple(record.get("refused", ())),
@@ -104,9 +104,9 @@ def read_versions(folder: Path) -> tuple[Version, ...]:
 
 
 def install(version: Version, submitted: Path) -> bool:
-    """Put this version into `submitted/<student>/<lab>`; return whether it was not yet there.
+    """Put this version into `submitted/<student>/<lab>`; return False if it was already there.
 
-    Anything that was there must have been kept before.
+    Whatever was there before must already have been kept.
     """
     if submitted.is_dir() and mark_of(submitted) == version.mark:
         return False
@@ -147,7 +147,7 @@ def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def read_choice(folder: Path) -> Version | None:
-    """Return the version in `hand-ins/<lab>/<student>` that is graded; None if none was collected."""
+    """Return the version in `hand-ins/<lab>/<student>` that is graded; None if nothing was collected."""
     path = folder / GRADED
     return _read(path) if path.is_file() else None
 
@@ -162,7 +162,7 @@ def write_choice(folder: Path, version: Version) -> None:
 def find_submissions(
     course: Course, labs: Iterable[str], students: Collection[str] = (), known: Iterable[Submission] = ()
 ) -> tuple[Submission, ...]:
-    """Return the submissions for these labs, from these students or from all, in order; `known` ones are not read."""
+    """Return these labs' submissions, from these students or from all, sorted; `known` ones are not read again."""
     read = {(one.student, one.lab): one for one in known}
     wanted = set(map(username_key, students))
     names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
@@ -172,9 +172,9 @@ def find_submissions(
 
 
 def look_at(course: Course, lab: str, student: str, folder: Path, version: Version | None) -> Submission:
-    """Return the submission in a kept version's folder or in the one that nbgrader grades; read it only if it changed.
+    """Return the submission in a kept version's folder, or in the folder that nbgrader grades; reread it if it changed.
 
-    If the folder has the files of this version, the result also names files that were not copied into the version.
+    If the folder holds the files of this version, the result also names files that collecting did not copy.
     """
     copies, released, public = course.settings.worked_copies, course.released(lab), course.public(lab)
 
@@ -197,7 +197,7 @@ def read_submission(course: Course, lab: str, student: str) -> Submission:
     """Return a student's submission from `submitted/`, with the notes and flags from collecting."""
     choice = read_choice(course.hand_ins(lab, student))
     found = look_at(course, lab, student, course.submitted(lab, student), choice)
-    if not choice or choice.mark != found.mark:  # nbgrader's own collect put something else there
+    if not choice or choice.mark != found.mark:  # nbgrader's own collect command put something else there
         return found
     notes, flags = (*choice.notes, *found.notes), (*choice.flags, *found.flags)
     return replace(found, timestamp=choice.timestamp, notes=notes, flags=flags)

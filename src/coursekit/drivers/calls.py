@@ -38,7 +38,7 @@ def eager_fit() -> Iterator[None]:
 
     Functions that an answer itself compiles with `tf.function` stay compiled.
     """
-    always = property(lambda _: True, lambda *_: None)  # `compile` sets it
+    always = property(lambda _: True, lambda *_: None)  # settable, because `compile` sets it
     with mock.patch.object(tf.keras.Model, "run_eagerly", always):
         yield
 
@@ -50,7 +50,7 @@ class WrongReturnError(ShownAsMessage, TypeError):
 def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, part: str = "") -> None:
     """Raise a `WrongReturnError` unless the value that an answer returned fits.
 
-    `expected` says what the driver can use, for example "a tf.data.Dataset". `part` names the part of the result that
+    `expected` says what the driver can use, for example "a tf.data.Dataset". `part` says which part of the result
     the value is, for example "the label"; it is '' if the value is the whole result.
     """
     if not fits:
@@ -60,7 +60,7 @@ def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, p
 
 
 def require_values(answer: Answer, value: Any, expected: str, number: int | None = None) -> None:
-    """Require that an answer returned a sequence of values, for example a tuple, of this `number` if one is given."""
+    """Require that an answer returned a sequence, for example a tuple, of `number` values if a number is given."""
     shape = getattr(value, "shape", None)
     if shape is not None:  # an array or a tensor; a symbolic tensor has no len()
         fits = shape != () and number in {None, shape[0]}
@@ -95,9 +95,9 @@ def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, flo
 
 
 def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, batched: bool = True) -> list[Any]:
-    """Return at most this many elements of the data set that an answer returned.
+    """Return at most `most` elements of the data set that an answer returned.
 
-    Each must have this many parts (two are images and labels). If `batched`, each part must have a first axis.
+    Each must have `num_parts` parts (two are images and labels). If `batched`, each part must have a first axis.
     """
     require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
     spec = dataset.element_spec
@@ -110,7 +110,7 @@ def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, 
 
 
 def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -> list[Any]:
-    """Return the pairs to which the answer maps a data set's elements: `map` calls it once, then runs its graph.
+    """Return the pairs to which the answer maps a data set's elements: `map` calls it once, and then runs its graph.
 
     So NumPy draws random numbers only once for all elements, and code that needs plain numbers fails, as in the lab.
     """
@@ -125,15 +125,15 @@ def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -
         return list(dataset.map(noted).as_numpy_iterator())
     except tf.errors.OpError:
         for element in dataset.take(1):
-            answer(element, **settings)  # raises the same outside the graph, with a line of the answer
+            answer(element, **settings)  # raises the same error outside the graph, with the line of the answer
         raise
-    finally:  # the data set's own message on a wrong return explains nothing
+    finally:  # the data set's own message about a wrong return value explains nothing
         for one in returned:
             require_values(answer, one, expected, 2)
 
 
 def _kind_of(value: Any) -> str:
-    """Return in words what kind of thing a value is, without its content."""
+    """Return in words what kind of value this is, without its content."""
     if value is None:
         return "None"
     if isinstance(value, type):
@@ -161,6 +161,6 @@ def call(answer: Answer, *args: Any) -> Any:
 
 
 def with_horovod(function: Callable[..., Any], *args: Any) -> Any:
-    """Initialise Horovod on this rank, then call the answer, or a driver with it."""
+    """Initialise Horovod on this rank, then call the answer, or a driver that gets it."""
     hvd.init()
     return function(*args)

@@ -36,7 +36,8 @@ def pin_without_gpus(pin_gpu: Answer) -> bool:
 def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:
     """Call the answer while TensorFlow reports GPUs; return which it makes visible, and which may grow their memory.
 
-    This is the one place where the kit pretends, because a machine without GPUs cannot show this mistake.
+    The GPUs are pretended, because a machine without GPUs cannot show mistakes in pinning. The first value is None if
+    the answer leaves all GPUs visible.
     """
     gpus = [tf.config.PhysicalDevice(f"/physical_device:GPU:{number}", "GPU") for number in range(num_gpus)]
     chosen: list[list[Any]] = []
@@ -86,7 +87,7 @@ def watched_pinning(answer: Answer) -> Iterator[Callable[[], bool]]:
     before = os.environ.get(VISIBLE)
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     with contextlib.ExitStack() as stack:
-        # Without GPUs, pinning means asking for them and finding none; these functions return what they always do.
+        # Without GPUs, pinning means asking for them and finding none; these functions return what they always return.
         functions = [(tf.config, "list_physical_devices"), (tf.config, "get_visible_devices")]
         functions += [(tf.config.experimental, name) for _, name in functions]
         watched = [stack.enter_context(mock.patch.object(*one, wraps=getattr(*one))) for one in functions]
@@ -139,7 +140,7 @@ def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> li
 
 
 def save(save_history: Answer) -> tuple[list[str], bool]:
-    """Let the answer save this rank's private history twice in this rank's own folder, one rank after another.
+    """Let the answer save two histories in this rank's own folder, the second of them private; ranks take turns.
 
     On all ranks but rank 0, the answer then gets a folder that does not exist, and one that contains an older file.
     Return the folders left behind, and whether that file is unchanged.
@@ -150,7 +151,7 @@ def save(save_history: Answer) -> tuple[list[str], bool]:
         if turn == hvd.rank():
             save_history(np.ones((99, 2)), here.own)
             save_history(np.array(here.private), here.own)
-            with contextlib.suppress(OSError):  # files in it can be told from those in the rank's folder
+            with contextlib.suppress(OSError):  # by its path, a file there differs from one in the rank's own folder
                 if turn:
                     save_history(np.array(here.private), here.own / missing)
             with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError):
@@ -159,7 +160,7 @@ def save(save_history: Answer) -> tuple[list[str], bool]:
                 if turn:
                     save_history(np.array(here.private), Path(folder))
                 is_kept = file.exists() and file.read_bytes() == older
-        hvd.allgather(tf.zeros([1]))  # not a collective that an answer may use, so that a deadlock is seen
+        hvd.allgather(tf.zeros([1]))  # a collective that no answer uses here, so that a deadlock shows
     return [path.name for path in here.own.iterdir() if path.is_dir()], is_kept
 
 
@@ -171,12 +172,12 @@ def training_runs(
     rates: Mapping[str, float],
     num_starts: int,
 ) -> dict[str, Array]:
-    """Train once for each entry of `num_epochs`, with its batch size and rate; return the trajectories, keyed alike.
+    """Train once for each entry of `num_epochs`, with its batch size and rate; return the trajectories by run.
 
-    "starts" has the first rows of further runs of one step each, shape (num_starts, 2).
+    The entry "starts" has the first rows of further runs of one step each, shape (num_starts, 2).
 
     This rank's private value has ``starts`` and, for each run, the arrays x and y, both of shape (num_samples,).
-    In the run named ``apart``, the variables start at different values on each rank, which are its ``starts``.
+    In the run named ``apart``, the variables start at this rank's ``starts``, which differ from those of other ranks.
     """
     private = places.private()
 

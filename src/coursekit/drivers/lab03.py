@@ -25,10 +25,10 @@ from coursekit.drivers.probe_model import NUM_OTHERS, batches, compiled, own_bat
 from coursekit.pictures.tensorboard import events_in
 
 PLANNED = ("the batch size", "the rate", "the steps")
-NUM_EPOCHS = 7  # so many that a rank that waits for three epochs without progress stops
+NUM_EPOCHS = 7  # enough for a rank to stop after three epochs without progress
 STEPS_PER_EPOCH = 2
 EVALUATED_BATCH = 256
-NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # a checkpoint
+NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # before and after a checkpoint
 EPOCHS_DONE = "the number of completed epochs"
 
 
@@ -81,7 +81,7 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
 
 @eager_fit()
 def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
-    """Train, save on rank 0, and let the answer resume with a fresh network; also from a folder without a checkpoint.
+    """Let the answer resume without a checkpoint; then train, save on rank 0, and let it resume with a fresh network.
 
     Every rank has a separate folder, so that only rank 0 sees the checkpoint.
     """

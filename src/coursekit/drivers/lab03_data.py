@@ -14,7 +14,7 @@ from coursekit.imagenet.records import SKIP, STOP, LabelledImage, parse_record, 
 
 IMAGE_SIZE = 16  # of `load_as_asked`
 NUM_TIMES = 20  # how often each file is named if only the order of the names counts
-IGNORE_STATE = 1  # of random numbers: a data set is described, and not copied
+IGNORE_STATE = 1  # the state of random numbers, because a data set is only described, not copied
 
 
 def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num_calls: int) -> list[Any]:
@@ -58,18 +58,18 @@ def load_as_asked(record: Any, training: bool) -> tuple[Any, Any]:  # as the lab
 
 
 def with_names(answer: Answer, **values: Any) -> Any:
-    """Within the context, make an answer find these values under these names in the notebook."""
+    """Within the context, let the answer find these values under these names in the notebook."""
     return mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), values)
 
 
 def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any]) -> dict[str, Any]:
     """Read this rank's files with the answer's pipeline; return each way's batches of samples and labels.
 
-    A way says whether to read for training, and the largest number of batches. Images are loaded as the lab requires,
-    whatever the answer's own function does, because that is another exercise.
-    "tilts" has, for each way, the tilts of all images: images that are all cut alike have one tilt. "made_of" has the
-    `stages` of each way's pipeline and, as "asked", of one with deterministic=False that skips damaged records;
-    "caches" has the file names of caches, and "are_files_shuffled" is about training.
+    A way says whether to read for training, and how many batches to read at most. Images are loaded as the lab
+    requires, whatever the answer's own function does, because that is another exercise.
+    "tilts" has, for each way, the tilts of all images: images that are cut alike have the same tilt. "made_of" has the
+    `stages` of each way's pipeline and, as "asked", those of one with deterministic=False that skips damaged records.
+    "caches" has the file names of caches, and "are_files_shuffled" says whether files are shuffled for training.
     """
     files, cache = probe_model.own_files(), tf.data.Dataset.cache
     seen: dict[str, Any] = {"tilts": {}, "made_of": {}, "caches": []}
@@ -94,7 +94,7 @@ def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any])
 
 
 def _are_files_shuffled(make_dataset: Answer, files: Sequence[str], in_training: dict[str, Any]) -> bool:
-    """Whether a stage shuffles the names of the files, or they come in another order than in validation."""
+    """Return whether a stage shuffles the names of the files, or they come in another order than in validation."""
     kinds = [stage["kind"] for stage in in_training["stages"]]
     if any("Shuffle" in kind for kind in itertools.takewhile(lambda kind: "Interleave" not in kind, kinds)):
         return True

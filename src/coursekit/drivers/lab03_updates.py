@@ -12,7 +12,7 @@ from coursekit.drivers.probe_model import MOMENTUM, NUM_OTHERS, RATE, arrays, co
 
 NUM_STEPS = 7  # with an optimiser, and with a custom step
 LATE = 100_000  # the step count for the second half of an optimiser's steps
-NUM_GROUPS = 2  # not the notebook's
+NUM_GROUPS = 2  # different from the notebook's
 
 
 @eager_fit()
@@ -20,7 +20,7 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
     """Train with the answer's optimiser; return what the probe saw, and how many messages carry the gradients.
 
     "paths" has, for each compression in `rates`, the weights before and after each step with this rank's "pulls", at
-    that rate; "without_groups" is what the answer raises if num_groups is 0.
+    the rate given there. "without_groups" is what the answer raises if num_groups is 0.
     """
     records = probe_model.watch()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
@@ -39,16 +39,17 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
 
 def _optimizer(make_optimizer: Answer, rate: float, compression: str) -> Any:
     optimizer = make_optimizer(rate, compression)
-    # `compiled` takes None for its own optimiser, which is right.
+    # None must be refused here, because `compiled` would replace it by its own optimiser, which is right.
     is_optimizer = isinstance(optimizer, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer))
     require_returned(make_optimizer, optimizer, fits=is_optimizer, expected="an optimiser of tf.keras")
     return optimizer
 
 
 def _path(optimizer: Any, starts: Array) -> Array:
-    """Return the weights before and after each step of a loss whose gradients are this rank's "pulls", same shape.
+    """Return the weights before and after each step of a loss whose gradients are this rank's "pulls".
 
-    In the second half, the step count is large, to show anything that acts only late in training.
+    The shape is (num_steps + 1, *starts.shape). In the second half of the steps, the step count is large, to show
+    anything that acts only late in training.
     """
     weights = [tf.Variable(start) for start in starts]
     pulls = probe_model.private_input()["pulls"]

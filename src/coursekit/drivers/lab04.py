@@ -16,20 +16,22 @@ from coursekit.drivers.probe_model import NUM_CLASSES, NUM_OTHERS, RATE, Array, 
 
 BATCH_SIZE = 2
 HANG_S = 25.0  # the deadline of checks in which wrong answers hang; a right one takes a ninth of it on a quiet machine
-# For a trial of the model function. The batch size is never the number of ranks, so sums over them can be told apart.
+# For a trial of the model function. The batch size is never the number of ranks, so that a sum over a batch and a sum
+# over the ranks can be told apart.
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 5
-LATE_FROM, LATE = 4, 1_000_000  # from this step on, the global step is so large that a schedule acts
-LARGE_STEP, GAIN = 6, 64.0  # the step whose gradients are so many times as large that clipping acts
+LATE_FROM, LATE = 4, 1_000_000  # from this step on, the global step is so large that a schedule shows
+LARGE_STEP, GAIN = 6, 64.0  # the step whose gradients are so many times as large that clipping shows
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards share some sample
 
 
 def build(num_others: int = 0, large_step: int = -1, keep: Callable[[float], Any] = float) -> Any:
-    """Return a probe with this many extra weights and batch normalisation of colours, which does not affect outputs.
+    """Return a probe with `num_others` more weights, and with batch normalisation that does not affect its outputs.
 
-    A layer behind it changes no logits, but multiplies gradients by `GAIN` in training step `large_step`, from 0.
-    Its kernel has the gradient of the probe's weight for class 0, and `keep` gets the kernel's value before each step.
+    A layer behind the probe changes no logits, but multiplies gradients by `GAIN` in training step `large_step`, which
+    counts from 0. The layer's kernel has the same gradient as the probe's weight for class 0, and `keep` is called with
+    the kernel before each step.
     """
-    # Every rank starts elsewhere, because a seed in the answer must not hide that nothing is broadcast.
+    # Every rank starts with different weights, because a seed in the answer must not hide that nothing is broadcast.
     tf.compat.v1.set_random_seed(int(np.random.default_rng().integers(2**31)))
     layers = tf.keras.layers
     images = tf.keras.Input((None, None, 3))
@@ -79,7 +81,7 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     """Train (and, in all modes, evaluate and predict) with the answer's model function; return what the probes saw.
 
     "kernels" has the kernel of the layer behind the probe before each step (`build`). "collectives" has, for each mode,
-    the kinds of Horovod operations that a session has waited for.
+    the kinds of Horovod operations that a session ran.
     """
     tf.get_logger().setLevel("ERROR")  # hides the Estimator's remarks; a failed check says what matters
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)
@@ -103,7 +105,7 @@ def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
                 context.request_stop()
 
         def end(self, session: Any) -> None:
-            self.moving = session.run(self.statistics)  # without the global step, no checkpoint has it
+            self.moving = session.run(self.statistics)  # because without the global step, no checkpoint has them
 
     records, watch, looks = probe_model.watch(), Watch(), {mode: _look() for mode in ("eval", "predict")}
     hooks = [hvd.BroadcastGlobalVariablesHook(0), watch]
@@ -172,7 +174,7 @@ def use_run_config(make_run_config: Answer) -> dict[str, Any]:
 
 
 def plain_model(features: Any, labels: Any, mode: Any, params: dict[str, Any]) -> Any:
-    """Return the result of a correct single-process model function, which stands in when other pieces are on trial."""
+    """Return what a correct single-process model function returns; it stands in when other pieces are on trial."""
     logits = params["build"]()(features, training=mode == tf.estimator.ModeKeys.TRAIN)
     classes = tf.argmax(logits, axis=1)
     if labels is None:

@@ -25,11 +25,13 @@ def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any
 
 
 def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]) -> list[dict[str, Any]]:
-    """Read this rank's files with the answer's pipeline, as each worker, in each way: for training or not, with a seed.
+    """Read this rank's files with the answer's pipeline, as each worker and in each way.
 
-    Returns, for each worker and way, the batches (sample numbers and labels), the tilts of each batch's images, buffer
-    sizes of shuffles, whether the pipeline ends, and what it asks Horovod for. In the way "twin", all workers have the
-    same records, because the only file is listed once for each. Only worker 0 reads in the `FOR_FIRST` ways.
+    A way says whether to read for training, and with which seed.
+
+    Returns, for each worker and way, the batches (sample numbers and labels), the tilts of each batch's images, the
+    buffer sizes of shuffles, whether the pipeline ends, and what it asks Horovod for. In the way "twin", all workers
+    have the same records, because one file is listed once for each worker. Only worker 0 reads in the `FOR_FIRST` ways.
     """
     files = probe_model.own_files()
 
@@ -60,7 +62,7 @@ def _watched_pipeline() -> Iterator[dict[str, list[Any]]]:
         def noted(dataset: Any, number: Any = None, *args: Any, **options: Any) -> Any:
             given = next((options[key] for key in ("buffer_size", "count") if key in options), number)
             calls[name].append(None)
-            with suppress(Exception):  # None is no number, and a graph's tensor has none yet
+            with suppress(Exception):  # None is not a number, and a graph's tensor has no value yet
                 calls[name][-1] = int(given)
             return method(dataset, *(() if number is None else (number,)), *args, **options)
 

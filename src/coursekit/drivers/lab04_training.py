@@ -20,7 +20,7 @@ from coursekit.drivers.probe_model import batches
 Calls = list[tuple[Any, dict[str, Any]]]  # of an answer's pieces: what each returned, and its arguments by name
 
 FOLDER = "training"  # of a training run, with one rank's files
-RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with which a probe learns to always give one answer
+RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with these, a probe learns to always give one answer
 MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, because there are fewer images
 
 
@@ -120,7 +120,7 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
     records = probe_model.watch()
     with supplied(evaluate, pieces) as calls:
         result = evaluate(estimator, probe_model.own_files(), dict(settings))
-    if hvd.rank() and isinstance(result, Mapping):  # ranks other than 0 need not return anything
+    if hvd.rank() and isinstance(result, Mapping):  # only rank 0 has to return something
         result = {name: value for name, value in result.items() if value is not None} or None
     return {
         "result": None if result is None else require_entries(evaluate, result),
@@ -131,7 +131,7 @@ def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
 
 
 def end_endless(estimator: Any) -> None:
-    """Make the estimator's `evaluate` raise if its data have no end, instead of going on until the deadline."""
+    """Make the estimator's `evaluate` raise if its data have no end, instead of running until the deadline."""
     plain, num_steps, hook = estimator.evaluate, itertools.count(1), tf.estimator.SessionRunHook()
 
     def after_run(*_: Any) -> None:

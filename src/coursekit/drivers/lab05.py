@@ -18,7 +18,7 @@ from coursekit.pictures.tensorboard import events_in
 
 Batch = tuple[Array, Array]  # images and labels
 RATE = 0.1
-NUM_EPOCHS, STEPS_PER_EPOCH = 2, 3  # not the notebook's epochs
+NUM_EPOCHS, STEPS_PER_EPOCH = 2, 3  # not the notebook's number of epochs
 NUM_SAMPLES = STEPS_PER_EPOCH * BATCH_SIZE  # on each rank
 
 MOST_BATCHES = 60  # of an epoch that should end
@@ -62,7 +62,7 @@ def parsed(parse_batch: Answer, images: Array, labels: Array) -> Batch:
 def lost(count_lost: Answer, counts: list[int], contents: list[bytes], damages: list[tuple[str, int]]) -> list[int]:
     """Write files of records, damage them, and return how many records the answer counts as lost in each file.
 
-    A damage is ("flip", place) or ("cut", number of bytes left); its kind is "" if there is none.
+    Each of `damages` is ("flip", place) or ("cut", number of bytes left); the kind is "" for an undamaged file.
     """
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / f"part-{number:02d}") for number in range(len(counts))]
@@ -184,9 +184,9 @@ def use_train(train: Answer) -> dict[str, Any]:
 
 
 def read_run(answer: Answer, losses: list[list[float]], num_steps: int, weights: list[Array]) -> dict[str, float]:
-    """Write the logs of a run that was interrupted after its first epoch, and let the answer read them.
+    """Write the logs of a run that was interrupted after each epoch, and let the answer read them.
 
-    The losses are training and validation losses, for each epoch; the weights belong to the layer `dense`.
+    `losses` has the training and the validation losses of all epochs; `weights` has the weights of the layer `dense`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for epoch, layer in enumerate(weights):

@@ -1,4 +1,4 @@
-"""A slow store on a rank that calls no answer: its delays happen there, and it records what it was asked for.
+"""A slow store on a rank that calls no answer: delays happen on that rank, which records what it was asked for.
 
 So neither the clock nor the store is in a process that runs an answer, and an answer has to wait for each record.
 """
@@ -25,9 +25,10 @@ NOTHING = np.zeros(0)  # what is sent if only the time counts
 
 
 def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
-    """On two ranks, train from the store with a simple pipeline, then with the answer's; twice if it misses the goal.
+    """On two ranks, train from the store with a simple pipeline, then with the answer's, which gets a second chance.
 
-    The private value of the store's rank has its "images", integers of that shape.
+    If the answer's pipeline misses the goal, it trains once more. The private value of the store's rank has its
+    "images", integers of the given shape.
     The store's rank returns `ServedStore.found` for each training run; the answer's rank returns an empty list.
     """
     if int(os.environ["HOROVOD_RANK"]) == STORE_RANK:
@@ -111,13 +112,13 @@ def serve(images: Array) -> list[dict[str, Any]]:
     has_ended = Event()
 
     def answer_calls(listener: socket.socket) -> None:
-        with suppress(OSError):  # the end
+        with suppress(OSError):  # the listener is closed
             while True:
                 _, connection = channel.answer(listener)
                 Thread(target=answer_requests, args=(connection,), daemon=True).start()
 
     def answer_requests(connection: socket.socket) -> None:
-        with connection, suppress(IndexError, OSError):  # no such record; nobody waits any more
+        with connection, suppress(IndexError, OSError):  # no such record, or nobody waits any more
             while (request := channel.read_message(connection)) is not None:
                 data, name, reply = channel.read_message(connection), REQUESTS[int(request)], NOTHING
                 if name == BEGIN:

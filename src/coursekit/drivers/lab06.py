@@ -1,4 +1,4 @@
-"""Drivers of lab 06: they run the allreduces through a switch between ranks, and the scaling of losses.
+"""Drivers of lab 06: they run the allreduces through a switch between ranks, and call the functions for loss scaling.
 
 The switch passes on each message on the ranks' channels, and keeps a copy for a check.
 It is an additional rank, which calls no answer.
@@ -23,13 +23,13 @@ from coursekit.ranks.context import leave_peers
 Seen = list[list[Any]]  # source, target and content of each message; those from one source in the order sent
 
 SWITCH = "switch"
-WAIT_S = 5.0  # for a message of a few bytes, because ranks that all receive first would wait for ever
+WAIT_S = 5.0  # for a message of a few bytes; without a limit, ranks that all receive first would wait for ever
 
 
 def talk(answer: Callable[[Channel, Any], Any], num_ranks: int) -> Sequence[Any]:
-    """Call the answer with a channel and this rank's private value on each of `num_ranks`, and relay on the last rank.
+    """Call the answer with a channel and this rank's private value, or relay if this is rank `num_ranks`, the last.
 
-    Returns what the answer returned, and the value afterwards; on the last rank, returns what that rank saw.
+    Returns what the answer returned, and the value afterwards; on the relaying rank, returns what that rank saw.
     """
     rank = int(os.environ["HOROVOD_RANK"])
     if rank == num_ranks:
@@ -55,7 +55,7 @@ def relay(num_ranks: int) -> Seen:
             while (message := channel.read_message(connection)) is not None:
                 with lock:
                     seen.append([source, target, message])
-                with contextlib.suppress(OSError):  # a rank that has ended reads no more; what was sent counts
+                with contextlib.suppress(OSError):  # a rank that has ended reads no more, but what was sent counts
                     channel.write_message(onward, message)
 
     threads = []

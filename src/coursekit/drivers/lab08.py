@@ -29,7 +29,7 @@ BATCH_SIZE = 4
 
 
 def joined(function: Callable[..., Any], *args: Any) -> Any:
-    """Join the ranks with `torch.distributed`, then call the answer, or a driver with it."""
+    """Join the ranks with `torch.distributed`, then call the answer, or a driver that gets it."""
     dist.init_process_group("gloo")
     dist.barrier()  # a rank that ends at once would break connections that others are still making
     return function(*args)
@@ -51,8 +51,8 @@ def make_probe(start: Array) -> Any:
             numbers = np.rint(x.detach().float().numpy()[:, 0]).astype(int)
             self.records.append(Record(self.bias.detach().float().numpy().copy(), numbers, self.training))
             ones = torch.ones(len(x), 1, dtype=self.bias.dtype)
-            logits = torch.nn.functional.linear(ones, self.bias[:, None])  # the bias; autocast would round it
-            if not self.training:  # rows differ by what a softmax ignores, and a largest number of all rows does not
+            logits = torch.nn.functional.linear(ones, self.bias[:, None])  # the bias, rounded under autocast
+            if not self.training:  # rows differ by a number that a softmax ignores, unlike a maximum over all rows
                 logits = logits + torch.arange(len(x))[:, None]
             if logits.requires_grad:
                 gains = x[:, 1:]
@@ -109,7 +109,7 @@ def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
         init("gloo", *args, **settings)
 
     around = getattr(join, "__globals__", {})
-    names = [name for name, value in around.items() if value is init]  # answers may import only the function
+    names = [name for name, value in around.items() if value is init]  # an answer may import only this function
     has_gpus = int(os.environ["RANK"]) in with_gpus
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch("torch.distributed.init_process_group", joined_by))

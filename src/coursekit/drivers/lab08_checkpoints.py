@@ -74,9 +74,10 @@ def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
-    """Let the answer resume from an empty folder, and from a checkpoint that rank 0 wrote, as if from its GPU.
+    """Let the answer resume from an empty folder, and from a checkpoint that rank 0 wrote as if from a GPU.
 
-    Each rank's model starts elsewhere. Finally, the file is truncated: "is_swallowed" says if the answer continues.
+    Each rank's model starts with different weights. Finally, the file is truncated; "is_swallowed" says whether the
+    answer continues nevertheless.
     """
     folder = places.here().shared / "checkpoints"
     folder.mkdir(exist_ok=True)
@@ -104,14 +105,14 @@ def resumed(resume: Answer, num_epochs: int) -> dict[str, Any]:
 
 
 def _is_swallowed(resume: Answer, wrapped: Any, optimizer: Any, folder: Path) -> bool:
-    """Return whether the answer continues from a checkpoint that cannot be read."""
+    """Return whether the answer continues even though the checkpoint cannot be read."""
     dist.barrier()
     if dist.get_rank() == 0:
         (folder / CHECKPOINT).write_bytes((folder / CHECKPOINT).read_bytes()[:100])
     dist.barrier()
     try:
         resume(wrapped, optimizer, folder)
-    except Exception:  # noqa: BLE001  # any error that tells that it is broken
-        dist.destroy_process_group()  # the others may wait for what this rank has read
+    except Exception:  # noqa: BLE001  # any error is right
+        dist.destroy_process_group()  # the other ranks may wait for what this rank reads
         return False
     return True

@@ -15,7 +15,7 @@ RATE = 0.01  # not Adam's default
 WIDTH = 12  # of the layers that are sharded, so that 2, 3 and 4 ranks get equal parts
 NUM_LAYERS = 3
 BUFFER_SIZE = 40
-NUM_BYTES = {"zero": 8, "fsdp": 8}  # per number in these kinds; in others 4
+NUM_BYTES = {"zero": 8, "fsdp": 8}  # per number in these kinds; 4 in others
 IRREGULAR = (7, 10, 5)  # widths of layers that split into unequal parts
 SETTINGS = ("betas", "eps", "weight_decay", "amsgrad", "maximize")  # of Adam, which change its result
 BEFORE = " before its first step"  # there are no gradients then, and Adam has no state
@@ -111,7 +111,8 @@ def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
 def zero(make_zero: Answer) -> dict[str, Any]:
     """Train with the answer's optimiser and with Adam; return the weights of both, the bytes held, and the rate.
 
-    `name` is the class that updates this rank's share. `settings` has all that differ from Adam's: found and expected.
+    `name` is the class that updates this rank's share. `settings` has the settings that differ from Adam's, with the
+    values found and expected.
     """
     model = _wrap(_layers())
     optimizer = make_zero(model, RATE)
@@ -153,7 +154,7 @@ def sharded(shard: Answer) -> dict[str, Any]:
 
 def _policies(unit: Any) -> list[str]:
     """Return the names of a unit's policies that are not FSDP's defaults."""
-    group = getattr(unit._get_fsdp_state(), "_fsdp_param_group", None)  # noqa: SLF001  # no public name tells
+    group = getattr(unit._get_fsdp_state(), "_fsdp_param_group", None)  # noqa: SLF001  # there is no public name
     usual = {"offload_policy": fsdp.OffloadPolicy(), "mp_policy": fsdp.MixedPrecisionPolicy()}
     return [name for name, policy in usual.items() if getattr(group, name, policy) != policy]
 

@@ -21,7 +21,7 @@ SENDERS = ("all_reduce", "reduce", "broadcast", "all_gather", "all_gather_into_t
 
 
 class _Epoch:
-    """The batches of an epoch as a loader gives them; `is_read` tells whether the last has been given."""
+    """The batches of an epoch as a loader gives them; `is_read` tells whether the last one has been given."""
 
     def __init__(self, batches: Sequence[Any]) -> None:
         self._batches = batches
@@ -91,7 +91,7 @@ def trained(train: Answer, plan: Plan, rate: float) -> dict[str, Any]:
 
 
 def wrapped_probe() -> Any:
-    """Return a wrapped probe that started at this rank's own weights; wrapping has given it those of rank 0."""
+    """Return a wrapped probe that started at this rank's own weights; wrapping has given it rank 0's weights."""
     return torch.nn.parallel.DistributedDataParallel(make_probe(places.private()["starts"][0]))
 
 

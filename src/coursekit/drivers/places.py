@@ -27,8 +27,8 @@ OWN = "rank-{}"  # a rank's own folder within the notebook's
 MAX_NUM_FILES = 200
 MAX_FILE_BYTES, MAX_BYTES = 1 << 20, 4 << 20  # of one file, and of all files, whose content is read
 
-# How often Horovod's background thread asks all other ranks whether there is anything to send. The default is one
-# millisecond; before version 0.21, it was this. Ranks that share a few cores have better use for them.
+# The time after which Horovod's background thread asks all other ranks again whether there is anything to send. The
+# default is one millisecond; before version 0.21, it was this. Ranks that share a few cores need them for other work.
 CYCLE_TIME_MS = 5
 
 _places: list[Place] = []
@@ -38,7 +38,7 @@ def settle(place: Place) -> None:
     """Set this rank's place, and prepare the rank for a few small steps; called once, before a driver runs."""
     _places[:] = [place]
     os.environ["HOROVOD_CYCLE_TIME"] = str(CYCLE_TIME_MS)
-    # Gloo's thread asks for a lock until it is free, and should not push aside the thread that holds it.
+    # Gloo's thread polls a lock until it is free, and should not preempt the thread that holds it.
     with contextlib.suppress(OSError):  # a container may forbid it
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     if "tensorflow" in sys.modules:

@@ -1,9 +1,9 @@
 """The probe model: a network whose training shows which samples every step used, on which ranks, and with which rate.
 
-The network looks at no image and has one weight that matters, a *bias* with an entry for each class;
-every sample is a class of its own.
-So the checks can predict each update of the bias from the samples, and compare (`coursekit.checks.steps`, with an
-example in numbers).
+The outputs of the network do not depend on the images. Only one of its weights matters, a *bias* with an entry for each
+class, and every sample has a different class.
+So the checks can predict each update of the bias from the samples, and compare it with the recorded one; see
+`coursekit.checks.steps`, which has an example in numbers.
 Before each step, the probe records its bias and the samples of the batch, which it recognises by their colours.
 It does so in `fit`, in a custom loop and in an Estimator.
 
@@ -36,14 +36,14 @@ JPEG_QUALITY = 95
 TILT = 8  # levels by which the edges of a written image are darker on the left, brighter on the right
 MAX_NUM_SAMPLES = NUM_LEVELS**3
 
-MOMENTUM = 0.9  # of every training that is asked for
-# Of the plain training with Keras in which an answer is one piece.
+MOMENTUM = 0.9  # of every training run that a lab asks for
+# For the plain training with Keras, of which an answer is one piece.
 NUM_SAMPLES = 60
 NUM_CLASSES = NUM_SAMPLES + 1
 BATCH_SIZE = 4
 RATE = 0.3
-# Other weights, which change nothing. Horovod fails if more groups are requested than there are gradients, so there are
-# this many wherever an answer may request groups, up to the 8 that a lab names.
+# Other weights, which change nothing. Horovod fails if more groups are requested than there are gradients. So if an
+# answer may request groups, there are this many other weights, enough for the 8 groups that a lab names.
 NUM_OTHERS = 7
 
 
@@ -56,7 +56,7 @@ class Record:
     training: bool  # whether the network was called in training mode
 
 
-_rounds: list[list[Record]] = [[]]  # the first is for what is seen before one begins
+_rounds: list[list[Record]] = [[]]  # the first is for calls before any round begins
 
 
 def watch() -> list[Record]:
@@ -80,7 +80,7 @@ def private_input() -> dict[str, Any]:
 
 
 def own_samples(num_samples: int) -> Array:
-    """Return the first of the samples that only this rank has."""
+    """Return the first `num_samples` of the samples that only this rank has."""
     return np.asarray(np.asarray(private_input()["samples"])[:num_samples])
 
 
@@ -133,7 +133,7 @@ def sample_numbers(images: Array) -> Array:
 def tilts(images: Array) -> Array:
     """Return by how many levels the right half of each image is brighter than the left, shape (num_images,).
 
-    It is the same for all written images that are cut alike, and has the opposite sign if one is mirrored.
+    It is the same for all written images that are cut alike, and has the opposite sign if an image is mirrored.
     """
     left, right = np.array_split(np.asarray(images, dtype=float).mean(axis=(1, 3)), 2, axis=1)
     return np.asarray(127.5 * (right.mean(axis=1) - left.mean(axis=1)))
@@ -149,11 +149,11 @@ def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
 def network(num_classes: int, num_others: int = 0, *, has_statistics: bool = False) -> Any:
     """Return the probe, a Keras model that is not compiled yet: images in, one logit for each class out.
 
-    It has this many other weights, each of which makes the training graph larger. Its statistics are one more weight,
-    which starts like the bias but is not trained.
+    It has `num_others` other weights, each of which makes the training graph larger. With `has_statistics`, it has one
+    more weight, which starts like the bias but is not trained.
     """
     starts = np.asarray(private_input()["starts"])
-    # Every rank starts elsewhere, as long as nobody broadcasts.
+    # Every rank starts with different weights, as long as nothing is broadcast.
     first_weights = tf.constant_initializer(starts[min(max(len(_rounds) - 2, 0), len(starts) - 1)])
 
     class Probe(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
@@ -169,7 +169,7 @@ def network(num_classes: int, num_others: int = 0, *, has_statistics: bool = Fal
             training = tf.keras.backend.learning_phase() if training is None else training
             bias = tf.cast(tf.identity(self.bias), tf.float32)
             seen = [bias, tf.cast(images, tf.float32), tf.cast(training, tf.bool)]
-            # In a graph of the first kind, an Estimator's, only what the output depends on is run.
+            # In an Estimator's graph, only operations on which the output depends are run.
             with tf.control_dependencies([tf.numpy_function(_write_down, seen, tf.int64)]):
                 return tf.zeros((tf.shape(images)[0], 1)) + tf.identity(bias) + sum(0 * one for one in self.others)
 
@@ -199,7 +199,7 @@ def own_batches(num_steps: int) -> Any:
 
 
 def compiled(optimizer: Any = None, num_others: int = 0, *, has_statistics: bool = False) -> Any:
-    """Return a probe that is compiled with this optimiser, or with one of Horovod's."""
+    """Return a probe that is compiled with this optimiser, by default with SGD in Horovod's wrapper."""
     if optimizer is None:
         optimizer = hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM))
     probe = network(NUM_CLASSES, num_others, has_statistics=has_statistics)

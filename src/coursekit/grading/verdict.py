@@ -12,7 +12,7 @@ from coursekit.labs.cells import CellScore
 
 @dataclass(frozen=True)
 class Flag:
-    """A kind of cause and a sentence on something that the instructor should look at; students never see it."""
+    """Something that the instructor should look at: its kind, and a sentence about it; students never see it."""
 
     kind: str
     text: str
@@ -26,7 +26,7 @@ class Verdict:
     student: str
     scores: tuple[CellScore, ...]  # one for each test cell, in notebook order
     flags: tuple[Flag, ...] = ()  # for the instructor only
-    fault: str = ""  # why the run must be repeated because of the machine; then nothing is recorded
+    fault: str = ""  # why the machine makes another run necessary; if set, nothing is recorded
     seconds: float = 0.0  # wall-clock time of running and judging
     peak_memory_gb: float = 0.0  # the highest memory use of the run
     outputs: Mapping[str, str] = field(default_factory=dict)  # what cells printed, by id; only for the instructor

@@ -10,7 +10,7 @@ Array = np.ndarray[Any, Any]
 
 SIDE = 28  # pixels
 NUM_CLASSES = 10
-# The seven strokes of a pocket calculator, from (x, y) to (x, y) with y downwards, and the strokes of each digit.
+# A pocket calculator's seven strokes, from (x, y) to (x, y) with y downwards; below, the strokes of each digit.
 STROKES = np.array(
     [
         ((0, 0), (1, 0)),
@@ -30,7 +30,7 @@ NOISE = 12.0  # standard deviation, in grey levels
 def make_digits(num_images: int, seed: int = 0) -> tuple[Array, Array]:
     """Return images, uint8 of shape (num_images, 28, 28), and their digits, int64 of shape (num_images,).
 
-    Each digit looks a little different: its place, size, slant, pen and noise are drawn at random.
+    Each digit looks a little different: its position, size, slant, stroke width and noise are random.
     """
     rng = np.random.default_rng(seed)
     labels = rng.integers(NUM_CLASSES, size=num_images)

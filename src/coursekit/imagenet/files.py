@@ -23,7 +23,7 @@ from coursekit.text import first_few
 SPLITS = ("train", "validation")
 NAME = re.compile(r"[a-z]+-\d{5}-of-\d{5}")
 Progress = Callable[[str, int, int], None]  # called with a file's name, how much is done, and the total
-NUM_QUICK = 4  # records per file that a quick check looks at
+NUM_QUICK = 4  # number of records per file that a quick check reads
 ALL = -1
 
 
@@ -36,7 +36,7 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
     """Return the sorted paths of a split's TFRecord files, such as `train-00000-of-01024`.
 
     Args:
-        folder: the folder with the files, or the one above `train/` and `validation/`.
+        folder: the folder that holds the files, or the parent folder of `train/` and `validation/`.
         split: "train" or "validation".
 
     Raises:
@@ -76,10 +76,10 @@ def list_files(folder: str | os.PathLike[str], split: str) -> list[str]:
 
 
 def count_images(files: Iterable[str | os.PathLike[str]]) -> int:
-    """Return the number of images in these files, for example those of one rank, from the headers of their records.
+    """Return the number of images in files, for example in one rank's files; only the records' headers are read.
 
     Raises:
-        CourseKitError: a file is missing, cut or empty, or the header of a record is damaged.
+        CourseKitError: a file is missing, truncated or empty, or the header of a record is damaged.
     """
     num_images = 0
     for file in files:
@@ -101,16 +101,16 @@ class SplitReport:
     name: str  # "train" or "validation"
     num_files: int = 0
     num_good: int = 0  # records that can be used
-    labels: set[int] = field(default_factory=set)  # of the records that were looked at
-    # For each fault, all places where it is the first in its file, such as "train-00000-of-01024,
-    # record 0".
+    labels: set[int] = field(default_factory=set)  # of the records that were read
+    # For each fault, the places where it is the first fault in its file, such as
+    # "train-00000-of-01024, record 0".
     faults: dict[str, list[str]] = field(default_factory=dict)
 
 
 def check_data(
     folder: str | os.PathLike[str], *, quick: bool = False, progress: Progress | None = None
 ) -> list[SplitReport]:
-    """Check every record of both splits; a quick check follows the headers, but reads only a few records per file.
+    """Check every record of both splits; a quick check reads all headers, but only a few whole records per file.
 
     `progress` is called after each file, with its name, the number of files done, and the total.
     """
@@ -134,7 +134,7 @@ def check_data(
 
 
 def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[str, str]:
-    """Count the valid records in a file; return what is wrong with the file ('' if nothing is), and where."""
+    """Add a file's valid records to the report; return what is wrong with the file ('' if nothing is), and where."""
     try:
         num_records, is_whole = count_records(path)
         num_read, num_bad, fault, place = 0, 0, "", str(path)
@@ -145,7 +145,7 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
             num_read, num_bad = num_read + 1, num_bad + bool(wrong)
     except OSError as error:
         return str(Cause(f"cannot be read: {error.strerror}", "data.unreadable")), str(path)
-    # Reading ends at the first damaged record; a quick check knows only the headers.
+    # Reading ends at the first damaged record; a quick check counts the records by their headers only.
     num_whole = num_read if num_looked_at == ALL else num_records
     report.num_good += num_whole - num_bad
     if not is_whole or num_whole < num_records:
@@ -154,7 +154,7 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
 
 
 def _fault(record: bytes, labels: set[int]) -> Cause | None:
-    """Return why a record cannot be used for training, or None; add the label of a valid record to `labels`."""
+    """Return why a record cannot be used for training; if it can, add its label to `labels` and return None."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
     from google.protobuf.message import DecodeError  # as above
 

@@ -1,4 +1,4 @@
-"""Data to train on: a given folder, or synthetic images in ImageNet's format, which the first call generates."""
+"""Find the data to train on: a given folder, or synthetic images in ImageNet's format, which the first call makes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from coursekit.imagenet.records import (
 )
 from coursekit.text import first_few
 
-MARK = "synthetic.txt"  # has the preset's name, and shows that the folder's files are ours
+MARK = "synthetic.txt"  # contains the preset's name, and shows that we made the folder's files
 # As in ImageNet, most images are 500 pixels wide or high, in the aspect ratios of cameras.
 CAMERA_SIZES = ((375, 500), (333, 500), (500, 375), (375, 500), (400, 500), (500, 333), (375, 500), (281, 500))
 CACHE_VARIABLE = "COURSEKIT_DATA"
@@ -34,7 +34,7 @@ MAKE = "import sys; from coursekit.imagenet import make_data; make_data(*sys.arg
 
 
 class Split(NamedTuple):
-    """One split of a preset: its number of files, and the number of images in all of them."""
+    """One split of a preset: its number of files, and the number of images in all of them together."""
 
     name: str
     num_files: int
@@ -43,11 +43,11 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """How much data to make, and how its images look."""
+    """How much data to make, and what its images look like."""
 
     name: str
     splits: tuple[Split, Split]
-    num_classes: int  # at most 50; their labels are spread over 1 to 1000, both included
+    num_classes: int  # at most 50; their labels are spread from 1 to 1000, both included
     sizes: tuple[tuple[int, int], ...]  # (height, width) of images in pixels, each chosen as often as it is listed
     noise: int  # the most by which noise changes a pixel, out of 255
     quality: int  # of the JPEGs, 1 to 100
@@ -100,12 +100,12 @@ class PlannedFile(NamedTuple):
 
 
 def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | None = None) -> Path:
-    """Make the data of a preset in a folder; whole files that are already there are kept.
+    """Make the data of a preset in a folder, and keep complete files that are already there.
 
     Each file appears whole or not at all, so after an interruption the next call continues where the last one stopped.
 
     Args:
-        folder: made if it does not exist; otherwise it must be empty or hold this preset's files.
+        folder: created if it does not exist; otherwise it must be empty or hold this preset's files.
         preset: "tiny", "small" or "bench".
         progress: called after each file, with its name, the number of images done, and the total.
 
@@ -134,7 +134,7 @@ def is_made(place: Path, preset: Preset) -> bool:
 
 
 def plan(preset: Preset) -> list[PlannedFile]:
-    """Return the files of a preset; classes are mixed, and files differ in their number of images, as in ImageNet."""
+    """Return the files of a preset; as in ImageNet, each mixes classes, and they differ in their number of images."""
     files = []
     for split_number, split in enumerate(preset.splits):
         rng = np.random.default_rng([preset.seed, split_number])
@@ -148,7 +148,7 @@ def plan(preset: Preset) -> list[PlannedFile]:
 
 
 def images(preset: Preset, file: PlannedFile) -> Iterator[LabelledImage]:
-    """Yield the images of one file, which are the same in each call."""
+    """Yield the images of one file; every call yields the same images."""
     rng = np.random.default_rng(file.seeds)
     for number, class_number in enumerate(file.classes):
         height, width = preset.sizes[rng.integers(len(preset.sizes))]
@@ -172,9 +172,9 @@ def _is_whole(place: Path, file: PlannedFile) -> bool:
 
 
 def _claim(place: Path, preset: Preset) -> None:
-    """Mark a folder as ours, and remove what an interrupted call left; raise if it holds other files."""
+    """Mark a folder as ours, and remove what an interrupted call left behind; raise an error if it has other files."""
     mark = place / MARK
-    # A centre's files may have the same names as ours, so without the mark none of them may be there.
+    # A centre's files may have the same names as ours, so a folder without the mark must not contain any of them.
     ours = {MARK, *(file.name for file in plan(preset))} if mark.exists() else set()
     if ours and mark.read_text(encoding="utf-8").strip() != preset.name:
         raise CourseKitError(
@@ -196,9 +196,9 @@ def find_data(folder: str = "") -> Path:
     """Return a folder with training and validation files.
 
     Args:
-        folder: one with ImageNet's TFRecord files, or "" for "tiny" synthetic data in the user's cache:
-            `$COURSEKIT_DATA` if that is set, otherwise `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
-            The first call makes the data; other processes that need it meanwhile wait.
+        folder: a folder with ImageNet's TFRecord files, or "" for "tiny" synthetic data in the user's cache,
+            which is `$COURSEKIT_DATA` if that is set, otherwise `coursekit/` in `$XDG_CACHE_HOME` or `~/.cache`.
+            The first call makes the data; other processes that need it wait until it is complete.
 
     Raises:
         CourseKitError: the folder lacks files, or the data cannot be made.
@@ -226,7 +226,7 @@ def find_data(folder: str = "") -> Path:
 
 
 def _make_in_other_process(place: Path, preset: Preset) -> None:
-    """Make the data in a process that sees no GPU, because a notebook that took one would leave none for its ranks."""
+    """Make the data in a process that sees no GPU: if the notebook used a GPU, its ranks could not."""
     environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, "-c", MAKE, str(place), preset.name]
     done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

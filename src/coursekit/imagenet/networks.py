@@ -1,4 +1,4 @@
-"""The networks of the CNN labs: all of `tf.keras.applications` by name, with random weights, and a small one."""
+"""The networks of the CNN labs, with random weights: any from `tf.keras.applications`, by name, and a small CNN."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 
-NUM_CLASSES = 1001  # ImageNet's labels are 1 to 1000; 0 is the background that its files never use
+NUM_CLASSES = 1001  # ImageNet's labels are 1 to 1000; 0 is the background, which its files never use
 SMALL = "SmallCNN"
-# With Keras's own values of 0.99 and 0.999, the averages for evaluation are useless for thousands of steps.
+# With Keras's own values of 0.99 and 0.999, the moving averages used in evaluation are useless for thousands of steps.
 # Goyal et al. (2017, section 5.1) train ResNet-50 with 0.9.
 BATCH_NORM_MOMENTUM = 0.9
 
 
 def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) -> Any:
-    """Return an uncompiled network with random weights: images in, logits out, shape (batch, num_classes).
+    """Return an uncompiled network with random weights that maps images to logits of shape (batch, num_classes).
 
     Args:
-        name: a network of `tf.keras.applications`, such as MobileNetV2 or ResNet50, or SmallCNN.
+        name: a network from `tf.keras.applications`, such as MobileNetV2 or ResNet50, or SmallCNN.
         image_size: height and width of the images, in pixels.
         num_classes: the number of logits.
 
     Raises:
-        CourseKitError: there is no such network, or it does not take such small images.
+        CourseKitError: there is no such network, or it does not accept such small images.
     """
     import tensorflow as tf  # only ranks build networks
 
@@ -49,7 +49,7 @@ def build_network(name: str, image_size: int, num_classes: int = NUM_CLASSES) ->
 
 
 def _small_cnn(image_size: int, num_classes: int) -> Any:
-    """Return a network: three convolutions, batch normalisation, mean over the image; tracing takes about a second."""
+    """Return a small network of three convolutions with batch normalisation, which takes about a second to trace."""
     import tensorflow as tf  # only ranks build networks
 
     layers = [tf.keras.Input((image_size, image_size, 3))]

@@ -1,7 +1,7 @@
-"""Images whose class can be learned: a pattern in two colours with random position, rotation, light and noise.
+"""Draw images whose class can be learned: a pattern in two colours with random position, rotation, light and noise.
 
-The same seed gives the same pixels on every machine, because the code uses only additions, multiplications, roots and
-comparisons, which all processors round alike, and a table for the sine.
+The same seed gives the same pixels on every machine: sines come from a table, and apart from that the code uses only
+additions, multiplications, roots and comparisons, which all processors round alike.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ KINDS = ("stripes", "rings", "checks", "dots", "waves")
 NUM_CLASSES = len(KINDS) * len(COLOURS)
 
 TABLE_SIZE = 1024
-# Rounded, because libraries may differ in the last digit of a sine.
+# The values are rounded, because libraries may differ in the last digit of a sine.
 SINE = np.array([round(32767 * math.sin(2 * math.pi * step / TABLE_SIZE)) for step in range(TABLE_SIZE)], np.float32)
 SINE /= np.float32(32768)
 
 
 def class_name(number: int) -> str:
-    """Return the name of a class, 0 to 49, such as "amber stripes"; neighbours share neither colour nor pattern."""
+    """Return the name of a class, 0 to 49: "amber stripes". Neighbouring classes share neither colour nor pattern."""
     row, column = divmod(number, len(KINDS))
     return f"{list(COLOURS)[(row + 2 * column) % len(COLOURS)]} {KINDS[column]}"
 
 
 def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: int) -> Array:
-    """Return an image of a class, 0 to 49: RGB, uint8, shape (height, width, 3).
+    """Return an image of a class, 0 to 49, as an RGB array of type uint8 and shape (height, width, 3).
 
-    All differences between images of a class come from `rng`; noise changes a pixel by `noise` of 255 at most.
+    All differences between images of a class come from `rng`; noise changes a pixel by at most `noise` out of 255.
     """
     colour, kind = class_name(number).split()
     across, down = _turned_coordinates(rng, height, width)
@@ -63,7 +63,7 @@ def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: 
 
 
 def _turned_coordinates(rng: np.random.Generator, height: int, width: int) -> tuple[Array, Array]:
-    """Return two coordinates of every pixel, in periods of the pattern, at a random angle around a random centre."""
+    """Return two coordinates of every pixel, in periods of the pattern, rotated at random around a random centre."""
     turns, num_periods = rng.random(), 2.5 + 2.5 * rng.random()
     centre_y, centre_x = 0.2 + 0.6 * rng.random(2)
     scale = num_periods / min(height, width)
@@ -97,6 +97,6 @@ def _ramp(rng: np.random.Generator, height: int, width: int) -> Array:
 
 
 def _wave(turns: Array) -> Array:
-    """Return the sine of angles that are given in turns."""
+    """Return the sines of angles, which are given in turns."""
     steps: Array = np.floor(turns * TABLE_SIZE).astype(np.int32) & (TABLE_SIZE - 1)
     return SINE[steps]

@@ -22,7 +22,7 @@ FRAME_BYTES = HEADER_BYTES + 4
 
 
 class LabelledImage(NamedTuple):
-    """One image and what its record says about it."""
+    """One image, and the other contents of its record."""
 
     pixels: Array  # RGB, uint8, shape (height, width, 3)
     label: int  # from 1 to 1000, because 0 is ImageNet's background
@@ -52,7 +52,7 @@ def serialize(image: LabelledImage, quality: int) -> bytes:
     }
     features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[value])) for key, value in numbers.items()}
     features |= {key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text])) for key, text in texts.items()}
-    # Protocol buffers write a map in any order, but the same image must give the same bytes.
+    # Protocol buffers may write a map in any order, but the same image must always give the same bytes.
     example = tf.train.Example(features=tf.train.Features(feature=features))
     return bytes(example.SerializePartialToString(deterministic=True))
 
@@ -82,9 +82,9 @@ def write_images(path: str | os.PathLike[str], images: Iterable[LabelledImage], 
 
 
 def parse_record(serialized: Any) -> tuple[Any, Any]:
-    """Return what a serialised example holds: the encoded JPEG (scalar string) and the label (scalar int32).
+    """Return the encoded JPEG (a scalar string) and the label (a scalar int32) from a serialised example.
 
-    Labels run from 1 to 1000, as in ImageNet's files; 0 is the background, which no image has.
+    Labels run from 1 to 1000, as in ImageNet's files; 0 stands for the background, and no image has this label.
     """
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
@@ -99,10 +99,10 @@ def parse_record(serialized: Any) -> tuple[Any, Any]:
 def read_records(file: Any, damaged: str = STOP) -> Any:
     """Return the records of one file, in order, as a `tf.data.Dataset` of serialised examples (scalar strings).
 
-    With `damaged="stop"`, iterating ends at a damaged record with a `tf.errors.DataLossError`.
-    With `damaged="skip"`, that record and the rest of the file are left out with a warning, because TensorFlow cannot
-    know where the next record begins.
-    Either way, an empty file, or one that is cut within the header of a record, raises no error: `count_images` and
+    With `damaged="stop"`, iterating over the dataset raises a `tf.errors.DataLossError` at a damaged record.
+    With `damaged="skip"`, TensorFlow warns and leaves out that record and the rest of the file, because it cannot know
+    where the next record begins.
+    Either way, a file that is empty or ends within the header of a record raises no error, but `count_images` and
     `coursekit data check` report such files.
 
     Args:
@@ -110,7 +110,7 @@ def read_records(file: Any, damaged: str = STOP) -> Any:
         damaged: "stop" or "skip".
 
     Raises:
-        CourseKitError: `damaged` is neither of the two.
+        CourseKitError: `damaged` is neither "stop" nor "skip".
     """
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
@@ -121,7 +121,7 @@ def read_records(file: Any, damaged: str = STOP) -> Any:
         )
     if damaged == STOP:
         return tf.data.TFRecordDataset(file)
-    # If the file is missing, ignore_errors would retry for ever.
+    # If the file were missing, ignore_errors would retry for ever.
     with tf.control_dependencies([tf.numpy_function(_open_once, [file], [])]):
         return tf.data.TFRecordDataset(tf.identity(file)).ignore_errors(log_warning=True)
 
@@ -133,8 +133,9 @@ def _open_once(file: bytes | Array) -> None:
 def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
     """Return how many records a TFRecord file holds, and whether they fill it; only their headers are read.
 
-    A record has its length (8 bytes, little-endian), a checksum of that (4), the data, and the data's checksum (4).
-    Checksums are not compared: a wrong length does not lead to a header, so the records do not end where the file does.
+    A record consists of its length (8 bytes, little-endian), a checksum of the length (4 bytes), the data, and a
+    checksum of the data (4 bytes). Checksums are not compared: after a wrong length, there is no header at the expected
+    place, so the last record does not end where the file ends.
 
     Raises:
         OSError: the file cannot be read.
@@ -154,7 +155,7 @@ def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
 
 
 def describe_damage(file: str | os.PathLike[str], num_whole: int) -> Cause:
-    """Return what is wrong with a file in which only the first `num_whole` records are whole, and what to do."""
+    """Return what is wrong with a file in which only the first `num_whole` records are intact, and what to do."""
     if not Path(file).stat().st_size:
         return Cause("is empty: copy it again", "records.empty")
     if not num_whole:

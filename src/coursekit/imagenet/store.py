@@ -1,7 +1,7 @@
 """A slow store for studying pipelines: it takes the same time on every machine, and records when each stage worked.
 
-It sleeps when a file system would seek or a processor would decode, so overlap can be measured on a laptop with one
-core as well as on a node with 64.
+It sleeps where a file system would seek or a processor would decode, so overlap can be measured on a laptop with one
+core as well as on a node with 64 cores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from coursekit.intervals import covered
 
 Array = np.ndarray[Any, Any]
 
-NUM_THREADS = 16  # for a pipeline that waits more than it computes
+NUM_THREADS = 16  # enough for a pipeline that waits more than it computes
 STAGES = READ, DECODE, TRAIN = "read", "decode", "train"
 
 
@@ -28,9 +28,10 @@ class Span(NamedTuple):
 
 
 class SlowStore:
-    """Samples in the files of a store that answers slowly.
+    """A slow store, whose samples are in several files.
 
-    In seconds: `read_s` per record, `decode_s` per call of `decode` with any number of records, `train_s` per step.
+    Reading a record takes `read_s` seconds, a call of `decode` takes `decode_s` for any number of records, and a
+    training step takes `train_s`.
     """
 
     def __init__(  # its speed
@@ -39,7 +40,7 @@ class SlowStore:
         """Put images of any shape and type, with samples on the first axis, into files of equal length."""
         self.files = list(range(num_files))  # their numbers
         self.read_s, self.decode_s, self.train_s = read_s, decode_s, train_s
-        self.spans: list[Span] = []  # what the stages did, in the order in which it ended
+        self.spans: list[Span] = []  # when the stages worked, in the order in which they finished
         self.asked: list[int] = []  # the numbers of the records that were read, in the order of the requests
         self._images = images
         self._of_files = np.array_split(np.arange(len(images)), num_files)
@@ -53,7 +54,7 @@ class SlowStore:
         firsts = tf.constant([numbers[0] for numbers in self._of_files], tf.int64)
         file = tf.cast(file, tf.int64)
         numbers = tf.data.Dataset.range(firsts[file], firsts[file] + counts[file])
-        # AutoGraph would translate this for each pipeline, though nothing in it needs that.
+        # AutoGraph would translate the function for each pipeline, although nothing in it needs translation.
         return numbers.map(tf.autograph.experimental.do_not_convert(self._wait))
 
     def decode(self, records: Any) -> Any:
@@ -64,10 +65,10 @@ class SlowStore:
         return tf.ensure_shape(images, records.shape + self._images.shape[1:])
 
     def train(self, dataset: Any) -> list[Any]:
-        """Take a training step with each batch, with enough threads for all waiting calls, and return the batches."""
+        """Take a training step with each batch, using enough threads for all waiting calls, and return the batches."""
         import tensorflow as tf  # as above
 
-        # Waiting needs a thread but no core, and TensorFlow takes only one thread for each core.
+        # Waiting needs a thread but no core, and by default TensorFlow has only one thread per core.
         options = tf.data.Options()
         options.threading.private_threadpool_size = options.autotune.cpu_budget = NUM_THREADS
         self._start = time.perf_counter()
@@ -83,7 +84,7 @@ class SlowStore:
         return max((span.end_s for span in self.spans), default=0.0)
 
     def busy_s(self, stage: str) -> float:
-        """Return for how many seconds a stage worked; time in which it did several things counts once."""
+        """Return for how many seconds a stage worked; time in which it did several things at once counts once."""
         return covered([(span.begin_s, span.end_s) for span in self.spans if span.stage == stage])
 
     def _step(self, batch: Any) -> None:  # noqa: ARG002  # a store on another rank uses it
@@ -106,12 +107,12 @@ class SlowStore:
 
     def _sleep(self, stage: str, seconds: float) -> None:
         begin_s = time.perf_counter() - self._start
-        time.sleep(seconds)  # lets other threads go on, because it releases Python's lock
+        time.sleep(seconds)  # other threads can run meanwhile, because it releases Python's lock
         self.spans.append(Span(stage, begin_s, time.perf_counter() - self._start))
 
 
 def feed_slowly(store: SlowStore, batch_size: int) -> Any:
-    """Return batches of a store's images from the simplest pipeline, in which every stage waits for the others."""
+    """Return batches of a store's images from the simplest pipeline, in which only one stage works at a time."""
     import tensorflow as tf  # as above
 
     files = tf.data.Dataset.from_tensor_slices(store.files)

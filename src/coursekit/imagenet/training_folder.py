@@ -15,15 +15,15 @@ NETWORK, RESULT = "network.json", "result.json"
 
 
 def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Path:
-    """Return the folder of a training run, after the one rank that writes there has prepared it.
+    """Return the folder of a training run; the one rank that writes there prepares it first.
 
-    Example: if "training" holds a result, it becomes "training-before", and an empty "training" takes its place.
-    Without a result, its checkpoints stay, and training continues from them.
+    If the folder "training" holds a result, it is renamed "training-before", and a new "training" takes its place.
+    If it holds no result, its checkpoints stay, and training continues from them.
 
     Args:
         folder: for checkpoints and logs.
-        is_writer: whether this rank is the one that writes; all others leave the folder alone.
-        **network: settings that define the network, such as its name; its checkpoints fit no other network.
+        is_writer: whether this rank is the one that writes; the other ranks leave the folder alone.
+        **network: settings that define the network, such as its name; its checkpoints do not fit any other network.
 
     Raises:
         CourseKitError: the folder holds an interrupted run with another network.

@@ -20,10 +20,10 @@ READABLE, EXECUTABLE = 0o644, 0o755
 
 @dataclass(frozen=True)
 class PlannedKernel:
-    """What a kernel is made from."""
+    """The settings from which a kernel is made."""
 
     site: Site
-    partition: str  # the one whose modules it loads, as named in the site's file; '' for the default
+    partition: str  # the partition whose modules it loads, as named in the site's file; '' for the default
     root: Path  # the course's checkout, an absolute path
     venv: str = ""  # the environment, an absolute path; '' for `.venv` in the checkout
 
@@ -42,14 +42,14 @@ class PlannedKernel:
 def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
     """Write the kernel for this user, or below `share/jupyter` in an environment, and return its folder.
 
-    Each of the two files is replaced as a whole, the launcher first, and `kernel.json` always calls it in the same way.
-    So a kernel that starts meanwhile is either the old one or the new one.
+    Each of the two files is replaced as a whole, the launcher first, and `kernel.json` always calls the launcher in the
+    same way. So a kernel that starts meanwhile is either the old kernel or the new one.
     """
     spec = {
         "argv": ["/bin/bash", f"{{resource_dir}}/{LAUNCHER}", "-f", "{connection_file}"],
         "display_name": kernel.title,
         "language": "python",
-        # Ctrl-C would reach only the program that starts the container: srun does not pass the first one on.
+        # As a signal, Ctrl-C would reach only the program that starts the container; srun does not pass on the first.
         "interrupt_mode": "message" if kernel.site.software.container else "signal",
         "metadata": {
             "debugger": True,

@@ -1,1 +1,1 @@
-"""What a lab is, how it is built from its solution, and how it is executed."""
+"""Labs: their definition, how they are built from their solutions, and how they are executed."""

@@ -1,4 +1,4 @@
-"""Read a cell of a lab without importing nbgrader: name, role, points, pictures, and the names that its code binds."""
+"""Read a lab's cells without importing nbgrader: names, roles, points and pictures, and the names in their code."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-# Jupyter's tag for a cell that may fail, and ours, for cells whose error is not part of the lesson.
+# Jupyter's tag for a cell that may fail, and our own tag for a cell in which errors are not part of the lesson.
 GOES_ON = ("raises-exception", "run-all")
 PNG = "image/png"
 INJECTED = "injected-parameters"  # papermill's tag for the cell that it adds
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-QUIZ = "quiz"  # the tag of a cell in which students choose, and the role of the author's cell
+QUIZ = "quiz"  # the tag of the cell in which students choose, and the role of the cell that the author wrote
 
 
 @dataclass(frozen=True)
 class CellScore:
-    """The points of one test cell, and its error without traceback ("AssertionError: ..."); '' if it passed."""
+    """The points of a test cell, and its error without traceback ("AssertionError: ..."), which is '' if it passed."""
 
     grade_id: str
     points: float
@@ -52,21 +52,21 @@ class Picture:
 
 
 def cell_name(cell: Mapping[str, Any]) -> str:
-    """Return the name of a cell in the authored source; the cell that papermill adds is named after its tag."""
+    """Return the name of a cell in the author's source; the cell that papermill adds is named after its tag."""
     metadata = cell.get("metadata", {})
     name = INJECTED if INJECTED in metadata.get("tags", []) else cell.get("id", "unnamed")
     return str(metadata.get("nbgrader", {}).get("grade_id") or name)
 
 
 def error_in(cell: Mapping[str, Any]) -> str:
-    """Return the error of an executed cell, without traceback and colours; '' if there is none."""
+    """Return the error of an executed cell without traceback and colours; '' if there was no error."""
     errors = (output for output in cell.get("outputs", ()) if output.get("output_type") == "error")
     message = next((f"{one.get('ename', '')}: {one.get('evalue', '')}" for one in errors), "")
     return COLOURS.sub("", message).strip().removesuffix(":")
 
 
 def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
-    """Return the pictures that cells show; the alternative text is the author's, else plain text or the cell name."""
+    """Return the pictures that cells show; if they have no alternative text, use the plain text or the cell's name."""
     found = []
     for cell in cells:
         for output in cell.get("outputs", ()):
@@ -96,7 +96,7 @@ def is_test(cell: NotebookNode) -> bool:
 
 
 class Names(NamedTuple):
-    """The names that a cell binds or changes, and the names that it uses, also inside functions."""
+    """The names that a cell binds or changes, and the names that it uses, including those inside functions."""
 
     bound: frozenset[str]
     used: frozenset[str]
@@ -104,7 +104,7 @@ class Names(NamedTuple):
 
 @cache
 def names_of(source: str) -> Names:
-    """Return the names that a cell binds and uses; none if the cell is not plain Python."""
+    """Return the names that a cell binds and uses; both sets are empty if the cell is not plain Python."""
     try:
         names, tree = global_names(source), ast.parse(source)
     except SyntaxError:  # a magic, or an answer that is not Python: it binds no name that a test could use
@@ -115,7 +115,7 @@ def names_of(source: str) -> Names:
 
 
 def global_names(code: str) -> Names:
-    """Return the global names that code binds and uses, also inside functions."""
+    """Return the global names that code binds and uses, including those inside functions."""
     table = symtable.symtable(code, "cell", "exec")
     symbols = [one for scope in _scopes(table) for one in scope.get_symbols() if scope is table or one.is_global()]
     return Names(
@@ -132,7 +132,7 @@ def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _base(node: ast.expr) -> str:
-    """Return the name at the root of an attribute or subscript expression, or ''."""
+    """Return the name at the root of an attribute or subscript expression; '' if the root is not a name."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""

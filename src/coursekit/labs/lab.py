@@ -1,6 +1,6 @@
-"""The labs of the course: one folder each in `solutions/`, described by its `lab.toml`.
+"""The labs of the course: each is a folder in `solutions/`, and `lab.toml` in that folder describes it.
 
-A students' copy has no `solutions/`; it has `lab.toml` next to the notebook in `labs/`.
+A students' copy has no `solutions/`; there, `lab.toml` is next to the notebook in `labs/`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Scalar = bool | int | float | str  # the possible types of a notebook's paramete
 
 @dataclass(frozen=True)
 class Resources:
-    """The resources that one run of a lab needs; memory is in GB, for all ranks of a node together."""
+    """The resources that one run of a lab needs; memory is for all ranks of a node together."""
 
     num_ranks: Annotated[int, AtLeast(1)]
     memory_gb: Annotated[int, AtLeast(1)]
@@ -42,13 +42,13 @@ class Lab:
     minutes: Annotated[int, AtLeast(1)]  # the time that a student needs
     objectives: tuple[str, ...]
     resources: Resources
-    # The papermill parameters of a run on a laptop; not hashed, because a mapping has no hash and the rest suffices.
+    # The papermill parameters for a run on a laptop; not hashed: a mapping has no hash, and the other fields suffice.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
     framework: str = HOROVOD  # of its ranks: one of `framework.MODULES`, which must be installed
-    resumes: bool = False  # whether its training job, if restarted, continues from what it has saved
-    picture: str = ""  # the cell whose picture labs/README.md shows; '' for none
+    resumes: bool = False  # whether its training job continues from its last checkpoint after a restart
+    picture: str = ""  # the cell whose picture labs/README.md shows; '' if it shows none
     lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; if empty, all decks do
-    # The answers that a stuck student may take from the solution, without their points.
+    # The answers that a stuck student may take from the solution, without getting points for them.
     ways_out: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
 
     @property
@@ -58,10 +58,10 @@ class Lab:
 
 
 def load_lab(folder: Path) -> Lab:
-    """Read one lab's folder: `solutions/<lab>`, or in a students' copy, which has no answers, `labs/<lab>`.
+    """Read one lab's folder: `solutions/<lab>`, or `labs/<lab>` in a students' copy, which has no answers.
 
     Raises:
-        CourseKitError: the folder's name is not a lab name, or `lab.toml` or `<lab>.py` is missing or wrong.
+        CourseKitError: the folder's name is not a lab name, `lab.toml` is missing or wrong, or `<lab>.py` is missing.
     """
     shown = f"{folder.parent.name}/{folder.name}"
     if not NAME.fullmatch(folder.name):
@@ -84,7 +84,7 @@ def load_lab(folder: Path) -> Lab:
 def find_labs(root: Path) -> tuple[Lab, ...]:
     """Return all labs of a checkout, sorted by name; every folder in `solutions/` must be a lab.
 
-    Without `solutions/`, the labs are the folders in `labs/` with a `lab.toml`; a student may have other folders there.
+    Without `solutions/`, the labs are those folders in `labs/` that have a `lab.toml`; a student may add other folders.
     """
     folders = [path for path in (root / SOLUTIONS).glob("*") if path.is_dir() and path.name[0] not in "._"]
     if not (root / SOLUTIONS).is_dir():
@@ -96,7 +96,7 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
     """Return the labs with these names, or with unique prefixes such as "02" or "2"; all labs if no name is given.
 
     Raises:
-        CourseKitError: a name fits no lab, or several labs.
+        CourseKitError: a name matches no lab, or several labs.
     """
     labs = find_labs(root)
     known = [lab.name for lab in labs]
@@ -114,7 +114,7 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def matching(names: Sequence[str], wanted: str) -> list[str]:
-    """Return lab names that `wanted` means: an exact match, or all names that it abbreviates, as "02" and "2" do."""
+    """Return the names that `wanted` matches: the same name, or all names that it abbreviates, as "02" and "2" do."""
     if wanted in names:
         return [wanted]
     starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 means 01-sgd, not 10-last

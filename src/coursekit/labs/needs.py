@@ -6,12 +6,12 @@ from importlib.util import find_spec
 from coursekit.errors import CourseKitError
 from coursekit.labs.lab import Lab
 
-# The frameworks that the course does not install: their usual names, and how to get them.
+# The frameworks that the course does not install: for each, its usual name, and how to get it.
 OTHERS = {"torch": ("PyTorch", "run `make torch`, or see docs/install.md#pytorch")}
 
 
 def lacking(lab: Lab) -> str:
-    """Return a sentence on the framework that this lab needs and this Python lacks; '' if the lab can run."""
+    """Return a sentence that names the framework which this lab needs and this Python lacks; '' if the lab can run."""
     if lab.framework not in OTHERS or find_spec(lab.framework):
         return ""
     called, remedy = OTHERS[lab.framework]

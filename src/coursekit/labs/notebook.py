@@ -1,7 +1,7 @@
-"""Read a student's notebook within bounds and as plain data; all parts of the kit that read one use this module.
+"""Read a student's notebook as plain data and within limits; all parts of the kit use this module for that.
 
-Programs other than JupyterLab save notebooks with a byte order mark, with sources line by line, or with null in place
-of metadata. Notebooks that the course itself generated are read with nbformat.
+Programs other than JupyterLab may save notebooks with a byte order mark, with sources as lists of lines, or with null
+in place of metadata. Notebooks that the course itself generated are read with nbformat.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-MAX_NOTEBOOK_BYTES = 80_000_000  # a big one consists mostly of outputs, which nobody reads
+MAX_NOTEBOOK_BYTES = 80_000_000  # a bigger notebook would consist mostly of outputs, which nobody reads
 MAX_NUM_CELLS = 1000
 MAX_NUM_DIGITS = 40
 MAX_SOURCE_CHARACTERS = 1_000_000  # of code
-MAX_TEXT_CHARACTERS = 20_000_000  # Colab writes a pasted picture into the text
+MAX_TEXT_CHARACTERS = 20_000_000  # of code and text: Colab writes a pasted picture into the text
 
 
 class DamagedNotebookError(Exception):
-    """A file is not a notebook, or exceeds the bounds; the message gives the reason in a few words."""
+    """A file is not a notebook, or exceeds a limit; the message gives the reason in a few words."""
 
 
 def parse(content: bytes) -> dict[str, Any]:
     """Return a notebook of format 4 from the content of its file.
 
-    In a cell, `cell_type` and `source` are text; `metadata` is a table with a list of tags, and maybe nbgrader's table.
+    In each cell, `cell_type` and `source` are text; `metadata` is a dict with a list of tags and maybe nbgrader's dict.
 
     Raises:
-        DamagedNotebookError: it is not a notebook, or exceeds the bounds.
+        DamagedNotebookError: the file is not a notebook, or exceeds a limit.
     """
     if len(content) > MAX_NOTEBOOK_BYTES:
         size_mb, most_mb = len(content) / 1e6, MAX_NOTEBOOK_BYTES / 1e6
@@ -67,7 +67,7 @@ def _float(text: str) -> float:
 
 
 def _short(text: str) -> str:
-    # A number of a million digits takes minutes to read.
+    # It takes minutes to read a number with a million digits.
     if len(text) > MAX_NUM_DIGITS:
         raise ValueError("too many digits")
     return text
@@ -84,7 +84,7 @@ def _cell(cell: object) -> dict[str, Any]:
     metadata["tags"] = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
     if "nbgrader" in metadata:
         metadata["nbgrader"] = table(metadata, "nbgrader")
-    # Half of a surrogate pair cannot be written to any file.
+    # Half of a surrogate pair cannot be written to a file.
     source = source.encode("utf-8", "replace").decode()
     return {**cell, "cell_type": str(cell.get("cell_type")), "source": source, "metadata": metadata}
 
@@ -96,6 +96,6 @@ def joined(text: object) -> str | None:
 
 
 def table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return a table within another one; an empty table if the key is missing or holds something else."""
+    """Return the dict that is stored under a key; an empty dict if the key is missing or holds something else."""
     value = data.get(key)
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""Score an executed notebook by nbgrader's own rule, with the settings that this rule needs to be right."""
+"""Score an executed notebook by nbgrader's own rule, with the settings under which this rule gives the right points."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ NOT_RUN = "NotRun: this cell was not executed"
 
 
 def nbgrader_settings() -> Config:
-    """Return the nbgrader settings that every course with this kit needs, on any site."""
+    """Return the nbgrader settings that every course with this kit needs at every site."""
     config = Config()
 
-    # nbgrader gives no points to a test cell that printed anything to stderr, and TensorFlow logs to stderr.
-    # The preprocessor needs both settings; "." would not match an empty line.
+    # nbgrader gives no points for a test cell that printed anything to stderr, and TensorFlow logs to stderr.
+    # The preprocessor needs both settings; the pattern "." would not match an empty line.
     config.IgnorePattern.enabled = True
     config.IgnorePattern.pattern = r"\A"  # matches any text
 
-    # Seconds until a cell counts as failed: nbgrader's 30 are too short for a training run on a busy machine.
+    # Seconds until a cell counts as failed: nbgrader's default of 30 is too short for training on a busy machine.
     config.Execute.timeout = 300
 
-    # Seconds: kernels start slowly from shared disks.
+    # In seconds; kernels start slowly from shared disks.
     config.Execute.startup_timeout = 120
     config.Execute.iopub_timeout = 30
 
-    # A student who deleted a test cell by accident gets it back.
+    # This restores a test cell that a student has deleted by accident.
     config.OverwriteCells.add_missing_cells = True
     return config
 
@@ -65,7 +65,7 @@ def _score_cell(cell: NotebookNode) -> CellScore:
             "points.too-many",
         ) from error
     message = error_in(cell)
-    # nbgrader executes before it grades, so its rule ignores this case: a cell that never ran would get full points.
+    # nbgrader executes every notebook before grading it, so its rule would give a cell that never ran full points.
     if not message and cell.execution_count is None:
         points, message = 0.0, NOT_RUN
     if not message and points < max_points:

@@ -1,7 +1,7 @@
-"""Read a student's own notebook of a lab on this machine; all commands that use one read it here.
+"""Read a student's own notebook of a lab; all commands that use such a notebook read it with this module.
 
 Programs other than JupyterLab save notebooks without the metadata of cells (Colab, Kaggle) or without their ids (format
-4.4). Cells are then recognised with the help of the notebook that the course gave out.
+4.4). Cells are then recognised by comparison with the notebook that the course released.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from coursekit.paths import find_root
 from coursekit.text import first_few
 
 RELEASED = ".released.ipynb"  # in a students' copy, next to the notebook in which the student works
-FORMAT = (4, 5)  # of notebooks: the first version in which cells have ids
+FORMAT = (4, 5)  # the first version of the notebook format in which cells have ids
 
 
 def read_notebook(path: Path, lab: str) -> dict[str, Any]:
-    """Return a student's notebook without outputs; `lab` is the beginning of the lab's name.
+    """Return a student's notebook without outputs; `lab` is the lab's name or the beginning of it.
 
-    Each cell has a unique id; lost tags and nbgrader metadata are restored.
+    Each cell gets a unique id, and lost tags and nbgrader metadata are restored.
 
     Raises:
         CourseKitError: the file is missing, is not a notebook, belongs to another lab, or lacks cells.
@@ -52,7 +52,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
 
 
 def load(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return a student's notebook unchanged, and its file's content; refuse a missing, too big or damaged file."""
+    """Return a student's notebook unchanged, and its file's content; refuse a missing, damaged or too big file."""
     try:
         num_bytes = path.stat().st_size
         if num_bytes <= MAX_NOTEBOOK_BYTES:
@@ -75,15 +75,15 @@ def load(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def lab_of(notebook: Mapping[str, Any]) -> str:
-    """Return the lab that a notebook's metadata names as its source; '' if it names none."""
+    """Return the name of the lab that a notebook was made from, according to its metadata; '' if it is not there."""
     made_from = table(notebook["metadata"], "coursekit").get("generated_from")
     return (str(made_from).split("/")[-2:-1] or [""])[0]
 
 
 def restore(notebook: dict[str, Any], path: Path, lab: str) -> None:
-    """Restore the metadata that cells have lost; refuse a notebook that lacks cells that programs need.
+    """Restore the metadata that cells have lost; refuse a notebook without the cells that programs need.
 
-    The parameters must be there; the cells of the script only if all cells have lost their metadata.
+    The parameters are always needed; the cells of the script are needed only if all cells have lost their metadata.
     """
     if not (released := _released(path, lab)):
         return
@@ -110,8 +110,8 @@ def restore(notebook: dict[str, Any], path: Path, lab: str) -> None:
 
 
 def _released(path: Path, name: str) -> Mapping[str, Any] | None:
-    """Return the notebook that the course gave out for a lab, given by its name or the beginning of it."""
-    for start in (path.parent, None):  # a download may be anywhere; the command is then called in the course's folder
+    """Return the notebook that the course released for a lab; `name` is the lab's name or the beginning of it."""
+    for start in (path.parent, None):  # a downloaded notebook may be anywhere; then use the working folder
         with suppress(CourseKitError):
             root = find_root(start)
             for lab in matching([lab.name for lab in find_labs(root)], name):
@@ -137,7 +137,7 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
 
 
 def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return each recognised cell with its name: found by name or id, else by its text or the names it defines."""
+    """Return the recognised cells by name: they are found by name or id, else by their text or the names they bind."""
     named = [(name, cell) for cell in cells if (name := _own_name(cell)) in known]
     for name, cell in named:
         cell.setdefault("id", name)
@@ -155,7 +155,7 @@ def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -
 
 
 def _own_name(cell: Mapping[str, Any]) -> str:
-    return cell_name({"id": cell["metadata"].get("id"), **cell})  # Colab keeps ids there
+    return cell_name({"id": cell["metadata"].get("id"), **cell})  # Colab stores ids in the metadata
 
 
 def _text(cell: Mapping[str, Any]) -> frozenset[str]:

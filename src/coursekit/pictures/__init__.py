@@ -1,8 +1,8 @@
 """The pictures of the labs: data, loss surfaces with trajectories, losses and shards, with one colour for each rank.
 
 Every picture has a text alternative with the numbers of the run.
-All have the same light background, with the contrast that WCAG 2.2 asks for: 4.5 for text, 3 for lines.
-Nothing here needs pyplot or a notebook's backend.
+All pictures have the same light background, and the contrast that WCAG 2.2 requires: 4.5 for text, 3 for lines.
+No function needs pyplot or a notebook's backend.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from coursekit.text import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OPTIMUM = (2.0, 0.0)  # the slope and offset that the labs make their data with
+OPTIMUM = (2.0, 0.0)  # the slope and offset with which the labs generate their data
 
 SMALLEST_DISTANCE = 1e-6  # distances below it are drawn as zero
-MANY_STEPS = 2000  # of longer trajectories, only the first steps are drawn, as a thin line
+MANY_STEPS = 2000  # in a longer trajectory, only the first steps are drawn, as a thin line
 NUM_STEPS_OF_LONG_TRAJECTORY = 100
-FEW_STEPS = 100  # trajectories of up to so many steps have a dot for each
+FEW_STEPS = 100  # a trajectory with at most this many steps has a dot for each step
 
-MAX_NUM_ITEMS = 8  # in a text, as many as there are colours: nobody wants to hear 64 ranks read out
+MAX_NUM_ITEMS = 8  # in a text alternative; as many as there are colours: nobody wants to hear 64 ranks read out
 
 
 def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
-    """Return the mean squared error on a grid, shape (len(offsets), len(slopes)), from the moments of the data."""
+    """Return the mean squared error on a grid, with the shape (len(offsets), len(slopes))."""
     mean = {"x": x.mean(), "y": y.mean(), "xx": (x * x).mean(), "xy": (x * y).mean(), "yy": (y * y).mean()}
     m, b = np.meshgrid(slopes, offsets)
     surface: Array = (
@@ -39,7 +39,7 @@ def loss_surface(slopes: Array, offsets: Array, x: Array, y: Array) -> Array:
 
 
 def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, float]] | None = None) -> None:
-    """Draw the samples and straight lines; `lines` is a dict from label to (slope, offset)."""
+    """Draw the samples and some straight lines; `lines` maps each label to (slope, offset)."""
     axes.plot(x, y, ".", color=GREY, markersize=3, label=f"{len(x)} samples")
     ends = np.array([x.min(), x.max()])
     for number, (label, (slope, offset)) in enumerate((lines or {}).items()):
@@ -54,10 +54,11 @@ def draw_data(axes: Axes, x: Array, y: Array, lines: Mapping[str, tuple[float, f
 def draw_trajectories(  # noqa: PLR0913  # a picture and its data
     axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "", *, region: Array | None = None
 ) -> None:
-    """Draw the loss surface and, over it, `histories`: a dict from label to trajectory of shape (num_steps + 1, 2).
+    """Draw trajectories over the loss surface; `histories` maps each label to an array of shape (num_steps + 1, 2).
 
-    A single trajectory of few steps has a dot for each step.
-    One that ends outside the region, given by its lowest and highest (slope, offset), is drawn until it leaves it.
+    If there is only one trajectory and it has few steps, it gets a dot for each step.
+    The region is given by its lowest and highest (slope, offset). A trajectory that ends outside the region is drawn
+    until it first leaves it.
     """
     low, high = region_of(histories.values()) if region is None else region
     slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
@@ -81,7 +82,10 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
 
 
 def region_of(histories: Iterable[Array]) -> Array:
-    """Return the lowest and highest (slope, offset) of a region around all initial points and the optimum, (2, 2)."""
+    """Return the lowest and highest (slope, offset) of a region around all initial points and the optimum.
+
+    The result has the shape (2, 2).
+    """
     places = np.array([*(history[0] for history in histories), OPTIMUM])
     return np.stack([places.min(axis=0) - 0.6, places.max(axis=0) + 0.6])
 
@@ -93,15 +97,15 @@ def lowest_point(x: Array, y: Array) -> tuple[float, float]:
 
 
 def _drawn(history: Array, low: Array, high: Array) -> tuple[Array, str]:
-    """Return the part of a trajectory that is drawn, and words for its label that name this part."""
+    """Return the part of a trajectory that is drawn, and the words in its label that say which part this is."""
     if len(history) > MANY_STEPS:
         return history[:NUM_STEPS_OF_LONG_TRAJECTORY], f", first {NUM_STEPS_OF_LONG_TRAJECTORY}"
-    is_outside = ~np.all((low <= history) & (history <= high), axis=1)  # also if it is not a number
+    is_outside = ~np.all((low <= history) & (history <= high), axis=1)  # NaN counts as outside
     return (history[: is_outside.argmax() + 1], ", until it leaves") if is_outside[-1] else (history, "")
 
 
 def draw_losses(axes: Axes, histories: Mapping[str, Array], x: Array, y: Array, title: str = "Loss per step") -> None:
-    """Draw the loss over all data after every step; `histories` is a dict from label to trajectory."""
+    """Draw the loss over all data after every step; `histories` maps each label to a trajectory."""
     is_long = max(map(len, histories.values())) > MANY_STEPS
     losses = {}
     for number, (label, history) in enumerate(histories.items()):
@@ -122,12 +126,12 @@ def thin(values: Array, num_points: int = 400) -> Array:
 
 
 def by_rank(histories: Sequence[Array]) -> dict[str, Array]:
-    """Return a dict from label to trajectory for all ranks."""
+    """Return a dict that maps a label for each rank to its trajectory."""
     return {f"rank {rank}": np.asarray(history) for rank, history in enumerate(histories)}
 
 
 def before_and_after(before: Sequence[Array], after: Sequence[Array], x: Array, y: Array, what: str) -> None:
-    """Show the trajectories of all ranks without and with a change, side by side, and how far apart the ranks are."""
+    """Show all ranks' trajectories before and after a change, side by side, and the distance between the ranks."""
     figure, (left, right, below) = panels(3)
     region = region_of([*before, *after])
     draw_trajectories(left, by_rank(before), x, y, f"before: no {what}", region=region)
@@ -174,7 +178,7 @@ def show_shards(shards: Sequence[Array], num_samples: int) -> None:
 
 
 def show_limit(learning_rates: Array, losses: Array, limit: float) -> None:
-    """Show the loss after training against the learning rate, and the limit where training stops being stable."""
+    """Show the loss after training against the learning rate, and the limit above which training is unstable."""
     figure, (axes,) = panels(1)
     axes.plot(learning_rates, np.minimum(losses, 1e6), "o-", color=COLORS[0], markersize=4)
     axes.axvline(limit, color=COLORS[1], linestyle="--", label=f"2 / largest eigenvalue = {limit:.3f}")
@@ -192,7 +196,7 @@ def show_limit(learning_rates: Array, losses: Array, limit: float) -> None:
 def _words_of_trajectories(
     title: str, histories: Mapping[str, Array], lowest: Sequence[float], truth: Sequence[float]
 ) -> str:
-    """Describe in words trajectories of shape (num_steps + 1, 2) over the loss surface, and its two marks."""
+    """Describe trajectories of shape (num_steps + 1, 2) over the loss surface, and its two marks, in words."""
     marks = f"the loss is lowest at {_place(lowest)}, the truth is {_place(truth)}"
     shown = [
         f"{label} from {_place(history[0])} to {_place(history[-1])} in {counted(len(history) - 1, 'step')}"
@@ -204,7 +208,7 @@ def _words_of_trajectories(
 
 
 def _words_of_curves(title: str, curves: Mapping[str, Sequence[float] | Array]) -> str:
-    """Describe in words where curves begin and end."""
+    """Describe where curves begin and end, in words."""
     shown = [f"{label} from {_short(curve[0])} to {_short(curve[-1])}" for label, curve in curves.items()]
     return _listed(title, shown)
 
@@ -221,5 +225,5 @@ def _place(point: Sequence[float] | Array) -> str:
 
 def _short(value: float) -> str:
     """Return a number as text: with two decimals, or with three digits if it is small or large."""
-    is_plain = value == 0 or 0.1 <= abs(value) < 1000  # noqa: PLR2004  # these read well
+    is_plain = value == 0 or 0.1 <= abs(value) < 1000  # noqa: PLR2004  # these are easy to read
     return f"{round(float(value), 2):g}" if is_plain else f"{float(value):.3g}"

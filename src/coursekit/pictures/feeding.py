@@ -1,4 +1,4 @@
-"""The pictures of the lab on input pipelines: which sample reaches which rank and step, and who waits for whom."""
+"""The pictures of the lab on input pipelines: the samples that each rank gets in each step, and when stages work."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ GAP, EPOCH_GAP = 0.4, 1.0  # between batches, and between epochs, in samples
 def show_order(
     pipelines: Mapping[str, Sequence[Sequence[Sequence[int]]]], num_samples: int, num_epochs: int = 1
 ) -> None:
-    """Show which sample reaches which rank, and when; a frame marks a sample that comes more than once in an epoch.
+    """Show which rank gets which sample, and when; a frame marks a sample that occurs more than once in an epoch.
 
     The row "no rank" shows the samples that reach no rank in an epoch.
 
     Args:
-        pipelines: a dict from name to the batches of each rank; a batch is a list of sample numbers.
+        pipelines: maps each pipeline's name to the batches of each rank; a batch is a list of sample numbers.
         num_samples: the number of samples; a sample's colour shows its place in the files.
-        num_epochs: the number of epochs; all have the same number of batches.
+        num_epochs: the number of epochs, all of which have the same number of batches.
     """
     counts = {name: _counts(of_ranks, num_samples, num_epochs) for name, of_ranks in pipelines.items()}
     num_rows = sum(len(pipelines[name]) + 1.2 + (one == 0).any() for name, one in counts.items())
@@ -58,7 +58,7 @@ def show_order(
 
 
 def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_epochs: int) -> Any:
-    """Return how often each sample occurs in each epoch, on all ranks together, shape (num_epochs, num_samples)."""
+    """Return how often each sample occurs in each epoch, on all ranks: an array of shape (num_epochs, num_samples)."""
     counts = np.zeros((num_epochs, num_samples), int)
     for batches in of_ranks:
         for step, batch in enumerate(batches):
@@ -105,7 +105,7 @@ def _listed(numbers: Sequence[int] | Any) -> str:
 
 
 def show_timeline(stores: Mapping[str, SlowStore]) -> None:
-    """Show when the stages of each named pipeline worked; each store was used for one training run."""
+    """Show when each pipeline's stages worked; `stores` maps a name to a store that was used for one training run."""
     figure, all_axes = panels(len(stores), HEIGHT_INCH * 0.8)
     words = []
     slowest_s = max(store.seconds for store in stores.values())
@@ -129,7 +129,7 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
 
 
 def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
-    """Return spans in as few lanes as possible, so that the spans in a lane do not overlap."""
+    """Divide spans into as few lanes as possible such that the spans in each lane do not overlap."""
     lanes: list[list[Span]] = []
     for span in sorted(spans, key=lambda one: one.begin_s):
         free = next((lane for lane in lanes if lane[-1].end_s <= span.begin_s), None)

@@ -1,4 +1,4 @@
-"""The pictures of the lab on messages between ranks: who sends what, what it costs, and what is lost in 16 bits."""
+"""The pictures of the lab on messages between ranks: what each rank sends, its cost, and what 16-bit numbers lose."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     """Show what each rank sends in each step.
 
     Args:
-        sent: for each rank and step, the receiver, and a number to which rank r has added 10**r and, for chunk c,
-            (c + 1)/1000. Its digits tell which ranks contributed, and its fraction tells the chunk.
+        sent: for each rank and step, the receiver, and a number that encodes the message. Each rank r that contributed
+            to chunk c has added 10**r + (c + 1)/1000, so the digits show the ranks, and the fraction shows the chunk.
     """
     num_ranks, num_steps = len(sent), max(map(len, sent))
     figure, (axes,) = panels(1, 1.0 + 0.55 * num_ranks)
@@ -51,18 +51,18 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
 
 
 def _parts(number: float) -> list[int]:
-    """Return the ranks whose power of ten is in the number."""
+    """Return the ranks that have added their powers of ten to the number."""
     return [rank for rank, digit in enumerate(reversed(f"{np.floor(number):.0f}")) if digit != "0"]
 
 
 def _chunk(number: float) -> int:
-    """Return the chunk whose thousandths are in the number; each rank that contributed has added them once."""
+    """Return the chunk whose thousandths are in the number; each contributing rank has added them once."""
     thousandths = round(1000 * (number % 1))
     return thousandths // max(1, len(_parts(number))) - 1
 
 
 def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
-    """Show how much each rank has sent with each algorithm, in arrays: 1 means as many bytes as the array has."""
+    """Show how much each rank has sent with each algorithm; the unit is the size of the array."""
     figure, all_axes = panels(len(num_arrays), HEIGHT_INCH * 0.7)
     most = max(max(arrays) for arrays in num_arrays.values())
     for number, (axes, (name, arrays)) in enumerate(zip(all_axes, num_arrays.items())):
@@ -75,17 +75,17 @@ def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
 
 
 def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str, Callable[[Array], Array]]) -> None:
-    """Show measured seconds against bytes, with a model's line if there is a model of the same name.
+    """Show the measured time against the number of bytes, and a line for each algorithm that has a model.
 
     Args:
-        measured: a dict from algorithm to the array's bytes and the seconds, each of shape (num_sizes,).
-        models: a dict from algorithm to a function that returns the modelled seconds for a number of bytes.
+        measured: maps each algorithm to numbers of bytes and times in seconds, both of shape (num_sizes,).
+        models: maps an algorithm to a function that returns the predicted seconds for numbers of bytes.
     """
     figure, (axes,) = panels(1)
     words = []
     for number, (name, (sizes, seconds)) in enumerate(measured.items()):
         color, marker = COLORS[number], MARKERS[number]
-        # Hollow and of different sizes, so that markers at the same place do not hide each other.
+        # Markers are hollow and differ in size, so that those at the same place do not hide each other.
         axes.loglog(sizes, 1e3 * seconds, marker, color=color, fillstyle="none", markersize=10 - 2 * number, label=name)
         if name in models:
             axes.loglog(sizes, 1e3 * models[name](sizes), "--", color=color, label=f"{name}, model")
@@ -96,7 +96,7 @@ def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str,
 
 
 def show_wire(timelines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Show when each tensor was on the wire, for each way of submitting tensors; times are in microseconds."""
+    """Show when tensors were on the wire, for each way of submitting them; times are in microseconds."""
     figure, all_axes = panels(len(timelines), HEIGHT_INCH * 0.8)
     longest = max(max(end for _, end in spans) - spans[0][0] for spans in timelines.values()) / 1e3
     all_axes[0].set_ylabel("tensors")
@@ -116,7 +116,7 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
     """Show the gradients of one step: when each was ready, and when it was on the wire; times are in microseconds.
 
     Args:
-        step: for each gradient, its name, its size in bytes, and the times at which it was ready, sent and received.
+        step: for each gradient, its name, its size in bytes, and when it was ready, when sent, and when received.
     """
     rows = sorted(step, key=lambda one: one[2])
     first_us, last_us = rows[0][2], rows[-1][2]
@@ -141,7 +141,7 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
 
 
 def _of_layer(name: str) -> str:
-    """Return a gradient's layer if Keras has numbered it (weights, then bias, of each layer), otherwise its name."""
+    """Return a gradient's layer if Keras has numbered it, otherwise its name; each layer has weights and a bias."""
     number = re.search(r"grads_(\d+)", name)
     return f"layer {int(number[1]) // 2 + 1}" if number else name
 
@@ -151,7 +151,7 @@ def _in_bytes(num_bytes: float) -> str:
 
 
 def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:
-    """Show the sizes of gradients at each scale, and the limits of float16; `lost` has the shares outside them."""
+    """Show how large gradients are at each scale, and the limits of float16; `lost` has the shares outside them."""
     sizes = np.abs(gradients[gradients != 0])
     figure, (axes,) = panels(1)
     bins = np.linspace(-40, 24, NUM_BINS).tolist()
@@ -171,7 +171,7 @@ def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[flo
 
 
 def show_scales(scales: Mapping[str, Sequence[float]], were_finite: Sequence[bool]) -> None:
-    """Show how each named loss scale changes from step to step; steps with an overflow are marked."""
+    """Show how each loss scale changes from step to step; steps with an overflow are marked."""
     figure, (axes,) = panels(1, HEIGHT_INCH * 0.8)
     for number, (name, values) in enumerate(scales.items()):
         axes.semilogy(range(len(values)), values, "-" if number else "-o", color=COLORS[number], label=name, base=2)

@@ -1,7 +1,7 @@
-"""How a picture is laid out, and how it reaches a notebook: as HTML, because JupyterLab 4 drops the text of plain PNGs.
+"""Lay out a picture, and show it in a notebook as HTML, because JupyterLab 4 drops the alternative text of plain PNGs.
 
 A row of panels becomes a row of images, one per panel, which wraps if the column is narrow or the page is zoomed.
-The output also has the whole picture as a PNG, with its text alternative in the metadata, for reports and feedback.
+For reports and feedback, the output also has the whole picture as a PNG, with its text alternative in the metadata.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 PNG, HTML = "image/png", "text/html"
-# What people read in a picture, for programs: `{"num_ranks": 2, "images_per_s": 61.5}`, for all ranks together.
+# The speed of all ranks together in a form that programs can read: `{"num_ranks": 2, "images_per_s": 61.5}`.
 SPEED = "application/vnd.coursekit.speed+json"
-SHARPNESS = 2  # image pixels per page pixel: sharp at 200 % zoom, too
+SHARPNESS = 2  # image pixels per page pixel, so that pictures are still sharp at 200 % zoom
 DPI = 100  # page pixels per inch of a figure
 MAX_NUM_PANELS = 3  # longer rows are grids of photographs, which stay together
-NUM_COLORS = 128  # for drawings: a third of the bytes, and no visible difference
+NUM_COLORS = 128  # in drawings: files need a third of the bytes, and there is no visible difference
 
-# The four colours of Okabe and Ito (2008) that stand out from white (their orange, sky blue and yellow do not), and
-# three that colour-blind readers tell apart from them just as well; line styles and markers differ, too.
+# The four colours of Okabe and Ito (2008) that stand out from white (their orange, sky blue and yellow do not), three
+# more that colour-blind readers can tell apart from them just as well, and black. Line styles and markers also differ.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A535F9", "#452BA3", "#770728", "#000000")
 GREY = "0.5"
 LINE_STYLES = ("-", "--", ":", "-.")
@@ -65,16 +65,16 @@ def style(number: int) -> dict[str, Any]:
 
 
 def layout() -> ConstrainedLayoutEngine:
-    """Return a layout with some room around each panel, which may stand on a dark page."""
+    """Return a layout with some space around each panel, because the page may be dark."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine  # as above
 
     return ConstrainedLayoutEngine(w_pad=PAD_INCH, h_pad=PAD_INCH)
 
 
 def show(figure: Figure, alt: str) -> None:
-    """Show a figure in the notebook, with the text `alt` for those who cannot see it.
+    """Show a figure in the notebook, with the text `alt` for readers who cannot see it.
 
-    A panel's text is the label of its axes.
+    Each panel's own text is the label of its axes.
     """
     row = figure.axes if len(figure.axes) <= MAX_NUM_PANELS else []
     words = [axes.get_label() for axes in row]
@@ -99,7 +99,7 @@ def to_png(figure: Figure) -> bytes:
 
 
 def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
-    """Return the figure as PNG files, with width and height in pixels: a single one, or one per panel in its row."""
+    """Return the figure as a single PNG file or as one file per panel, each with its width and height in pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above
     from PIL import Image  # as above
 
@@ -129,7 +129,7 @@ def _display(png: bytes, alt: str, images: Sequence[tuple[tuple[bytes, int, int]
         IMAGE.format(png=_base64(part), alt=html.escape(text), width=width // SHARPNESS, height=height // SHARPNESS)
         for (part, width, height), text in images
     ]
-    # One pixel more, because rounding could wrap the last panel.
+    # Add one pixel, because otherwise rounding could wrap the last panel.
     total = 1 + sum(width // SHARPNESS for (_, width, _), _ in images)
     data: dict[str, Any] = {
         HTML: CARD.format(ground=GROUND, width=total, images="".join(shown)),

@@ -1,4 +1,4 @@
-"""The pictures of the lab on predictions: a link and its model, and a step, predicted and measured."""
+"""The pictures of the lab on predictions: predicted and measured times of allreduces and of training steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PHASES = ("computing", "waiting for the last rank", "on the wire")
 
 
 def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequence[float]) -> None:
-    """Show the seconds of allreduces against their bytes, measured and modelled."""
+    """Show the measured and the predicted time of allreduces against their number of bytes."""
     figure, (axes,) = panels(1)
     axes.loglog(sizes, [MILLISECONDS * one for one in measured_s], "o", color=COLORS[0], label="measured")
     axes.loglog(sizes, [MILLISECONDS * one for one in modelled_s], "--", color=COLORS[1], label="your model")
@@ -26,9 +26,9 @@ def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequ
 
 
 def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
-    """Show a predicted step and the parts of the measured one, each of which begins where the previous one ends.
+    """Show the predicted time of a step, and the parts of the measured time.
 
-    A part may be negative; it then leads back.
+    The bar of each part begins where the previous bar ends; the bar of a negative part goes backwards.
     """
     figure, (axes,) = panels(1)
     measured_s = sum(parts)
@@ -42,7 +42,7 @@ def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
         axes.annotate(
             f"{length:.1f}", (max(begin, begin + length), place), xytext=(4, 0), textcoords="offset points", va="center"
         )
-    for place in range(1, len(PARTS)):  # from where a part ends to where the next begins
+    for place in range(1, len(PARTS)):  # join the end of each part to the beginning of the next
         end = MILLISECONDS * starts[place + 1]
         axes.plot([end, end], [place, place + 1], color="0.3", linewidth=0.8)
     axes.set_yticks(range(len(names)), names)
@@ -57,11 +57,11 @@ def show_gap(predicted_s: float, parts: Sequence[float]) -> None:
 
 
 def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float) -> None:
-    """Show the steps in a timeline, each from the end of the previous one.
+    """Show the phases of each step on a timeline that begins at the end of the previous step.
 
     Args:
-        steps: for each step, the seconds of computing, of waiting for the last rank, and on the wire.
-        allreduce_s: the predicted seconds on the wire.
+        steps: for each step, the seconds spent computing, waiting for the last rank, and on the wire.
+        allreduce_s: the predicted number of seconds on the wire.
     """
     figure, (axes,) = panels(1)
     for number, name in enumerate(PHASES):

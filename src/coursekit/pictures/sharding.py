@@ -1,4 +1,4 @@
-"""The pictures of the lab on PyTorch: losses, speed, a trace, and the memory of ranks, measured and predicted."""
+"""The pictures of the lab on PyTorch: losses, speed, a trace, and the measured and predicted memory of ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HATCHES = ("", "..", "xx")
 
 
 def show_memory(measured: Mapping[str, Sequence[Mapping[str, float]]], predicted: Mapping[str, float]) -> None:
-    """Show what each rank holds with each kind of sharding, part by part, and a line at the predicted size."""
+    """Show how many kB of each part a rank holds with each kind of sharding, and a line at the predicted size."""
     figure, (axes,) = panels(1)
     labels, described, place = [], [], 0
     for kind, of_ranks in measured.items():
@@ -40,7 +40,7 @@ def show_memory(measured: Mapping[str, Sequence[Mapping[str, float]]], predicted
 
 
 def show_losses(losses: Sequence[Mapping[str, float]]) -> None:
-    """Show the losses on training and validation samples by epoch; each entry has both losses and the "epoch"."""
+    """Show the training and validation losses by epoch; each entry holds "training", "validation" and "epoch"."""
     if not losses:
         print("nothing was left to train")
         return
@@ -58,9 +58,10 @@ def show_losses(losses: Sequence[Mapping[str, float]]) -> None:
 def show_speed(
     batch_sizes: Sequence[int], alone: Sequence[float], together: Sequence[tuple[float, float]], num_ranks: int
 ) -> None:
-    """Show a rank's samples per second, and the exchange's share of a step, by batch size.
+    """Show, for each batch size, a rank's samples per second, and the share of a step that the exchange takes.
 
-    `alone` has the seconds per step on one rank; `together` has them on several ranks, with and without the exchange.
+    `alone` has the seconds per step on one rank for each batch size; `together` has the seconds per step on several
+    ranks, with and without the exchange.
     """
     figure, (left, right) = panels(2)
     places, words, ranks = np.arange(len(batch_sizes)), [], counted(num_ranks, "rank")
@@ -88,7 +89,7 @@ def show_speed(
 
 
 def show_trace(spans: Sequence[tuple[str, float, float]]) -> None:
-    """Show when the backward pass computes and when gradients travel; spans are (name, begin, end), in ms."""
+    """Show when the backward pass computes, and when gradients travel; a span is (name, begin, end) in ms."""
     figure, (axes,) = panels(1, height_inch=2.2)
     names, start, described = list(dict.fromkeys(name for name, _, _ in spans)), min(begin for _, begin, _ in spans), []
     for row, name in enumerate(names):
@@ -102,5 +103,5 @@ def show_trace(spans: Sequence[tuple[str, float, float]]) -> None:
 
 
 def _short(value: float) -> str:
-    """Return a number as text with three digits, or with its whole part if that has more."""
+    """Return a number as text with three digits, or its integer part if that has more digits."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004  # three digits

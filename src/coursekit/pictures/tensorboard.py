@@ -1,4 +1,4 @@
-"""What TensorBoard reads and shows: the event files and the profile of a training run, as numbers and as pictures."""
+"""Read the event files and the profile of a training run, and draw them as TensorBoard does."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MAX_NUM_RIDGES = 6
 HOST = "/host:CPU"
 STEP = "train"  # Keras's name for a step of `fit`
 INPUT = "IteratorGetNextOp::DoCompute"
-ARRIVED = "ExecutorState::ProcessAsync::Done"  # an asynchronous operation, such as an allreduce, has its result
+ARRIVED = "ExecutorState::ProcessAsync::Done"  # an asynchronous operation, such as an allreduce, is complete
 PIPELINE = "tf_data"  # threads of a pipeline
-OPERATION = re.compile(r"[\w/]+:\w+")  # its name in the graph, and its kind
+OPERATION = re.compile(r"[\w/]+:\w+")  # an operation's name in the graph, and its kind
 BACKWARD = "gradient_tape/"
 PARTS = ("input", "network", "allreduce")
 NUM_SHOWN = 3  # steps per run
@@ -32,11 +32,11 @@ MS = 1e3
 
 
 class Event(NamedTuple):
-    """One number or one histogram that a training run wrote."""
+    """A number or a histogram that a training run wrote."""
 
-    tag: str  # what it is, such as "epoch_loss", or "dense/kernel_0/histogram"
-    step: int  # the training step or the epoch, both from 0
-    # A float, or an array of shape (num_buckets, 3): left edge, right edge, and how many weights lie in between.
+    tag: str  # its name, such as "epoch_loss" or "dense/kernel_0/histogram"
+    step: int  # the training step or the epoch, both counted from 0
+    # A float, or an array of shape (num_buckets, 3): left edge, right edge, and number of weights in the bucket.
     value: Any
 
 
@@ -44,7 +44,7 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
     """Return the scalars and histograms in the event files of a folder, oldest file first; other events are left out.
 
     Raises:
-        FileNotFoundError: there are none. Subfolders are not searched.
+        FileNotFoundError: the folder has no event files; subfolders are not searched.
     """
     events = events_in(folder)
     if not events:
@@ -53,7 +53,7 @@ def read_events(folder: str | os.PathLike[str]) -> list[Event]:
 
 
 def events_in(folder: str | os.PathLike[str]) -> list[Event]:
-    """Return what `read_events` does, or an empty list if there are no events."""
+    """Return the same events as `read_events`, or an empty list if there are none."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     return [
@@ -66,7 +66,7 @@ def events_in(folder: str | os.PathLike[str]) -> list[Event]:
 
 
 def count_allreduces(folder: str | os.PathLike[str]) -> int:
-    """Return how many allreduces are in the graph of a training step, which Keras' callback wrote to event files.
+    """Return how many allreduces are in the graph of a training step, which Keras's callback wrote to event files.
 
     Keras writes a graph if another callback, such as Horovod's, asks to be called after each batch.
 
@@ -83,10 +83,10 @@ def count_allreduces(folder: str | os.PathLike[str]) -> int:
 
 
 def _written(folder: str | os.PathLike[str]) -> list[Any]:
-    """Return what TensorFlow wrote to the event files of a folder, oldest first."""
+    """Return everything that TensorFlow wrote to the event files of a folder, oldest file first."""
     import tensorflow as tf  # as above
 
-    # Sorted by second, process and counter as numbers; as texts, 10 < 9.
+    # Second, process and counter are sorted as numbers, because "10" < "9".
     files = sorted(
         Path(folder).glob("*tfevents*"), key=lambda path: [int(one) for one in re.findall(r"\d+", path.name)]
     )
@@ -109,7 +109,8 @@ def show_scalars(events: Sequence[Event], tags: Sequence[str]) -> None:
 def show_histograms(events: Sequence[Event], tag: str) -> None:
     """Show how the weights of a layer are distributed after each epoch, as TensorBoard's tab *Histograms* does.
 
-    Each epoch is a hill in front of the previous epoch's. Of many epochs, only some are shown, including the last.
+    Each epoch is a hill in front of the hill of the previous epoch. If there are many epochs, only some of them are
+    shown, including the last.
     """
     found = [event for event in events if event.tag == tag]
     shown = np.linspace(0, len(found) - 1, min(len(found), MAX_NUM_RIDGES)).round().astype(int)
@@ -127,7 +128,7 @@ def show_histograms(events: Sequence[Event], tag: str) -> None:
 
 
 class Traced(NamedTuple):
-    """What a thread did, and when it began and ended, in seconds."""
+    """Something that a thread did, with its begin and end in seconds."""
 
     name: str
     thread: str
@@ -136,7 +137,7 @@ class Traced(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A training step: when it began and ended, and for each part, when it worked or was waited for."""
+    """A training step: when it began and ended, and when each of its parts worked or was waited for."""
 
     begin_s: float
     end_s: float
@@ -168,8 +169,8 @@ def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
 def steps_of(trace: Sequence[Traced]) -> list[Step]:
     """Return the steps of a training run except the first, in which TensorFlow builds the graph.
 
-    Waiting for an allreduce lasts from the end of the last gradient until the last result has arrived: what travels
-    earlier costs nothing.
+    A step waits for allreduces from the moment when its last gradient is computed until the last result has arrived:
+    gradients that travel earlier cost no time.
     """
     steps = []
     for step in [one for one in trace if one.name == STEP][1:]:
@@ -194,7 +195,7 @@ def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):
         lengths_s = [step.end_s - step.begin_s for step in steps]
         neighbours = [steps[first : first + NUM_SHOWN] for first in range(max(1, len(steps) - NUM_SHOWN + 1))]
-        # Those with the median time, because neighbours in two epochs include the work between epochs.
+        # Show the neighbours with the median time: those that span two epochs include the work between epochs.
         shown = sorted(neighbours, key=lambda few: few[-1].end_s - few[0].begin_s)[len(neighbours) // 2]
         start_s = shown[0].begin_s
         for row, part in enumerate(PARTS):

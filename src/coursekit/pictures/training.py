@@ -1,4 +1,4 @@
-"""The pictures of the CNN labs: records, batches, learning rates, training runs, and what changes an evaluation."""
+"""The pictures of the CNN labs: records, batches, learning rates, training runs, and accuracies in both modes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NUM_COLUMNS = 8
-SMALLEST_GAP = 1e-8  # smaller gaps are drawn as this one
+SMALLEST_GAP = 1e-8  # smaller gaps are drawn at this size
 
 
 def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[int], color: str | None = None) -> None:
-    """Draw one image in each of the axes, with its label, in a frame of this colour."""
+    """Draw one image in each of the axes, with its label, in a frame of the given colour."""
     for place, image, label in zip(axes, images, labels):
         place.imshow(np.clip(image, 0, 255).astype(np.uint8))
         place.set_title(str(label), fontsize="small", pad=2)
@@ -35,8 +35,8 @@ def _grid(num_rows: int) -> tuple[Any, Array]:
 
 
 def show_records(files: Sequence[str], num_rows: int = 2) -> None:
-    """Show images from the first files, one of each label before any label comes twice."""
-    import tensorflow as tf  # as the lab itself does
+    """Show images from the first files: one of each label before a second image of any label."""
+    import tensorflow as tf  # the lab imports it, too
 
     from coursekit import imagenet  # the same
 
@@ -61,7 +61,7 @@ def show_records(files: Sequence[str], num_rows: int = 2) -> None:
 
 
 def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
-    """Show one batch of each rank (images with pixels from -1 to 1, and labels), framed in the rank's colour."""
+    """Show one batch of each rank, framed in the rank's colour; a batch has images (pixels from -1 to 1) and labels."""
     figure, axes = _grid(len(batches))
     for rank, (images, labels) in enumerate(batches):
         _draw_grid(axes[rank], [(image + 1) * 127.5 for image in images], list(labels), COLORS[rank % 8])
@@ -72,7 +72,7 @@ def show_batches(batches: Sequence[tuple[Array, Array]]) -> None:
 
 
 def show_rates(rates: Mapping[int, Sequence[float]]) -> None:
-    """Show the learning rate in each step, for each number of ranks."""
+    """Show the learning rate in each step; `rates` maps the number of ranks to the learning rates."""
     figure, (axes,) = panels(1)
     for number, (num_ranks, values) in enumerate(rates.items()):
         axes.plot(values, label=counted(num_ranks, "rank"), **style(number))
@@ -89,9 +89,9 @@ def _draw_losses(axes: Axes, losses: Iterable[Sequence[float]]) -> None:
 
 
 def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the loss of every rank's batches, with the ends of the epochs, and the accuracies by epoch.
+    """Show the loss of every rank's batches, the ends of the epochs, and the accuracies by epoch.
 
-    Each rank's result has `losses` by step, `history` with a list for each metric, and `validation`, as in the lab.
+    As in the lab, each rank's result has `losses` by step, `history` with a list for each metric, and `validation`.
     """
     history, validation = results[0]["history"], results[0]["validation"]
     epochs = np.arange(1, len(history["loss"]) + 1)
@@ -116,9 +116,9 @@ def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
 
 
 def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the losses of all ranks by step, their mean, and a network's accuracy on held-out images.
+    """Show all ranks' losses by step, the mean loss, and the network's accuracy on held-out images.
 
-    Each rank's result has `losses`; at least rank 0's also has `accuracy`.
+    Each rank's result has `losses`; the result of rank 0 must also have `accuracy`.
     """
     accuracy = float(results[0]["accuracy"])
     title = f"{name} on {counted(len(results), 'rank')}"
@@ -142,7 +142,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
-    """Show accuracies, keyed by (whether in training mode, batch size)."""
+    """Show accuracies by mode and batch size; the keys are (whether in training mode, batch size)."""
     figure, (axes,) = panels(1)
     texts = []
     for number, training in enumerate((False, True)):
@@ -160,7 +160,7 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
 
 
 def show_same(by_horovod: Array, by_strategy: Array) -> None:
-    """Show the losses of the same training run with Horovod and with a strategy, and how far apart they are."""
+    """Show the losses of the same training run with Horovod and with a strategy, and the difference between them."""
     figure, (left, right) = panels(2)
     steps = np.arange(1, len(by_horovod) + 1)
     for number, (label, losses) in enumerate((("Estimator, Horovod", by_horovod), ("Keras, strategy", by_strategy))):

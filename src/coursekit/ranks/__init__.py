@@ -1,4 +1,4 @@
-"""Horovod ranks from a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
+"""Start Horovod ranks in a notebook: `ranks.run(function, …)`, persistent ranks, and the magics `%%ranks`, `%ranks`."""
 
 from coursekit import framework
 from coursekit.ranks import fork_client
@@ -12,9 +12,9 @@ __all__ = ["MachineTooSlowError", "RankError", "RankTimeoutError", "horovod_buil
 
 
 def warm_up(kind: str = framework.HOROVOD) -> None:
-    """Start importing TensorFlow and Horovod, or PyTorch, in the background for the ranks, and return at once.
+    """Start to import the ranks' framework (TensorFlow and Horovod, or PyTorch) in the background, and return at once.
 
-    In a Slurm allocation, nothing is imported here: the first run starts a job step instead.
+    In a Slurm allocation, nothing is imported on this machine: the first run starts a job step instead.
     """
     framework.choose(kind)
     if not has_tasks_for(1):
@@ -22,7 +22,7 @@ def warm_up(kind: str = framework.HOROVOD) -> None:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Provide `%%ranks` and `%ranks` after `%load_ext coursekit.ranks`."""
+    """Provide `%%ranks` and `%ranks`; `%load_ext coursekit.ranks` calls this."""
     from coursekit.ranks.magic import register  # IPython exists only in notebooks
 
     register(shell)  # type: ignore[arg-type]

@@ -1,10 +1,10 @@
 """The Slurm job that this process belongs to: its tasks, nodes and network, and the commands for its job steps.
 
-The job script uses these variables to pass on what only it knows:
+The job script passes on what only it knows in these variables:
 
 - `COURSEKIT_NUM_TASKS`: the number of tasks in the whole job; inside a job step, `SLURM_NTASKS` differs from it.
 - `COURSEKIT_INTERFACE`: the network interface that connects the nodes.
-- `COURSEKIT_SRUN_FLAGS`: more options for srun, then the words that run a command in this process's container.
+- `COURSEKIT_SRUN_FLAGS`: further options for srun, and then the words that run a command in this process's container.
 - `SLURM_MPI_TYPE`, one of Slurm's own variables: how ranks that join through MPI find each other (`srun --mpi=list`).
 """
 
@@ -27,7 +27,7 @@ from coursekit.ranks.explain import RankError
 def has_tasks_for(num_ranks: int) -> bool:
     """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
 
-    On a single node, ranks can do without `srun`; on several nodes, `JobStep` raises an error if it is missing.
+    On a single node, ranks can start without `srun`; on several nodes, `JobStep` raises an error if it is missing.
     """
     if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
         return False
@@ -35,7 +35,7 @@ def has_tasks_for(num_ranks: int) -> bool:
 
 
 def interface() -> str | None:
-    """Return the network interface that connects the nodes, or None for the one that belongs to the host name."""
+    """Return the network interface that connects the nodes, or None for the interface that the host name belongs to."""
     # A process started by `salloc` may run on a machine that is not a node of its job.
     is_only_node = num_nodes() == 1 and os.environ.get("SLURMD_NODENAME") == os.environ.get("SLURM_JOB_NODELIST", "")
     return os.environ.get("COURSEKIT_INTERFACE") or (LOOPBACK_INTERFACE if is_only_node else None)
@@ -65,12 +65,12 @@ def own_address() -> str:
 
 
 def num_nodes() -> int:
-    """Return how many nodes the job has."""
+    """Return the number of nodes in the job."""
     return int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
 
 
 def srun_command() -> list[str]:
-    """Return the command that starts a job step with one task per node; each gets all the job's cores on its node."""
+    """Return the command that starts a job step with one task per node, which gets all cores of the job on its node."""
     num_cpus = max(1, _num_tasks() // num_nodes()) * int(os.environ.get("SLURM_CPUS_PER_TASK", "1"))
     return [
         *("srun", f"--nodes={num_nodes()}", f"--ntasks={num_nodes()}", "--distribution=block"),

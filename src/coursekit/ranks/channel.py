@@ -1,8 +1,8 @@
-"""A channel sends arrays from rank to rank over TCP, in order, and counts them; it needs neither MPI nor Horovod.
+"""Channels, which send arrays from rank to rank over TCP, in order, and count them; they need neither MPI nor Horovod.
 
-Ranks find each other through the same store as Gloo's ranks (`rendezvous`).
-Each rank has an outgoing connection to every other rank, and a thread for every incoming one.
-So a send never waits for a receive: an array is read as soon as it arrives, and kept until the rank receives it.
+Ranks find each other through the same store that Gloo's ranks use (`rendezvous`).
+Each rank has an outgoing connection to every other rank, and a thread for every incoming connection.
+So a send never waits for a receive: the thread reads an array as soon as it arrives, and keeps it until it is received.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from coursekit.corrected_time import LEAST_WALL_S
 Array = np.ndarray[Any, Any]
 Address = tuple[str, int]
 
-DIRECT = "ranks"  # the list in which ranks enter their addresses; a relay enters its address in another list
+DIRECT = "ranks"  # the list in which ranks register their addresses; a relay uses another list
 BACKLOG = 1024
-HELLO_TIMEOUT_S = 20.0  # a rank says at once which rank it is, but a busy machine may hold it up just before that
+HELLO_TIMEOUT_S = 20.0  # a rank that connects sends its number at once, but a busy machine may hold it up before that
 NUM_HELLO_BYTES = 4
 JOIN_TIMEOUT_S = LEAST_WALL_S  # how long to wait for another rank to open its end
-PAUSE_S = 0.01  # between two questions to a store; Horovod's ranks pause as long
+PAUSE_S = 0.01  # between two requests to a store; Horovod's ranks pause for the same time
 OK = 200
-_numbers = itertools.count()  # of this rank's channels; all ranks open their channels in the same order
+_numbers = itertools.count()  # numbers for this rank's channels; all ranks open their channels in the same order
 
 
 class Channel(AbstractContextManager["Channel"]):
     """One rank's end of a channel; `num_messages` and `num_bytes` count what this `rank` of `num_ranks` has sent.
 
-    A send is *buffered*: it returns as soon as the message is on its way, whether or not anybody receives it.
-    A receive waits for at most `timeout_s` seconds, or for ever if that is None.
+    A send is *buffered*: it returns as soon as the message is on its way, whether or not the other rank receives it.
+    A receive waits for at most `timeout_s` seconds, or for ever if `timeout_s` is None.
     """
 
     timeout_s: float | None = None
@@ -69,8 +69,8 @@ class Channel(AbstractContextManager["Channel"]):
     def receive(self, source: int) -> Array:
         """Wait for the next array from another rank, and return it.
 
-        Raises a `ConnectionError` if that rank has ended without sending another array, and a `TimeoutError` if none
-        comes within `timeout_s` seconds.
+        Raises a `ConnectionError` if that rank has ended without sending another array, and a `TimeoutError` if nothing
+        arrives within `timeout_s` seconds.
         """
         self._check("receive from", source)
         try:
@@ -91,11 +91,11 @@ class Channel(AbstractContextManager["Channel"]):
             raise ValueError(f"rank {self.rank} cannot {what} rank {other}: the other ranks are {others or 'none'}")
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:  # a failed rank is ended from outside: the others should see its failure, not its end
+        if kind is None:  # otherwise the connections stay open, so that peers do not fail because this rank has failed
             self.close()
 
     def close(self) -> None:
-        """Close this rank's outgoing connections, which tells the others that it sends no more."""
+        """Close this rank's outgoing connections; this tells the other ranks that it will not send any more."""
         for connection in self._outgoing.values():
             connection.close()
 
@@ -106,7 +106,7 @@ def open_channel() -> Channel:
 
 
 def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
-    """Open a channel between the first ranks of this run, which look up each other's addresses in the list `listed`."""
+    """Open a channel between ranks 0 to `num_ranks` - 1; they look up each other's addresses in the list `listed`."""
     number = next(_numbers)
     incoming: dict[int, socket.socket] = {}
     with listen() as listener:
@@ -129,7 +129,7 @@ def open_among(rank: int, num_ranks: int, listed: str = DIRECT) -> Channel:
 
 
 def listen(host: str = "") -> socket.socket:
-    """Return a listening socket, by default on the network through which the store is reached."""
+    """Return a listening socket, by default on the network that connects this process to the store."""
     if not host:
         with socket.create_connection(store()) as connection:
             host = connection.getsockname()[0]
@@ -137,7 +137,7 @@ def listen(host: str = "") -> socket.socket:
 
 
 def call(address: Address, rank: int) -> socket.socket:
-    """Connect to a listener and tell it the number of this rank."""
+    """Connect to a listener, and send it the number of this rank."""
     connection = socket.create_connection(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.sendall(rank.to_bytes(NUM_HELLO_BYTES, "big"))
@@ -145,7 +145,7 @@ def call(address: Address, rank: int) -> socket.socket:
 
 
 def answer(listener: socket.socket) -> tuple[int, socket.socket]:
-    """Return the next rank that connects and gives its number, and the connection on which it sends."""
+    """Return the number of the next rank that connects and sends its number, and the connection."""
     while True:
         connection, _ = listener.accept()
         connection.settimeout(HELLO_TIMEOUT_S)
@@ -155,7 +155,7 @@ def answer(listener: socket.socket) -> tuple[int, socket.socket]:
         if hello:
             connection.settimeout(None)
             return int.from_bytes(hello, "big"), connection
-        connection.close()  # a stranger
+        connection.close()  # it is not a rank
 
 
 def store() -> Address:
@@ -164,7 +164,7 @@ def store() -> Address:
 
 
 def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None:
-    """Return the store's answer, or None if it has none."""
+    """Return the store's answer, or None if the store does not have one."""
     with closing(HTTPConnection(*store(), timeout=JOIN_TIMEOUT_S)) as connection:
         connection.request(method, f"/channel/{key}", body)
         response = connection.getresponse()
@@ -172,14 +172,14 @@ def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None
 
 
 def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
-    """Enter in a list the address that receives a rank's messages in the channel with this number."""
+    """Register the address that receives a rank's messages: in the list `listed`, for the channel with this number."""
     _ask_store("PUT", f"{listed}/{number}/{rank}", json.dumps(listener.getsockname()).encode())
 
 
 def find(listed: str, number: int, rank: int) -> Address:
-    """Wait for the address that receives a rank's messages, and return it; raise a `TimeoutError` if none comes."""
+    """Wait for the address that receives a rank's messages; raise a `TimeoutError` if it is never registered."""
     end_s = time.monotonic() + JOIN_TIMEOUT_S
-    # The kit's store holds each question for a while; Horovod's own store answers at once.
+    # The kit's store waits for a while before it answers that there is no value; Horovod's own store answers at once.
     while (body := _ask_store("GET", f"{listed}/{number}/{rank}")) is None:
         if time.monotonic() > end_s:
             raise TimeoutError(_has_not_come(rank))
@@ -193,7 +193,7 @@ def _has_not_come(rank: int) -> str:
 
 
 def write_message(connection: socket.socket, data: Array) -> None:
-    """Write an array in the format of NumPy's files; raise an OSError if nobody reads it."""
+    """Write an array in the format of NumPy's files; raise an OSError if the other side no longer reads."""
     message = io.BytesIO()
     np.lib.format.write_array(message, data, allow_pickle=False)
     connection.sendall(message.getbuffer())

@@ -1,4 +1,4 @@
-"""A rank's context: its place among all ranks, and its GPUs, as environment variables for Horovod and PyTorch."""
+"""A rank's context: the environment variables that tell Horovod and PyTorch its place among all ranks, and its GPUs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LOOPBACK, LOOPBACK_INTERFACE = "127.0.0.1", "lo"
 
 @dataclass(frozen=True)
 class RankContext:
-    """What an MPI launcher gave to one rank, from which the rank learns its place in MPI's world."""
+    """The variables and files from an MPI launcher that tell one rank its place in MPI's world."""
 
     environ: dict[str, str]
-    files: tuple[int, ...] = ()  # open files whose numbers are in these variables
+    files: tuple[int, ...] = ()  # open files; the variables contain their numbers
 
 
 def fill_nodes(num_ranks: int, ranks_per_node: int) -> tuple[int, ...]:
-    """Return how many ranks each node gets if nodes are filled one by one: (2, 2, 1) for 5 ranks, 2 per node."""
+    """Return how many ranks each node gets if nodes are filled one by one: (2, 2, 1) for 5 ranks with 2 per node."""
     return tuple(min(ranks_per_node, num_ranks - first) for first in range(0, num_ranks, ranks_per_node))
 
 
@@ -33,15 +33,15 @@ def rank_environ(
     interface: str | None = None,
     controller: str = "gloo",
 ) -> dict[str, str]:
-    """Return the variables from which Horovod's Gloo controller learns its context; ranks are numbered node by node.
+    """Return the variables from which Horovod's Gloo controller reads its context; ranks are numbered node by node.
 
-    `horovodrun --gloo` sets the same names (Horovod 0.28, `horovod/runner/gloo_run.py`).
+    `horovodrun --gloo` sets the same variables (Horovod 0.28, `horovod/runner/gloo_run.py`).
     With the controller "mpi", Horovod gets its context from MPI, and only the kit reads these variables.
     `rendezvous` is the host and port of the store through which ranks find each other.
     """
     positions = [(node, local) for node, num_ranks in enumerate(ranks_on_nodes) for local in range(num_ranks)]
     node, local_rank = positions[rank]
-    # The cross group holds the ranks with this local rank, one from each node that has enough ranks.
+    # The cross group consists of the ranks with the same local rank: one from each node that has enough ranks.
     peers = [other for other, local in positions if local == local_rank]
     variables = {
         "HOROVOD_RANK": rank,
@@ -61,7 +61,7 @@ def rank_environ(
 
 
 def leave_peers(rendezvous: tuple[str, int]) -> None:
-    """Separate this rank from its peers before it joins them: to Horovod it is then the only rank."""
+    """Separate this rank from its peers before it joins them, so that for Horovod it is the only rank."""
     controller = os.environ["HOROVOD_CONTROLLER"]
     for name in [name for name in os.environ if name.startswith(LAUNCHER_PREFIXES)]:
         del os.environ[name]
@@ -71,9 +71,9 @@ def leave_peers(rendezvous: tuple[str, int]) -> None:
 
 
 def torch_environ(context: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of `rank_environ` under the names from which `torch.distributed` learns its context.
+    """Return the variables of `rank_environ` under the names that `torch.distributed` reads.
 
-    `torchrun` sets the same names (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
+    `torchrun` sets the same variables (PyTorch 2.13, `torch/distributed/elastic/agent/server`).
     """
     names = {
         "RANK": "RANK",
@@ -84,14 +84,14 @@ def torch_environ(context: Mapping[str, str]) -> dict[str, str]:
         "MASTER_PORT": "GLOO_RENDEZVOUS_PORT",
         **({"GLOO_SOCKET_IFNAME": "GLOO_IFACE"} if "HOROVOD_GLOO_IFACE" in context else {}),
     }
-    # The store is already running; without the last variable, rank 0 would start one at this port.
+    # The store is already running; without the last variable, rank 0 would start another store at its port.
     return {name: context[f"HOROVOD_{other}"] for name, other in names.items()} | {
         "TORCHELASTIC_USE_AGENT_STORE": "True"
     }
 
 
 def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:
-    """Return the ranks' environment; by default, it hides the GPUs unless each rank on a node can have its own.
+    """Return the ranks' environment; by default, it hides the GPUs if a node has too few to give each rank its own.
 
     TensorFlow takes nearly all of a GPU's memory at once, so a second rank on the same GPU would fail.
     """

@@ -1,35 +1,38 @@
 """Find definite deadlocks: if no rank can continue, the run ends at once instead of at the deadline.
 
 A deadlock is definite if every rank waits in a collective or has returned, and they are not all in collectives of the
-same kind: a collective completes only when all ranks call it, so none of these will. There are no false alarms:
+same kind. A collective completes only when all ranks call it, so none of these collectives will ever complete. There
+are no false alarms:
 
-- a rank is asked for its Python stack only after its main thread has not moved for a while;
-- if a rank computes, reads, sleeps or traces, its stack shows no collective; and if it has a second Python thread, that
-  thread might still help it. With such a rank, no deadlock is definite. The threads that write events for TensorBoard
-  and watch tqdm's progress bars help nobody (`stacks.SERVICE_THREADS`);
-- inside a compiled step, no stack shows what a rank does. It counts as waiting if it is blocked for a while: each
-  thread waits for another one of the same process (one may sleep, as TensorFlow's memory logger does), and none reads,
-  computes or waits for another process. On a rank with a GPU, two threads of the driver always poll, so such a
-  deadlock is found only at the deadline (docs/gpus.md). The same holds if MPI joins the ranks, because its threads
-  wait in other ways;
-- two ranks in collectives of the same kind may be in the same one, and so may two ranks inside compiled steps;
-- all ranks are asked twice: first for the stack of the main thread, which does no harm, and then for the stacks of all
-  threads, which can kill a rank whose other threads are running Python just then. In between, no main thread has moved,
-  while each rank's Horovod thread had many timeslices. In each timeslice it checks whether all ranks have come, so if
-  a collective had just ended, its rank would be awake by then.
+- A rank is asked for its Python stack only after its main thread has not moved for a while.
+- If a rank computes, reads, sleeps or traces, its stack shows no collective. If a rank has a second Python thread, that
+  thread might still wake it. In both cases, there is no definite deadlock. The threads that write events for
+  TensorBoard and watch tqdm's progress bars do not count, because they wake nobody (`stacks.SERVICE_THREADS`).
+- Inside a compiled step, no stack shows what a rank is doing. The rank counts as waiting if it is blocked for a while:
+  each thread waits for another thread of the same process (one may sleep, as TensorFlow's memory logger does), and no
+  thread reads, computes or waits for another process. On a rank with a GPU, two threads of the driver always poll, so
+  such a deadlock is found only at the deadline (docs/gpus.md). The same is true if MPI joins the ranks, because its
+  threads wait in other ways.
+- Two ranks in collectives of the same kind may be in the same collective, and so may two ranks inside compiled steps.
+  So this is not a definite deadlock.
+- All ranks are asked twice: first for the stack of the main thread, which does no harm, and then for the stacks of all
+  threads, which can kill a rank if another of its threads is running Python at that moment. Between the two requests,
+  no main thread has moved, but each rank's Horovod thread has had many timeslices. In each timeslice, it checks whether
+  all ranks have joined, so if a collective had just ended, its ranks would be awake by then.
 
 Example: rank 0 waits in a broadcast, rank 1 in an allreduce, and the deadline is 60 s of corrected time:
 
     at     state        sample                                      then
-    0.5 s  WATCHING     rank 1 computes                             stays
-    1.0 s  WATCHING     both are quiet                              asks for stacks of main threads: ASKED
-    1.5 s  ASKED        both stacks are there, of two kinds         SUSPECTED
-    2.0 s  SUSPECTED    no main thread had a timeslice since,       asks for stacks of all threads: ASKED_AGAIN
+    0.5 s  WATCHING     rank 1 computes                             stay
+    1.0 s  WATCHING     both are quiet                              ask for stacks of main threads: ASKED
+    1.5 s  ASKED        both stacks show collectives, of two kinds  SUSPECTED
+    2.0 s  SUSPECTED    since then, no main thread had a timeslice, ask for stacks of all threads: ASKED_AGAIN
                         and Horovod's threads had 400 each
-    2.5 s  ASKED_AGAIN  both stacks are there, of the same kinds    CERTAIN
+    2.5 s  ASKED_AGAIN  both stacks show the same kinds again       CERTAIN
 
-A rank that computes leads back to WATCHING from every state. In SUSPECTED, so does a rank that has moved. ASKED and
-ASKED_AGAIN lead back if stacks are missing or prove nothing; then the pause before the next question grows each time.
+If a rank computes, every state leads back to WATCHING. SUSPECTED also leads back if a rank has moved, and ASKED and
+ASKED_AGAIN lead back if stacks are missing or prove nothing. Each time that stacks prove nothing, the pause before the
+next request becomes longer.
 """
 
 from __future__ import annotations
@@ -44,14 +47,14 @@ from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_pyt
 
 # All times are corrected time.
 CONFIRM_S = 0.4  # between the first stacks and the second
-STEP_CONFIRM_S = 1.5  # the same for ranks inside compiled steps, which must be blocked all the time
+STEP_CONFIRM_S = 1.5  # the same for ranks inside compiled steps, which must be blocked all this time
 STACKS_S = 1.5  # how long to wait for stacks
-# A rank may move after it has written its stack, and only then come to rest. So if stacks prove nothing, all ranks are
-# asked again after this pause, and the next time after twice as long.
+# A rank may move after it has written its stack, and come to rest only then. So if the stacks prove nothing, all ranks
+# are asked again after this pause, and then after twice this pause, and so on.
 AGAIN_S = 1.0
-NUM_POLLS = 50  # of Horovod's thread before the second stacks; it polls once in each cycle, a millisecond by default
-INIT = "init"  # its main thread asks again and again whether the others have come
-STEP = "compiled step"  # in which gradients, variables or metrics are exchanged
+NUM_POLLS = 50  # of Horovod's thread before the second stacks; it polls once per cycle, by default every millisecond
+INIT = "init"  # in it, the main thread polls until the other ranks have joined
+STEP = "compiled step"  # in it, gradients, variables or metrics are exchanged
 
 
 class State(Enum):
@@ -59,7 +62,7 @@ class State(Enum):
 
     WATCHING = "watching"  # nothing
     ASKED = "asked"  # stacks of the main threads are on their way
-    SUSPECTED = "suspected"  # the stacks say that no rank can continue, unless one was just about to move
+    SUSPECTED = "suspected"  # the stacks show that no rank can continue, unless one was just about to move
     ASKED_AGAIN = "asked again"  # stacks of all threads are on their way
     CERTAIN = "certain"  # no rank can continue
 
@@ -70,14 +73,14 @@ class DeadlockWatch:
 
     running: RunningRanks
     state: State = State.WATCHING
-    _asked_s: float = 0.0  # when stacks were asked for
-    _read_s: float = 0.0  # when the last ones were read
-    _pause_s: float = 0.0  # from then to the next question, if no rank moves
+    _asked_s: float = 0.0  # when stacks were last requested
+    _read_s: float = 0.0  # when stacks were last read
+    _pause_s: float = 0.0  # from then until the next request, if no rank moves
     _then: Mapping[int, RankSample] = field(default_factory=dict)  # the samples of the ranks that waited then
-    _kinds: Mapping[int, str] = field(default_factory=dict)  # by rank, the kind of exchange that it was in, or ''
+    _kinds: Mapping[int, str] = field(default_factory=dict)  # by rank, the kind of exchange that it was in then, or ''
 
     def step(self, sample: Sample, returned: Collection[int]) -> State:
-        """Return the state after this sample of the ranks that have not ended; some of them may have returned."""
+        """Return the state after a sample of all ranks that have not ended; the ranks in `returned` have returned."""
         waiting = {rank: one for rank, one in sample.ranks.items() if rank not in returned}
         if not waiting or any(one.activity is Activity.COMPUTES for one in waiting.values()):
             self.state = State.WATCHING
@@ -115,14 +118,14 @@ class DeadlockWatch:
         return State.CERTAIN if self.state is State.ASKED_AGAIN and self._kinds == before else State.SUSPECTED
 
     def _has_moved(self, waiting: Mapping[int, RankSample]) -> bool:
-        """Whether a main thread has moved since the last stacks; those that wait for ranks to start do not count."""
+        """Whether a main thread has moved since the last stacks; ranks that wait for others to start do not count."""
         return waiting.keys() != self._then.keys() or any(
             self._kinds[rank] != INIT and one.num_timeslices != self._then[rank].num_timeslices
             for rank, one in waiting.items()
         )
 
     def _may_confirm(self, corrected_s: float, waiting: Mapping[int, RankSample]) -> bool:
-        """Whether enough has happened since the last stacks to ask for stacks again."""
+        """Whether enough has happened since the last stacks to request stacks again."""
         return corrected_s - self._read_s >= CONFIRM_S and all(
             (self._kinds[rank] == INIT or one.num_other_timeslices - self._then[rank].num_other_timeslices >= NUM_POLLS)
             and (self._kinds[rank] != STEP or (one.activity is Activity.BLOCKED and one.for_s >= STEP_CONFIRM_S))

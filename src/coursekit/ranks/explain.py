@@ -1,4 +1,4 @@
-"""How a run ended: its outcome, its exceptions, and a message that says which rank failed and why."""
+"""Explain how a run ended: its outcome, its exceptions, and a message that says which rank failed and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coursekit.tracebacks import name_cells
 
 
 class RankError(ShownAsMessage, RuntimeError):
-    """A rank failed; the others were stopped."""
+    """A rank failed, and the other ranks were stopped."""
 
     def __init__(  # noqa: PLR0913  # all that is known about the rank is given by name
         self,
@@ -27,28 +27,28 @@ class RankError(ShownAsMessage, RuntimeError):
         place: str = "",
     ) -> None:
         super().__init__(message, code)
-        # Below its first line, a message may quote other messages, and code.
+        # Below its first line, a message may quote code and other messages.
         self.code = next(iter(codes_in(message.partition("\n")[0])), self.code)
         self.rank = rank  # the rank that failed first, or None if no single rank is to blame
         self.error_type, self.error_text = error_type, error_text  # of the exception on that rank, such as "ValueError"
-        self.place = place  # in words, the line of the student's code that raised it, or ''
+        self.place = place  # a description of the line in the student's code that raised it, or ''
 
 
 class RankTimeoutError(RankError):
-    """The deadline passed, or no rank could continue; the message says where each rank was and what it waited for."""
+    """The deadline passed, or no rank could continue; the message says where each rank was, and what it waited for."""
 
 
 class MachineTooSlowError(ShownAsMessage, RuntimeError):
-    """The machine was too busy for a verdict. No rank is to blame, so it is not a `RankError`; run the cell again."""
+    """The machine was too busy for a verdict, so run the cell again. No rank is to blame: it is not a `RankError`."""
 
 
-# What Horovod 0.28 reports, with Gloo and with MPI, on a rank that has lost a peer.
+# Parts of the messages of Horovod 0.28, with Gloo and with MPI, on a rank that has lost a peer.
 PEER_LOST_SIGNS = ("Horovod has been shut down", "Connection closed by peer", "Connection reset by peer", "Read error")
 # Why a run was stopped.
 DEADLINE = "deadline"  # the ranks used up their time
-DEADLOCK = "deadlock"  # no rank can continue; found before the deadline
+DEADLOCK = "deadlock"  # no rank could continue, and this was found before the deadline
 INTERRUPTED = "interrupted"  # the stop button or Ctrl-C
-TOO_SLOW = "too slow"  # the machine gave the ranks so little time that nothing is known
+TOO_SLOW = "too slow"  # the machine gave the ranks so little time that there is no verdict
 
 
 @dataclass
@@ -57,14 +57,14 @@ class RunOutcome:
 
     reports: dict[int, Report] = field(default_factory=dict)  # by rank, in the order of arrival
     exit_codes: dict[int, int] = field(default_factory=dict)  # by rank, negative if a signal ended it
-    stopped: str = ""  # why, if it was stopped: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
-    stacks: list[str] = field(default_factory=list)  # by rank, as faulthandler writes them, if ranks were stopped
+    stopped: str = ""  # why it was stopped, if it was: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
+    stacks: list[str] = field(default_factory=list)  # if ranks were stopped: by rank, as faulthandler writes them
     busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had been computing by then
-    server_died: str = ""  # in words, the server that ran the ranks, if it was killed
-    not_started: str = ""  # why ranks could not be isolated or joined through MPI; then they have run nothing
+    server_died: str = ""  # a description of the server that ran the ranks, if it was killed
+    not_started: str = ""  # why ranks could not be isolated or joined through MPI; in that case, they ran no code
 
     def failed_ranks(self) -> list[int]:
-        """Return the ranks that reported an exception: causes before consequences, then in the order of arrival."""
+        """Return the ranks that reported an exception: causes before consequences, otherwise in order of arrival."""
         failed = [rank for rank, report in self.reports.items() if report.error_type]
         return sorted(failed, key=lambda rank: lost_a_peer(self.reports[rank]))
 
@@ -83,7 +83,7 @@ def lost_a_peer(report: Report) -> bool:
 
 
 class Failure(NamedTuple):
-    """Why a run failed: the cause to report if the condition holds for the run and for the rank that is to blame."""
+    """Why a run failed: the cause to report if the condition holds for the run and the rank that is to blame."""
 
     holds: Callable[[RunOutcome, int], object]
     cause: Cause
@@ -144,7 +144,7 @@ FAILURES = (
 
 
 def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int]:
-    """Return the message for a run in which a rank failed, and that rank; `then` says what happened to the ranks."""
+    """Return the message for a run in which a rank failed, and that rank; `then` says what happened to all ranks."""
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     rank = lost[0] if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])) else failed[0]
     cause = next(one.cause for one in FAILURES if one.holds(outcome, rank))
@@ -164,6 +164,6 @@ def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -
 
 
 def named(ranks: Iterable[int]) -> str:
-    """Return "rank 3" for one rank, and "ranks 0, 1 and 3" for more."""
+    """Return "rank 3" for one rank, and "ranks 0, 1 and 3" for several."""
     *others, last = [str(rank) for rank in sorted(ranks)] or ["none"]
     return f"ranks {', '.join(others)} and {last}" if others else f"rank {last}"

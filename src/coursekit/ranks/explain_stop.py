@@ -1,4 +1,4 @@
-"""The message for a stopped run: which rank waits in which collective, and what follows from that."""
+"""The message for a stopped run: it says which rank waits in which collective, and what follows from that."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from coursekit.tracebacks import describe_place, is_library
 
 
 class Position(NamedTuple):
-    """Where a rank is, according to its stack; the first entry of the table whose condition holds is reported."""
+    """Where a rank is, according to its stack; the first entry in `POSITIONS` whose condition holds is reported."""
 
     holds: Callable[[list[StackFrame]], object]
     words: str
-    example: tuple[tuple[str, str], ...]  # files and functions of such a stack, the innermost first
+    example: tuple[tuple[str, str], ...]  # files and functions in such a stack, the innermost first
 
 
 POSITIONS = (
@@ -41,11 +41,11 @@ POSITIONS = (
     ),
     Position(lambda _: True, "is not in a collective", (("lab.py", "train"),)),
 )
-LONG = 0.5  # of the deadline: a rank that has been computing for longer may be in an endless loop
+LONG = 0.5  # share of the deadline; a rank that has been computing for longer may be in an endless loop
 
 
 def position(frames: list[StackFrame]) -> str:
-    """Return in words where a rank is: in a collective, in a compiled step, or in plain code."""
+    """Return a description of where a rank is: in a collective, in a compiled step, or in plain code."""
     found, own = _place_of(frames), _own_frame(frames)
     place = f" ({describe_place(*own)})" if own else ""
     return found.words.format(collective=outermost_collective(frames)) + place
@@ -71,14 +71,14 @@ STOPS = {
 
 @dataclass(frozen=True)
 class _Stopped:
-    """Where the ranks of a stopped run were: the stacks of those that waited for others, and the remaining ranks."""
+    """Where the ranks of a stopped run were: stacks of the ranks that waited for others, and the remaining ranks."""
 
     why: str
     waiting: dict[int, list[StackFrame]]
     elsewhere: list[int]
 
     def are_on_one_line(self) -> bool:
-        """Whether all of them wait on the same line of the student's code, some inside a compiled step and some not."""
+        """Whether all waiting ranks are on the same line of the student's code, and only some in a compiled step."""
         stacks = self.waiting.values()
         return len({*map(_own_frame, stacks)}) == 1 and {*map(in_compiled_step, stacks)} == {False, True}
 
@@ -87,20 +87,20 @@ RULE = "  A collective completes only when every rank calls it:"
 DIFFERENT = f"{RULE} these ranks wait in different collectives."
 # What follows from the ranks' positions; the first entry whose condition holds is reported.
 CONCLUSIONS: tuple[tuple[Callable[[_Stopped], object], str], ...] = (
-    # Rank 0 is in hvd.allreduce, rank 1 sleeps or has returned.
+    # Rank 0 is in hvd.allreduce, and rank 1 sleeps or has returned.
     (lambda stopped: stopped.waiting and stopped.elsewhere, f"{RULE} {{waiting}} for {{elsewhere}}."),
-    # In `fit`, rank 0 takes one more step while a callback on rank 1 averages metrics: both are on the line of `fit`.
+    # Rank 0 takes one more step of `fit`, while a callback on rank 1 averages metrics: both are on the line of `fit`.
     (
         lambda stopped: stopped.why == DEADLOCK and stopped.are_on_one_line(),
         f"{DIFFERENT}\n  Do all ranks take the same number of steps, with the same callbacks?",
     ),
-    # Rank 0 is in hvd.broadcast, rank 1 in hvd.allreduce.
+    # Rank 0 is in hvd.broadcast, and rank 1 is in hvd.allreduce.
     (lambda stopped: stopped.why == DEADLOCK, DIFFERENT),
 )
 
 
 def explain_stop(outcome: RunOutcome, timeout_s: float) -> str:
-    """Return why the run was stopped and which ranks waited where, followed by every rank's Python stack."""
+    """Return why the run was stopped, where each rank was, and the Python stack of every rank that has not finished."""
     lines = [f"{STOPS[outcome.stopped]}. Where each rank was:".format(timeout_s=timeout_s)]
     stacks = {rank: parse_stacks(dump) for rank, dump in enumerate(outcome.stacks)}
     for rank, frames in stacks.items():
@@ -125,7 +125,7 @@ def _waits(frames: list[StackFrame]) -> bool:
 
 
 def _stack_lines(frames: list[StackFrame]) -> list[str]:
-    """Return the student's frames with their code, and one line for each series of library frames."""
+    """Return the student's frames with their code, and a single line for each series of library frames."""
     lines: list[str] = []
     for of_library, group in groupby(reversed(frames), lambda frame: is_library(frame.file)):
         run = list(group)

@@ -27,12 +27,12 @@ from coursekit.ranks.server_handle import RunningRanks, ServerHandle, SharedServ
 SHUTDOWN_TIMEOUT_S = 5.0
 PAUSE_S = 0.01  # between two checks whether the server has ended
 
-# The folder of the notebook is not searched: a student's random.py must not end up inside the server.
+# The notebook's folder is removed from the path, so that the server does not import a student's random.py.
 PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.fork_server import main; main()"
 
 _SERVER_DEFAULTS = {
-    "TF_CPP_MIN_LOG_LEVEL": "2",  # else every rank repeats TensorFlow's start-up messages
-    "OPENBLAS_NUM_THREADS": "1",  # NumPy fixes its threads when it is imported, long before a run asks for a number
+    "TF_CPP_MIN_LOG_LEVEL": "2",  # otherwise every rank repeats TensorFlow's start-up messages
+    "OPENBLAS_NUM_THREADS": "1",  # NumPy sets the number when it is imported, long before a run asks for a number
     "OMP_NUM_THREADS": "1",
 }
 
@@ -60,7 +60,7 @@ class ForkServerHandle(ServerHandle):
             env={**_SERVER_DEFAULTS, **scrubbed()},
             start_new_session=True,
         )
-        process.returncode = 0  # `_has_ended` waits for it, as it does for a forked server
+        process.returncode = 0  # `_has_ended` reaps it, as it does a forked server
         return process.pid
 
     def usable(self) -> bool:
@@ -68,7 +68,7 @@ class ForkServerHandle(ServerHandle):
         return self._is_ours and not self._has_ended(0)
 
     def _has_ended(self, timeout_s: float) -> bool:
-        """Wait for the server's process to end, at most for this time; return whether it has ended."""
+        """Wait at most `timeout_s` for the server's process to end; return whether it has ended."""
         end_s = time.monotonic() + timeout_s
         while self._runs:
             self._runs = not has_ended(self.pid)
@@ -92,7 +92,7 @@ class ForkServerHandle(ServerHandle):
         inputs: Sequence[bytes] = (),
         enter: Callable[[int | None], None] | None = None,
     ) -> RunningRanks:
-        """Start the ranks of one run, as in `LaunchRequest`; `inputs` holds the private data of each rank."""
+        """Start the ranks of one run as described in `LaunchRequest`; `inputs` holds the private data of each rank."""
         self._wait_until_ready()
         running = RunningRanks([self._control])
         files: list[int] = []
@@ -152,14 +152,14 @@ class ForkServerHandle(ServerHandle):
         self._socket.close()
         if not self._is_ours:
             return
-        # A server that is still importing does not notice the end of the socket, and has no ranks yet.
+        # A server that is still importing does not notice that the socket is closed, and has no ranks yet.
         if not self._has_ended(SHUTDOWN_TIMEOUT_S if self._ready else 0):
             os.kill(self.pid, signal.SIGKILL)
             self._has_ended(math.inf)
 
 
 class ForkedServer(ForkServerHandle):
-    """A fork server forked from this process, which must have imported what ranks need but executed none of it."""
+    """A fork server that is forked from this process, which must have imported the framework but never used it."""
 
     def _start(self, channel: socket.socket) -> int:
         def child() -> None:
@@ -173,9 +173,9 @@ class ForkedServer(ForkServerHandle):
 
 
 def _close_channels_but(kept: int) -> None:
-    """Close all sockets and pipes except this one and the standard streams: every rank would inherit them."""
+    """Close all sockets and pipes except `kept` and the standard streams, because every rank would inherit them."""
     for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, no paths
-        with contextlib.suppress(OSError):  # the listing's own file is already closed
+        with contextlib.suppress(OSError):  # the file from which the list was read is already closed
             mode = os.fstat(number).st_mode
             if number not in {0, 1, 2, kept} and (stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)):
                 os.close(number)

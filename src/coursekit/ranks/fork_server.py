@@ -1,8 +1,8 @@
-"""The fork server: imports TensorFlow and Horovod, or PyTorch, once, then forks fresh ranks in milliseconds.
+"""The fork server: it imports TensorFlow and Horovod, or PyTorch, once, and then forks fresh ranks in milliseconds.
 
-It never executes any of their operations and starts no thread: after an operation, or while a thread holds a lock, a
-fork can hang the child.
-It adopts every process that a rank leaves behind, so nothing is left when the run ends.
+It never executes any of their operations and starts no threads: if a process is forked after an operation, or while a
+thread holds a lock, the child can hang.
+It adopts every process that a rank leaves behind, so no process is left when the run ends.
 It ends when the client ends, because that closes the control socket.
 In a job step, each node has a fork server, and the client may be on another node (`node_server`).
 """
@@ -46,30 +46,30 @@ from coursekit.ranks.rendezvous import new_store
 def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]]) -> None:
     """Answer requests until the client closes the channel.
 
-    `receive` completes a request: it returns the request, and the files of each rank to start.
+    `receive` completes a request: it returns the request, and the files for the ranks to start.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         failure = preload()
         channel.send(Ready(failure, not failure and joins_by_mpi()))
         while True:
             request = channel.recv()
-            if isinstance(request, LaunchRequest):  # otherwise a `Stop` that crossed with the end of its run
+            if isinstance(request, LaunchRequest):  # otherwise it is a `Stop` that came after its run had ended
                 _Run(*receive(channel, request), channel).supervise()
 
 
 class _Run:
-    """The processes of one run: starts them, watches them, and leaves none at the end."""
+    """Starts and watches the processes of one run, and leaves none of them at the end."""
 
     def __init__(self, request: LaunchRequest, files: list[int], channel: Connection) -> None:
         self.request = request
         self.files = files
         self.channel = channel
         self.rank_of: dict[int, int] = {}  # by process number
-        # Ranks end without exit handlers, so the temporary files in which TensorFlow generates code would stay.
+        # Ranks end without exit handlers, so the temporary files in which TensorFlow generates code would be left over.
         self.temporary_folder = tempfile.mkdtemp(prefix="ranks-")
-        # No rank begins before all are forked: a rank waiting in `hvd.init` would take time from the others.
+        # No rank begins before all are forked: a rank that waits in `hvd.init` would take processor time from others.
         self.gate = os.pipe()
-        self.reasons = os.pipe()  # why ranks could not be started; a rank closes it before it runs anything
+        self.reasons = os.pipe()  # for the reason why ranks could not start; a rank closes it before it runs any code
         rendezvous = request.rendezvous or self._start_rendezvous()
         num_files = request.num_files_per_rank
         os.set_blocking(self.reasons[0], False)
@@ -88,7 +88,7 @@ class _Run:
         self.is_sampled = False
 
     def supervise(self) -> None:
-        """Send the client samples and the ends of ranks, obey its requests, and leave no process behind."""
+        """Send samples and the exit codes of ranks to the client, obey its requests, and leave no process behind."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -113,7 +113,7 @@ class _Run:
         self.channel.send(Gone())
 
     def _obey(self, message: SendSamples | WriteStacks | Interrupt | Stop) -> bool:
-        """Do what the client asks for; return whether it has asked to stop."""
+        """Do what the client requests; return whether it has asked to stop."""
         match message:
             case WriteStacks(all_threads, only_asleep):
                 number = ALL_STACKS_SIGNAL if all_threads else STACK_SIGNAL
@@ -134,7 +134,7 @@ class _Run:
                 signal_main_thread(pid, number)
 
     def _reap(self) -> bool:
-        """Collect children that have ended; return whether any rank is still running."""
+        """Reap children that have ended; return whether any rank is still running."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -153,7 +153,7 @@ class _Run:
         return ""
 
     def _meet_stubs(self) -> dict[int, RankContext]:
-        """Return each rank's context in MPI's world; if one gets none, tell the client why, and return none at all."""
+        """Return each rank's context in MPI's world; if a rank has none, tell the client why and return no contexts."""
         contexts: dict[int, RankContext] = {}
         with mpi.StubListener(self.request.stub_address) as listener, tempfile.TemporaryFile() as output:
             launcher = 0 if self.request.stub_address else self._start_launcher(listener, output.fileno())
@@ -169,7 +169,7 @@ class _Run:
         return contexts
 
     def _start_launcher(self, listener: mpi.StubListener, output: int) -> int:
-        """Start an `mpirun`, isolated like a rank: with MPI, ranks can start programs through it."""
+        """Start `mpirun`, isolated like a rank, because ranks can use MPI to make it start programs."""
 
         def child() -> None:
             os.close(listener.fileno())
@@ -190,7 +190,7 @@ class _Run:
         def child() -> None:
             in_mpi = self.in_mpi[rank]
             self._close_all_but([*own, self.gate[0], self.reasons[1], *(in_mpi.files if in_mpi else ())])
-            os.read(self.gate[0], 1)  # returns once the last copy of the other end is closed
+            os.read(self.gate[0], 1)  # returns when the last copy of the other end is closed
             os.close(self.gate[0])
             tempfile.tempdir = self.temporary_folder
             variables = variables_of(self.request, rank, rendezvous, in_mpi)
@@ -199,12 +199,12 @@ class _Run:
         return fork(child)
 
     def _close_all_but(self, own: list[int]) -> None:
-        """Close the server's and the peers' files in a child: a pipe ends only when its last copy is closed."""
+        """Close the server's and peers' files in a child, because a pipe ends only when its last copy is closed."""
         for file in {*self.files, self.channel.fileno(), *self.gate, *self.reasons} - {*own}:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
-        """Start a process with the store through which Gloo ranks find each other, on loopback only."""
+        """Start a process that serves the store through which Gloo's ranks find each other, only on loopback."""
         store = new_store(LOOPBACK)
 
         def child() -> None:

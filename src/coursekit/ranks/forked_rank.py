@@ -1,4 +1,4 @@
-"""Forked children: how to start one, and how a child of the server becomes a rank and runs its function or cells."""
+"""Fork a child; turn a child of the fork server into a rank; and run the rank's function or cells."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fork(child: Callable[[], None], output: int | None = None) -> int:
             os.dup2(output, 2)
         child()
         status = 0
-    except BaseException:  # noqa: BLE001  # nothing may return into the caller's code
+    except BaseException:  # noqa: BLE001  # no error may return to the caller's code
         traceback.print_exc()
     finally:
         flush_output()
@@ -64,10 +64,10 @@ def fork(child: Callable[[], None], output: int | None = None) -> int:
 
 @contextlib.contextmanager
 def ending_with_reason(reasons: int) -> Iterator[None]:
-    """End this process if an error occurs, and write the reason to the file `reasons`."""
+    """If an error occurs, write the reason to the file `reasons`, and end this process."""
     try:
         yield
-    except BaseException as error:  # noqa: BLE001  # after any error this process must end: it may not be isolated
+    except BaseException as error:  # noqa: BLE001  # this process must end after any error: it may not be isolated
         os.write(reasons, f"{str(error) or repr(error)}\n".encode()[:MAX_REASON_LENGTH])
         os._exit(1)
 
@@ -75,7 +75,7 @@ def ending_with_reason(reasons: int) -> Iterator[None]:
 def variables_of(
     request: LaunchRequest, rank: int, rendezvous: tuple[str, int], in_mpi: RankContext | None
 ) -> dict[str, str]:
-    """Return the variables that tell a rank its context; a rank that has a context in MPI's world joins through MPI."""
+    """Return the variables that tell a rank its context; a rank with a context in MPI's world joins through MPI."""
     variables = rank_environ(
         rank=rank,
         ranks_on_nodes=request.ranks_on_nodes,
@@ -90,16 +90,16 @@ def variables_of(
 def become_rank(
     request: LaunchRequest, rank: int, files: list[int], variables: Mapping[str, str], reasons: int
 ) -> None:
-    """Turn this forked child into one rank, with these variables, until it ends.
+    """Turn this forked child into a rank with these variables, and run it until it ends.
 
-    If the request asks for isolation, that comes first; if it fails, the reason is written to the file `reasons`.
+    If the request asks for isolation, isolate it first; if this fails, write the reason to the file `reasons`.
     """
     if request.enter is not None:
         with ending_with_reason(reasons):
             request.enter(rank)
             tempfile.tempdir = os.environ["TMPDIR"]  # which `enter` has set
     os.close(reasons)
-    os.setsid()  # a separate session: a terminal's Ctrl-C must not reach the rank, because we end ranks ourselves
+    os.setsid()  # in a separate session, Ctrl-C in a terminal does not reach the rank; we end ranks ourselves
     end_with_parent()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     output, reports, stacks, *inputs = files
@@ -119,22 +119,22 @@ def become_rank(
 
 
 class Shown(TypedDict):
-    """What a cell shows besides its output: its last value as text ('' if there is none), and open figures as PNG."""
+    """What a cell shows besides its output: its last value as text ('' if there is none), and open figures as PNGs."""
 
     value: str
     figures: list[bytes]
 
 
 def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
-    """Run cell after cell in one namespace, and send one `Report` for each, until the channel is closed.
+    """Run cell after cell in one namespace, and send a `Report` after each, until the channel is closed.
 
     The first report says that the rank is ready.
     A cell arrives as a function packed by `pickling.dumps`; its first argument is the rank's namespace.
     """
     module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module  # so that objects that cells define can travel by value
+    sys.modules["__main__"] = module  # so that objects that cells define can be pickled by value
     channel.send_bytes(report_of(_begin, spec, rank).dumps())
-    with contextlib.suppress(EOFError, OSError):  # the notebook has gone, and perhaps the peers: just end
+    with contextlib.suppress(EOFError, OSError):  # the notebook has ended, and perhaps the peers: end quietly
         while True:
             report = report_of(_obey, channel.recv_bytes(), module.__dict__)
             flush_output()
@@ -144,15 +144,15 @@ def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
 def _begin(spec: RunSpec, rank: int) -> Report:
     prepare(spec, rank)
     if spec.seed is None and "tensorflow" in sys.modules:
-        # As in any program, a seeded operation gives the same result on all ranks: `shuffle(8, seed=7)` before a shard.
+        # As in any program, a seeded operation, such as `shuffle(8, seed=7)` before a shard, must agree on all ranks.
         sys.modules["tensorflow"].random.set_seed(None)
-    os.environ["MPLBACKEND"] = "agg"  # the notebook's backend would show figures in this process, where nobody is
+    os.environ["MPLBACKEND"] = "agg"  # the notebook's backend would show figures here, where nobody sees them
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
     return Report(value=pickle.dumps(None))
 
 
 def _obey(pickled: bytes, namespace: dict[str, Any]) -> Report:
-    """Run one cell; an interrupt can reach the cell, but nothing between two cells."""
+    """Run one cell; an interrupt reaches the rank only while a cell is running."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return call(pickled, namespace)
@@ -161,7 +161,7 @@ def _obey(pickled: bytes, namespace: dict[str, Any]) -> Report:
 
 
 def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
-    """Run a cell in this namespace; return its figures and the value of its last expression, as in a notebook."""
+    """Run a cell in a namespace; return its figures and the value of its last expression, as a notebook shows them."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace["get_ipython"] = lambda: _ipython(namespace)
     tree = ast.parse(source, filename)
@@ -176,12 +176,12 @@ def execute(namespace: dict[str, Any], source: str, filename: str) -> Shown:
 
 
 def _ipython(namespace: dict[str, Any]) -> InteractiveShell:
-    """Return the IPython that runs `!command` and `%magic` in this rank's cells; the first of them creates it."""
-    from IPython.core.interactiveshell import InteractiveShell  # only few cells need it
+    """Return the IPython that runs `!command` and `%magic` in this rank's cells; the first call creates it."""
+    from IPython.core.interactiveshell import InteractiveShell  # only a few cells need it
     from traitlets.config import Config  # the same
 
     if not InteractiveShell.initialized():
-        # All ranks would write to the same history file.
+        # There is no history, because all ranks would write to the same file.
         shell = InteractiveShell.instance(user_ns=namespace, config=Config(HistoryManager={"enabled": False}))
         # Figures are sent to the notebook anyway.
         shell.register_magic_function(str, magic_name="matplotlib")  # type: ignore[call-arg, arg-type]  # as in `magic`

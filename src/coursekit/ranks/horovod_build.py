@@ -1,4 +1,4 @@
-"""The installed Horovod: how it was built, what joins its ranks, and how to keep AutoGraph away from it."""
+"""Find out how the installed Horovod was built and what joins its ranks, and keep AutoGraph away from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coursekit import STAMP
 from coursekit.errors import Cause, CourseKitError
 
 GLOO, MPI = "Gloo", "MPI"
-# If Horovod has both, this chooses "gloo" or "mpi" to join the kit's ranks: MPI knows a cluster's network.
+# If Horovod has both, this chooses "gloo" or "mpi" to join the kit's ranks; MPI can use a cluster's fast network.
 CONTROLLER_VARIABLE = "COURSEKIT_CONTROLLER"
 TAKE_ANOTHER = "run `make env`, which needs a C++ compiler and builds one with Gloo"
 JOINS_NOBODY = Cause(
@@ -22,14 +22,14 @@ JOINS_NOBODY = Cause(
 
 
 def controllers() -> list[str]:
-    """Return which of Gloo and MPI this Horovod is built with; launchers can start scripts with either."""
-    import horovod.tensorflow as hvd  # the caller has imported it already
+    """Return which of Gloo and MPI this Horovod is built with; with either of them, launchers can start scripts."""
+    import horovod.tensorflow as hvd  # the caller has already imported it
 
     return [name for name, is_built in ((GLOO, hvd.gloo_built()), (MPI, hvd.mpi_built())) if is_built]
 
 
 def controller() -> str:
-    """Return what joins the kit's ranks: the choice in `COURSEKIT_CONTROLLER`, else Gloo if Horovod has it, else MPI.
+    """Return what joins the kit's ranks: the choice in `COURSEKIT_CONTROLLER`, or Gloo if Horovod has it, or MPI.
 
     Raises:
         CourseKitError: Horovod is built with neither, or without the requested one.
@@ -47,7 +47,7 @@ def controller() -> str:
 
 
 def horovod_build() -> str:
-    """Return in words Horovod's version, and whether `make env` has changed it for ranks that share cores."""
+    """Return text with Horovod's version, and whether `make env` has changed it for ranks that share cores."""
     try:
         kind = json.loads(Path(sys.prefix, STAMP).read_text()).get("horovod")
     except FileNotFoundError:
@@ -59,9 +59,9 @@ def horovod_build() -> str:
 def spare_horovod() -> None:
     """Tell AutoGraph to leave Horovod's functions as they are.
 
-    AutoGraph rewrites every Python function that a trace meets into graph code. Horovod's functions do not need that,
-    and it takes a large part of each first step. TensorFlow excludes its own functions in the same way, by rules for
-    modules. Functions that Horovod itself compiles must be compiled without AutoGraph.
+    AutoGraph rewrites every Python function that is called during tracing. Horovod's functions do not need that, and
+    rewriting them takes a large part of each first step. TensorFlow excludes its own functions in the same way.
+    Functions that Horovod itself compiles must also be compiled without AutoGraph.
     These interfaces are not public; if they are missing, tracing just takes longer.
     """
     try:

@@ -1,12 +1,12 @@
-"""Ranks as tasks of a Slurm job: the same runs, on all nodes of an allocation.
+"""Start ranks in a Slurm job, on all nodes of its allocation; apart from that, runs are the same as on one machine.
 
-A job step holds one fork server per node, which lives from the first run until the client ends.
+A job step has one fork server per node, which lives from the first run until the client ends.
 So every later run, with any number of ranks, starts as quickly as on one machine.
-Tasks connect to the client over TCP and prove with a key that they belong to it.
-If either side of a connection ends, the connection closes, and the other side ends too.
+Tasks connect to the client over TCP, and prove with a key that they belong to it.
+If either side of a connection ends, the connection is closed, and the other side also ends.
 
-If a start hangs: the address and the interface are chosen in `allocation.py`, tasks connect here and in
-`node_server.py`, and ranks find each other in `rendezvous.py`, or through MPI in `mpi.py`.
+Where to look if a start hangs: `allocation.py` chooses the address and the interface, tasks connect in this module and
+in `node_server.py`, and ranks find each other through `rendezvous.py`, or through MPI (`mpi.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CONNECT_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 10.0
 POLL_S = 0.2
 BACKLOG = 256  # waiting connections; every rank opens three at once
-# The folder of the notebook is not searched: a student's random.py must not end up inside the server.
+# The notebook's folder is removed from the path, so that the server does not import a student's random.py.
 PROGRAM = "import sys; sys.path.pop(0); from coursekit.ranks.node_server import main; main()"
 
 
@@ -120,7 +120,7 @@ class JobStep(ServerHandle):
         return running
 
     def _meet_tasks(self) -> None:
-        """Wait until every task has connected and has imported what ranks need."""
+        """Wait until every task has connected and has imported the framework."""
         met = self._accept(num_nodes(), START_TIMEOUT_S)
         for hello, control in sorted(met.items(), key=lambda one: one[0].number):
             if not control.poll(START_TIMEOUT_S):
@@ -151,7 +151,7 @@ class JobStep(ServerHandle):
                 )
 
     def _accept(self, num_connections: int, timeout_s: float) -> dict[Hello, Connection]:
-        """Accept this many connections; return them keyed by who has connected and for what purpose."""
+        """Accept this many connections; return them by `Hello`, which says who has connected and for what purpose."""
         connections: dict[Hello, Connection] = {}
         deadline = time.monotonic() + timeout_s
         while len(connections) < num_connections:
@@ -177,7 +177,7 @@ class JobStep(ServerHandle):
         return connections
 
     def _prove(self, stranger: Connection) -> None:
-        """Keep a connection if it proves that it belongs to the step; runs in a separate thread, as it may be slow."""
+        """Keep a connection if it proves that it belongs to the step; this runs in a thread, because it may be slow."""
         try:
             deliver_challenge(stranger, self._key)
             answer_challenge(stranger, self._key)
@@ -199,8 +199,8 @@ class JobStep(ServerHandle):
             return
         self._end_store()
         if not self._controls:
-            self._srun.terminate()  # tasks without a connection would not notice the end
-        # srun ends with its tasks. If it does not, it is asked to end them, and finally it is killed.
+            self._srun.terminate()  # tasks that are not connected would not notice that this side ends
+        # srun ends when its tasks end. If it does not, it is asked to end them, and finally it is killed.
         for insist in (self._srun.terminate, self._srun.kill):
             with suppress(subprocess.TimeoutExpired):
                 self._srun.wait(END_TIMEOUT_S)
@@ -212,7 +212,7 @@ class JobStep(ServerHandle):
 
 
 class _Stubs:
-    """The MPI stubs (see `mpi`) of the last run, in a separate step."""
+    """The MPI stubs (see `mpi`) of the last run, which are a separate job step."""
 
     def __init__(self, log: IO[bytes]) -> None:
         self._log = log
@@ -220,7 +220,7 @@ class _Stubs:
         self._hosts = Path(tempfile.gettempdir(), f"hosts-{secrets.token_hex(8)}")
 
     def start(self, nums_of_ranks: Sequence[int]) -> str:
-        """Start the stubs of a run, this many on each node; return the name under which the servers listen for them."""
+        """Start a run's stubs, one per rank on each node; return the name under which the servers listen for them."""
         self.end()
         self._hosts.write_text("".join(f"{node}\n" * num for node, num in zip(nodes(), nums_of_ranks)))
         name = mpi.new_name()
@@ -233,7 +233,7 @@ class _Stubs:
         return self._step is not None and self._step.poll() is not None
 
     def end(self) -> None:
-        """Wait until the stubs are gone; they end when their servers close the connections."""
+        """Wait until the stubs have ended, which happens when their servers close the connections."""
         if self._step:
             with suppress(subprocess.TimeoutExpired):
                 self._step.wait(END_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""`ranks.run`: call a function on several Horovod ranks and return all their results."""
+"""`ranks.run`: call a function on several Horovod ranks, and return all their results."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
 ) -> list[Any]:
     """Call `function(*args, **kwargs)` on fresh ranks, which can join each other; return the results in rank order.
 
-    The function calls `hvd.init()` itself, or with PyTorch `dist.init_process_group()`.
+    The function itself calls `hvd.init()` or, with PyTorch, `dist.init_process_group()`.
     It may be defined in a notebook cell; the objects that it uses are sent with it.
-    The ranks' output appears as it is printed, each line marked with its rank.
+    The ranks' output appears as it is printed, and each line is marked with its rank.
 
     Args:
-        function: what every rank calls. Create datasets and compiled TensorFlow functions inside it.
-        *args: its arguments, the same on every rank.
+        function: the function that every rank calls. Create datasets and compiled TensorFlow functions inside it.
+        *args: its arguments, which are the same on every rank.
         num_ranks: the world size.
         timeout_s: seconds after which the run is ended and every rank's position is shown. Time that the ranks spend
             waiting for a processor on a busy machine does not count. A definite deadlock ends the run at once.
-        seed: makes random numbers reproducible; each rank still draws its own. By default each run draws new ones.
-        num_threads: how many CPU threads TensorFlow uses on each rank; 0 leaves the choice to TensorFlow.
+        seed: makes random numbers reproducible, but different on each rank. By default, they differ from run to run.
+        num_threads: the number of CPU threads that TensorFlow uses on each rank; 0 leaves the choice to TensorFlow.
         bind_cores: whether each rank is bound to its own share of this node's cores, if there are enough for all.
-        ranks_per_node: makes ranks believe that each node has this many of them. By default all are on one node.
+        ranks_per_node: simulates nodes that have this many ranks each. By default, all ranks are on one node.
             If it is given, ranks start on this machine, even inside a job (`server_for`).
-        use_gpus: whether ranks see their node's GPUs. By default they do if there is one for each rank.
-        environ: environment variables for the ranks, added to those of this process, for example `HOROVOD_TIMELINE`;
-            Horovod's variables reach ranks only this way. Variables that TensorFlow reads on import have no effect.
-        show_output: whether to show what ranks print, or how many bytes to show from each.
-        **kwargs: keyword arguments of the function; it cannot use the names above.
+        use_gpus: whether ranks see their node's GPUs. By default, they do if there is a GPU for each rank.
+        environ: environment variables for the ranks in addition to those of this process, such as `HOROVOD_TIMELINE`.
+            Horovod's variables reach ranks only in this way. Variables that TensorFlow reads on import have no effect.
+        show_output: whether to show what the ranks print, or the number of bytes to show from each rank.
+        **kwargs: keyword arguments for the function, which cannot have the names above.
 
     Raises:
-        RankError: a rank raised an exception, whose traceback is in the message, or it died. The others were ended.
-        RankTimeoutError: the deadline passed, or no rank could continue. The message says which rank waits where.
+        RankError: a rank died or raised an exception, whose traceback is in the message. The other ranks were ended.
+        RankTimeoutError: the deadline passed, or no rank could continue. The message says where each rank waits.
         MachineTooSlowError: the machine was so busy that the outcome is unknown.
         Interrupted: the stop button or Ctrl-C ended the run; the message says where every rank was.
     """
@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             seed=seed,
             num_threads=num_threads,
             bind_cores=bind_cores,
-            # The source of notebook cells is in no file; with these lines, ranks can quote it.
+            # Notebook cells are not in files; from these entries, ranks can quote their source.
             sources={name: entry for name, entry in linecache.cache.items() if is_cell(name)},
         )
         with _one_run_at_a_time:
@@ -95,18 +95,18 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
                     all_gone = running.stop()
             finally:
                 if not all_gone:
-                    shared.close()  # and with it the ranks
+                    shared.close()  # this also ends the ranks
     except KeyboardInterrupt:
         raise Interrupted(str(OUTSIDE)) from None
     return results_of(outcome, num_ranks, timeout_s, value_of)
 
 
-# Arguments of `run` whose names the function's arguments must not have.
+# The names of arguments of `run`, which the function's own arguments must not have.
 RESERVED = {name for name, one in inspect.signature(run).parameters.items() if one.kind is one.KEYWORD_ONLY}
 
 
 def check_numbers(num_ranks: int, timeout_s: float, ranks_per_node: int | None) -> None:
-    """Raise a `ValueError` unless these are valid numbers of ranks, of seconds, and of ranks per node."""
+    """Raise a `ValueError` unless these are valid numbers of ranks, seconds, and ranks per node."""
     if not isinstance(num_ranks, int) or isinstance(num_ranks, bool) or not 1 <= num_ranks <= MAX_NUM_RANKS:
         raise ValueError(f"num_ranks must be a whole number from 1 to {MAX_NUM_RANKS}, not {num_ranks!r}")
     if not 0 < timeout_s < math.inf:
@@ -116,7 +116,7 @@ def check_numbers(num_ranks: int, timeout_s: float, ranks_per_node: int | None) 
 
 
 def checked_environ(environ: Mapping[str, str] | None) -> dict[str, str]:
-    """Return extra variables for ranks; raise a `TypeError` if one is not text, as in {"HOROVOD_CYCLE_TIME": 5}."""
+    """Return a copy of `environ`; raise a `TypeError` if a value is not text, as in {"HOROVOD_CYCLE_TIME": 5}."""
     for name, value in (environ or {}).items():
         if not isinstance(name, str) or not isinstance(value, str):
             raise TypeError(f"environ holds {name!r}: {value!r}, but both must be text, as in {{'{name}': '{value}'}}")
@@ -135,7 +135,7 @@ def _check_function(function: Callable[..., Any]) -> None:
 
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
-    """Return the server for these ranks: a step of the surrounding job if it has enough tasks, or `fork_server`."""
+    """Return the server for these ranks: a step of the surrounding job if that has enough tasks, or a fork server."""
     return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else fork_client.shared
 
 
@@ -152,7 +152,7 @@ def results_of(
         if report.value is not None:
             try:
                 values[rank] = read(rank, report.value)
-            except RankError as error:  # another rank may be the cause
+            except RankError as error:  # the cause may be on another rank
                 unread = error
     has_ended_well = not (outcome.server_died or outcome.not_started or outcome.stopped)
     if has_ended_well and len(values) == num_ranks:
@@ -163,7 +163,7 @@ def results_of(
 
 
 def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> BaseException:
-    """Return the exception for a failed run; its message ends with `then`, which says what became of the ranks."""
+    """Return the exception for a failed run; its message ends with `then`, which says what happened to the ranks."""
     if outcome.server_died:
         advice = "" if then else ": run the cell again"
         killed = Cause(f"{outcome.server_died} was killed, and with it all ranks{advice}", "server.killed")
@@ -191,7 +191,7 @@ def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> B
 
 
 def value_of(rank: int, data: bytes) -> Any:
-    """Return a rank's result; raise a `RankError` if it cannot be unpickled, although it could be pickled."""
+    """Return a rank's result; raise a `RankError` if it could be pickled there but cannot be unpickled here."""
     try:
         return pickle.loads(data)  # noqa: S301  # from our own ranks
     except (Exception, SystemExit) as error:  # noqa: BLE001  # unpickling can fail in any way

@@ -8,20 +8,20 @@ from pathlib import Path
 
 from coursekit.errors import Cause
 
-# Variables in which launchers give the number of tasks, innermost first: mpirun may start its daemons through srun.
+# Variables that launchers set to the number of tasks, innermost first, because mpirun may start its daemons with srun.
 SIZES = ("HOROVOD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 
-# The ports for rank 0 of a PyTorch training script: below those that the kernel assigns to programs itself.
+# Ports for rank 0 of a PyTorch training script: they are below those that the kernel assigns to programs by itself.
 FIRST_PORT, NUM_PORTS = 20_000, 10_000
 
-# The file in which a training script notes its number of ranks for the job script.
+# Names the file in which a training script notes its number of ranks for the job script.
 NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
 
 
 def begin_training() -> None:
     """Join the ranks of a training script; exit if Horovod has not joined all tasks that the launcher started.
 
-    Otherwise each task would train alone, as rank 0 of 1, and write into the same folder.
+    Otherwise, each task would train alone, as rank 0 of 1, and all would write to the same folder.
     """
     import horovod.tensorflow as hvd  # only ranks import it
 
@@ -53,7 +53,7 @@ def begin_training() -> None:
 
 
 def place_torch() -> None:
-    """Set torchrun's variables for a training script, if srun or no launcher has started it."""
+    """Set torchrun's variables for a training script that was started by srun or without a launcher."""
     environ = os.environ
     if "RANK" in environ:
         return
@@ -61,13 +61,13 @@ def place_torch() -> None:
     names = {"RANK": ("SLURM_PROCID", "0"), "WORLD_SIZE": ("SLURM_STEP_NUM_TASKS", "1")}
     names |= {"LOCAL_RANK": ("SLURM_LOCALID", "0"), "MASTER_ADDR": ("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1")}
     for name, (of_slurm, alone) in names.items():
-        if not (in_step and name == "MASTER_ADDR" and name in environ):  # the user of a job step may choose the address
+        if not (in_step and name == "MASTER_ADDR" and name in environ):  # in a job step, users may choose the address
             environ[name] = environ.get(of_slurm, alone) if in_step else alone
-    # Jobs that share a node have different numbers, and so different ports.
+    # Jobs that share a node have different numbers, and therefore different ports.
     environ.setdefault("MASTER_PORT", str(FIRST_PORT + int(environ.get("SLURM_JOB_ID", "0")) % NUM_PORTS))
 
 
 def note_num_ranks(size: int) -> None:
-    """Write the number of ranks that have trained to a file, if the job script asks for it."""
+    """Write the number of ranks that have trained to a file if the job script asks for this."""
     if path := os.environ.get(NOTE_VARIABLE):
         Path(path).write_text(f"{size}\n", encoding="utf-8")

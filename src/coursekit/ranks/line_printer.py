@@ -1,19 +1,19 @@
-"""Show what ranks print, line by line while they run, each line marked with its rank."""
+"""Show what ranks print while they run, line by line; each line is marked with its rank."""
 
 from __future__ import annotations
 
 import re
 import sys
 
-# TensorFlow logs as an error, once on each rank, that a CPU without AVX-512 handles 16-bit numbers differently.
+# On a CPU without AVX-512, TensorFlow logs an error on each rank: that 16-bit numbers are handled differently there.
 REMARK = re.compile(rb"E0000 .* oneDNN supports DT_HALF only on platforms with ")
-MAX_BYTES_PER_RANK = 1 << 20  # a notebook with more can hardly be opened again
+MAX_BYTES_PER_RANK = 1 << 20  # a notebook with more output can hardly be opened again
 
 
 class LinePrinter:
-    """Print a rank's output line by line, each line marked with the rank; leave out a remark that nobody can act on.
+    """Prints a rank's output line by line, marked with the rank; it leaves out a remark that nobody can act on.
 
-    Everything goes to standard output, because nbgrader treats text on a notebook's standard error as a failure.
+    All text goes to standard output, because nbgrader treats text on a notebook's standard error as a failure.
     """
 
     def __init__(self, rank: int, *, show: bool | int) -> None:

@@ -1,4 +1,4 @@
-"""The magics `%%ranks`, which runs one cell on several ranks, and `%ranks`, which controls persistent ranks."""
+"""The magics `%%ranks`, which runs a cell on several ranks, and `%ranks`, which controls persistent ranks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def register(shell: InteractiveShell) -> None:
     """Register `%%ranks` and `%ranks` in this notebook."""
 
     def on_ranks(line: str, cell: str) -> None:
-        """Run this cell on several ranks: fresh ones with `%%ranks 4`, or persistent ones with `%%ranks`."""
+        """Run this cell on several ranks: `%%ranks 4` starts fresh ones; `%%ranks` uses persistent ones if any run."""
         _run_cell(line, cell, shell)
 
     def ranks(line: str) -> None:
@@ -42,19 +42,19 @@ def register(shell: InteractiveShell) -> None:
         else:
             persistent.stop()
 
-    # Traitlets' decorators hide the method's true signature from mypy.
+    # The decorators of traitlets hide the method's true signature from mypy.
     shell.register_magic_function(on_ranks, magic_kind="cell", magic_name="ranks")  # type: ignore[arg-type, call-arg]
     shell.register_magic_function(ranks, magic_kind="line", magic_name="ranks")  # type: ignore[arg-type, call-arg]
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser for the line of a magic; its errors are messages of one sentence."""
+    """A parser for the line of a magic; its errors are one-sentence messages."""
 
     def read(self, line: str) -> argparse.Namespace:
-        """Return the options in a line; raise a `CourseKitError` if it cannot be read."""
+        """Return the options in a line; raise a `CourseKitError` if it cannot be parsed."""
         try:
             return self.parse_args(shlex.split(line))
-        except ValueError:  # also if a quotation mark is missing
+        except ValueError:  # from `error`, or from shlex if a quotation mark is missing
             raise CourseKitError(
                 f"{self.prog} cannot read {line!r}; write {self.usage}", "ranks-magic.unreadable"
             ) from None
@@ -81,7 +81,7 @@ def _run_cell(line: str, cell: str, shell: InteractiveShell) -> None:
     if options.rank is not None:
         raise CourseKitError(f"--rank chooses among persistent ranks: {persistent.NO_RANKS}")
     used = {node.id for node in ast.walk(ast.parse(code[0])) if isinstance(node, ast.Name)} & shell.user_ns.keys()
-    # A variable that cannot travel is left out: the cell gets a NameError only if it reads it before setting it.
+    # A variable that cannot be pickled is left out: the cell raises a NameError only if it reads it before setting it.
     names = {name: shell.user_ns[name] for name in used if can_travel(shell.user_ns[name])}
     num_ranks, timeout_s = options.num_ranks or 2, options.timeout_s or 60.0
     shown = run(_execute, code, names, num_ranks=num_ranks, timeout_s=timeout_s, seed=options.seed)
@@ -102,9 +102,9 @@ def _show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
 
 
 def _compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:
-    """Return the cell's source, and the file name under which tracebacks find it; raise a SyntaxError for broken code.
+    """Return the cell's source, and the file name under which tracebacks find it; raise a SyntaxError if it is wrong.
 
-    Lines that are not Python, `!command` and `%magic`, become calls of IPython.
+    Lines that are not Python (`!command` and `%magic`) become calls to IPython.
     """
     source: str = shell.transform_cell(cell)  # type: ignore[no-untyped-call]
     filename = shell.compile.cache(source, shell.execution_count, raw_code=cell)

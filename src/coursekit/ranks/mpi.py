@@ -1,12 +1,13 @@
-"""Ranks that join through MPI: each takes over the context that a launcher has made for another process.
+"""Start ranks that join through MPI: each takes over the context that a launcher has created for another process.
 
-An MPI library learns its rank, and where its launcher listens, from what the launcher gives to the process:
+An MPI library learns its rank, and where its launcher listens, from what the launcher passes to the process:
 environment variables and, for PMI, an open file. So `mpirun`, or `srun` in a job step, starts a stub for each rank
-(`mpi_stub.py`). The stub passes both on to the server that forks the ranks, which start with TensorFlow imported.
+(`mpi_stub.py`). The stub passes the variables and the file on to the server that forks the ranks, so that the ranks
+start with TensorFlow already imported.
 
 Example: for 4 ranks on 2 simulated nodes, `mpirun -np 4 --host 127.0.0.2:2,127.0.0.3:2 … mpi_stub.py NAME` starts four
 stubs. Rank 2's stub sends OMPI_COMM_WORLD_RANK=2 and PMIX_SERVER_URI41=…, among other variables. A child of the server
-has them in its environment when it calls `hvd.init`, and so becomes rank 2, on the second node.
+has these variables in its environment when it calls `hvd.init`, and so becomes rank 2, on the second node.
 """
 
 from __future__ import annotations
@@ -32,29 +33,29 @@ from coursekit.ranks import mpi_stub
 from coursekit.ranks.context import LOOPBACK_INTERFACE, RankContext
 
 OPEN_MPI = "Open MPI"
-# Variables in which launchers give a stub its rank: those of Open MPI, MPICH and srun.
+# Variables in which Open MPI, MPICH and srun tell a stub its rank.
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 HANDED_ON = (*LAUNCHER_PREFIXES, "SLURM")
-OTHER_LAUNCHERS = ("SLURM", "PBS_", "LSB_", "PE_HOSTFILE")  # from them, mpirun would learn about other machines
-STUBS_TIMEOUT_S = 60.0  # for all stubs to connect; they import nothing
+OTHER_LAUNCHERS = ("SLURM", "PBS_", "LSB_", "PE_HOSTFILE")  # these would tell mpirun about other machines
+STUBS_TIMEOUT_S = 60.0  # time for all stubs to connect; they import hardly anything
 POLL_S = 0.1
-MAX_VERSION_BYTES = 8192  # MPI_MAX_LIBRARY_VERSION_STRING of MPICH; Open MPI has 256
-CREDENTIALS = struct.Struct("iII")  # of a peer: process, user, group
+MAX_VERSION_BYTES = 8192  # MPI_MAX_LIBRARY_VERSION_STRING of MPICH; in Open MPI, it is 256
+CREDENTIALS = struct.Struct("iII")  # process, user and group of a peer
 NUM_LENGTH_BYTES = 8
 NO_MPIRUN = "put the mpirun of the MPI that Horovod was built with on the PATH (on a cluster, load its module)"
 
-# Each rank keeps what it learns about the others in its own memory: with shared memory, which is PMIx's default, a
-# launch on simulated nodes reported errors from PMIx's dstore.
+# Each rank stores PMIx's data about its peers in its own memory: with shared memory, which is PMIx's default, a launch
+# on simulated nodes reported errors from PMIx's dstore.
 OWN_MEMORY = {"PMIX_MCA_gds": "hash"}
-# Ranks on one machine meet on its loopback interface: a sandbox has no other network and no shared memory. No rank is
-# bound to a core. If there are more ranks than cores, a waiting rank must not keep a core from the others.
+# Ranks on one machine use its loopback interface, because a sandbox has no other network and no shared memory. No rank
+# is bound to a core. If there are more ranks than cores, a waiting rank must not keep its core from the others.
 LOCAL_SETTINGS = {
     # Open MPI 4 and 5
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "self,tcp",
     "OMPI_MCA_btl_tcp_if_include": LOOPBACK_INTERFACE,
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    "HWLOC_COMPONENTS": "no_os,stop",  # a sandbox shows no /sys; nothing is bound, so only the number of cores counts
+    "HWLOC_COMPONENTS": "no_os,stop",  # a sandbox has no /sys; nothing is bound, so only the number of cores matters
     **OWN_MEMORY,
     # Open MPI 4
     "OMPI_MCA_oob_tcp_if_include": LOOPBACK_INTERFACE,
@@ -73,7 +74,7 @@ LOCAL_SETTINGS = {
 
 def library() -> str:
     """Return the name and version of the MPI library that Horovod has loaded, such as "Open MPI v4.1.4, package: …"."""
-    import horovod.tensorflow as hvd  # the caller has imported it already
+    import horovod.tensorflow as hvd  # the caller has already imported it
 
     file = next(Path(hvd.__file__).parent.glob("mpi_lib*.so"))
     text, length = ctypes.create_string_buffer(MAX_VERSION_BYTES), ctypes.c_int()
@@ -82,15 +83,15 @@ def library() -> str:
 
 
 def mpirun() -> str | None:
-    """Return the `mpirun` beside this Python, as in an inactive conda environment, or else the one on the PATH."""
+    """Return the `mpirun` next to this Python, as in an inactive conda environment, or else the one on the PATH."""
     return shutil.which("mpirun", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}")
 
 
 def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
-    """Replace this process by an `mpirun` whose stubs connect to this name; simulate the nodes if there are several.
+    """Replace this process by an `mpirun` whose stubs connect to `name`; if there are several nodes, simulate them.
 
     Raises:
-        CourseKitError: There is no `mpirun`.
+        CourseKitError: there is no `mpirun`.
     """
     environ = {**os.environ, **LOCAL_SETTINGS, "TMPDIR": tempfile.gettempdir()}
     environ = {name: value for name, value in environ.items() if not name.startswith(OTHER_LAUNCHERS)}
@@ -99,7 +100,7 @@ def become_launcher(name: str, ranks_on_nodes: Sequence[int]) -> NoReturn:
         raise CourseKitError(f"this Horovod joins ranks by MPI, but there is no mpirun: {NO_MPIRUN}", "mpi.no-mpirun")
     words = [launcher, "-np", str(sum(ranks_on_nodes))]
     if len(ranks_on_nodes) > 1:
-        # These are addresses because a name server might take long to answer that it does not know a made-up name.
+        # Use addresses, because a name server might take a long time to answer that it does not know a made-up name.
         hosts = ",".join(f"127.0.0.{node + 2}:{num_ranks}" for node, num_ranks in enumerate(ranks_on_nodes))
         words += ["--host" if library().startswith(OPEN_MPI) else "-hosts", hosts]
         agent = _no_ssh()
@@ -118,9 +119,9 @@ exec sh -c "$*"
 
 
 def _no_ssh() -> str:
-    """Write a program that is called like `ssh` but runs the command here, because all simulated nodes are this one.
+    """Write a program that is called like `ssh` but runs the command here: all simulated nodes are this machine.
 
-    Each node's daemon gets its own temporary folder: in a shared one, they would create the same files at once.
+    Each node's daemon gets its own temporary folder: in a shared folder, they would all create the same files.
     """
     path = Path(tempfile.gettempdir(), "no-ssh")
     path.write_text(NO_SSH)
@@ -134,12 +135,12 @@ def new_name() -> str:
 
 
 class StubListener(AbstractContextManager["StubListener"]):
-    """Listens under a name for the stubs of this machine's ranks; `stubs` holds their connections, which stay open."""
+    """Listens under a name for the stubs of this machine's ranks; `stubs` holds the connections, which stay open."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name or new_name()
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(f"\0{self.name}")  # not in a folder, because an isolated launcher sees none of our folders
+        self._listener.bind(f"\0{self.name}")  # not in a folder, because an isolated launcher cannot see our folders
         self._listener.listen(socket.SOMAXCONN)
         self._listener.settimeout(POLL_S)
         self.stubs: list[int] = []  # file numbers
@@ -157,7 +158,7 @@ class StubListener(AbstractContextManager["StubListener"]):
         `launcher` is the process of our own `mpirun`, or 0 if `srun` starts the stubs.
 
         Raises:
-            CourseKitError: The launcher has ended or does not belong to Horovod's MPI, or time is up.
+            CourseKitError: the launcher has ended or does not belong to Horovod's MPI, or the time is up.
         """
         contexts: dict[int, RankContext] = {}
         end_s = time.monotonic() + STUBS_TIMEOUT_S
@@ -171,7 +172,7 @@ class StubListener(AbstractContextManager["StubListener"]):
             _, user, _ = CREDENTIALS.unpack(
                 connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
             )
-            if user != os.getuid():  # anybody on this machine may connect
+            if user != os.getuid():  # any account on this machine can connect
                 connection.close()
                 continue
             connection.settimeout(STUBS_TIMEOUT_S)
@@ -182,7 +183,7 @@ class StubListener(AbstractContextManager["StubListener"]):
 
 
 def _receive(connection: socket.socket) -> tuple[int, RankContext]:
-    """Return the rank of a stub, and the context that it sends."""
+    """Return a stub's rank, and the context that it sends."""
     head, files, _, _ = socket.recv_fds(connection, NUM_LENGTH_BYTES, 1)
     with connection.makefile("rb") as rest:
         words = rest.read(int(head)).split(b"\0")
@@ -195,5 +196,5 @@ def _receive(connection: socket.socket) -> tuple[int, RankContext]:
         )
     environ = {name: value for name, value in found.items() if name.startswith(HANDED_ON) or name in LOCAL_SETTINGS}
     if files:
-        environ[mpi_stub.PMI_FILE] = str(files[0])  # the same file has another number here
+        environ[mpi_stub.PMI_FILE] = str(files[0])  # the file has another number in this process
     return next(int(found[name]) for name in RANKS if name in found), RankContext(environ, tuple(files))

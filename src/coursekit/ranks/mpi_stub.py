@@ -1,4 +1,4 @@
-"""A stub, started as one rank by `mpirun` or `srun`: it gives its context to the server that forks the rank, and waits.
+"""A stub, which `mpirun` or `srun` starts as a rank: it sends its context to the server that forks the rank, and waits.
 
     python -IS mpi_stub.py NAME
 
@@ -15,11 +15,11 @@ from contextlib import suppress
 NODE = "SLURMD_NODENAME"
 CONNECT_TIMEOUT_S = 60.0  # a job step may start its stubs before its server listens
 PAUSE_S = 0.02
-PMI_FILE = "PMI_FD"  # gives the file through which an MPICH rank talks to its launcher
+PMI_FILE = "PMI_FD"  # holds the number of the file through which an MPICH rank talks to its launcher
 
 
 def main() -> None:
-    """Send the environment, and PMI's file if there is one."""
+    """Send the environment, and PMI's file if there is one, and wait for the server to close the connection."""
     environ = b"\0".join(b"%b=%b" % variable for variable in os.environb.items())
     files = [int(os.environ[PMI_FILE])] if PMI_FILE in os.environ else []
     with socket.socket(socket.AF_UNIX) as server:

@@ -1,4 +1,4 @@
-"""A task of a job step: a fork server on one node, which connects to the client, perhaps on another node."""
+"""A task of a job step: a fork server on one node, which connects to the client on the same or another node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coursekit.ranks.fork_server import prepare_process, serve
 from coursekit.ranks.mpi_stub import NODE
 from coursekit.ranks.protocol import FILES, STEP_VARIABLE, Hello, LaunchRequest
 
-# Slurm sets these for one task: its context and its GPUs. The client's environment must not hide them from the rank.
+# Slurm sets these variables for each task: its context and its GPUs. The client's variables must not replace them.
 OF_THE_TASK = ("SLURM", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 
@@ -26,7 +26,7 @@ def main() -> None:
         return connection
 
     def receive(_: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
-        """Connect the files of each rank."""
+        """Open connections to the client in place of each rank's files."""
         files = []
         for rank in request.ranks:
             for purpose in FILES:

@@ -1,6 +1,6 @@
 """Persistent ranks: they run cell after cell, and each rank keeps its variables.
 
-They are for exploring; `ranks.run` and `%%ranks 4` start fresh processes each time.
+They are meant for exploring; `ranks.run` and `%%ranks 4` start fresh processes each time.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
 
     @property
     def are_there(self) -> bool:
-        """Whether the ranks wait for cells; False after they were stopped, or were ended because a cell failed."""
+        """Whether the ranks are waiting for cells; False if they were stopped, or were ended because a cell failed."""
         return self._running is not None
 
     def restart(self) -> None:
-        """Stop the ranks and start new ones, without variables."""
+        """Stop the ranks and start new ones, which have no variables."""
         self.stop()
         spec = RunSpec(b"", self.num_ranks, self._seed, self._num_threads, persists=True)
         self._server, environ = self._shared.take(), {**scrubbed(), **self._extra}
@@ -92,9 +92,9 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
         ranks: Sequence[int] | None = None,
         timeout_s: float = math.inf,
     ) -> list[Any]:
-        """Call `function(namespace, *args)` on all ranks, or on the given ones in their order, and return the results.
+        """Call `function(namespace, *args)` on all ranks, or on `ranks`, and return the results in the same order.
 
-        Errors are raised as by `ranks.run`; the message says whether the ranks keep running or were ended.
+        Errors are raised as in `ranks.run`; the message says whether the ranks keep running or were ended.
         """
         if self._running is None:
             raise RankError(*LOST)
@@ -105,7 +105,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             raise ValueError(f"expected ranks from 0 to {self.num_ranks - 1}, got {named}")
         call = dumps((function, args, {}))
         for rank in wanted:
-            with suppress(OSError):  # the rank has ended, which its server reports
+            with suppress(OSError):  # the rank has ended; its server will report this
                 self._running.reports[rank].send_bytes(call)
         return self._wait(wanted, timeout_s)
 
@@ -121,9 +121,9 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
                 self.stop()
         if not all_back:
             if watch.was_interrupted and outcome.stopped:
-                outcome.stopped = INTERRUPTED  # a rank that waits for an interrupted one may look like a deadlock
+                outcome.stopped = INTERRUPTED  # ranks that wait for an interrupted rank may look deadlocked
             elif outcome.failed_ranks():
-                outcome.stopped = ""  # because of this failure, the others were interrupted
+                outcome.stopped = ""  # the other ranks were interrupted because of this failure
             raise error_of(outcome, timeout_s, f"\n\n{LOST}")
         if watch.was_interrupted:
             raise Interrupted(str(Cause(f"you stopped this cell; {KEPT}", "cell.interrupted")))
@@ -142,14 +142,14 @@ _current: list[PersistentRanks] = []
 
 
 def start(num_ranks: int = 2, **settings: Any) -> PersistentRanks:
-    """Start persistent ranks, which replace earlier ones; the settings are those of `PersistentRanks`."""
+    """Start persistent ranks, which replace any earlier ones; the settings are those of `PersistentRanks`."""
     stop()
     _current.append(PersistentRanks(num_ranks, **settings))
     return _current[-1]
 
 
 def started() -> PersistentRanks | None:
-    """Return the ranks that were started last, unless they were stopped; they may have ended after a failure."""
+    """Return the ranks that were started last, or None if they were stopped; they may have ended after a failure."""
     return _current[-1] if _current else None
 
 
@@ -161,12 +161,12 @@ def required() -> PersistentRanks:
 
 
 def push(**values: Any) -> None:
-    """Set variables with these names on the persistent ranks: plain data, arrays or functions."""
+    """Set variables with these names on the persistent ranks; values are plain data, arrays or functions."""
     required().cell(dict.update, values)
 
 
 def pull(name: str) -> list[Any]:
-    """Return the values of this variable on all persistent ranks."""
+    """Return the values of a variable on all persistent ranks."""
     return required().cell(_get, name)
 
 

@@ -1,4 +1,4 @@
-"""Pickling for ranks: cloudpickle, with Horovod's own objects sent by name, and a message about what cannot travel."""
+"""Pickle values for ranks: with cloudpickle, but Horovod's own objects by name; say which part cannot be pickled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no
 
 
 def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
-    """Return the Horovod module that has this very object, and the object's name in it."""
+    """Return the Horovod module that contains this very object, and the object's name in it."""
     if not type(value).__module__.startswith("horovod."):
         return None
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("horovod.")]
@@ -31,7 +31,7 @@ def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
 def dumps(value: Any) -> bytes:
     """Pickle a value for `pickle.loads` in another process.
 
-    If a part cannot travel, a `TypeError` gives the name that the student gave to that part.
+    If a part cannot be pickled, raise a `TypeError` with the student's name for that part.
     """
     buffer = io.BytesIO()
     try:
@@ -54,7 +54,7 @@ def can_travel(value: Any) -> bool:
 
 
 def _culprit(value: Any, name: str, seen: set[int]) -> str:
-    """Return in words the innermost part that cannot travel; `seen` guards against functions that use each other."""
+    """Describe the innermost part that cannot be pickled; `seen` is for functions that use each other."""
     seen.add(id(value))
     for inner, part in _parts(value):
         if id(part) not in seen and not can_travel(part):
@@ -64,7 +64,7 @@ def _culprit(value: Any, name: str, seen: set[int]) -> str:
 
 
 def _parts(value: Any) -> Iterable[tuple[str, Any]]:
-    """Return the parts that travel with a value, each with its name in the notebook, or ''."""
+    """Return the parts that are pickled with a value, each with its name in the notebook, or ''."""
     if isinstance(value, FunctionType):
         used = inspect.getclosurevars(value)
         return [*used.nonlocals.items(), *used.globals.items()]

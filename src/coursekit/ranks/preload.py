@@ -1,4 +1,4 @@
-"""Import what ranks need, once, in the process from which they are forked."""
+"""Import the modules that ranks need; this happens once, in the process from which the ranks are forked."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from coursekit.ranks.horovod_build import MPI, controller, spare_horovod
 
 
 def preload(*more: str) -> str:
-    """Import what ranks need, and these modules; return '', or a message that says why no rank can start."""
+    """Import the framework and some more modules; return '', or a message that says why no rank can start."""
     try:
         if chosen() == HOROVOD:
-            with contextlib.suppress(CourseKitError):  # its package is missing: only lab 04 needs it, and says so
+            with contextlib.suppress(CourseKitError):  # its package is missing; only lab 04 needs it, and reports that
                 importlib.import_module("coursekit.estimator")
         for module in (*MODULES[chosen()], *more):
             importlib.import_module(module)
@@ -34,10 +34,10 @@ def preload(*more: str) -> str:
         )
         return str(failure)
     use_huge_pages()
-    gc.freeze()  # otherwise the first collection in a child copies every page that it shares with us
+    gc.freeze()  # otherwise the first garbage collection in a child copies every page that it shares with us
     return ""
 
 
 def joins_by_mpi() -> bool:
-    """Whether ranks join through MPI with the Horovod that is imported here."""
+    """Whether ranks that use the imported Horovod join through MPI."""
     return chosen() == HOROVOD and controller() == MPI

@@ -1,4 +1,4 @@
-"""Samples of ranks, taken by the server twice a second: their corrected time, and what each rank is doing."""
+"""Sample ranks twice a second, on their server: measure corrected time, and find out what each rank is doing."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from coursekit.corrected_time import (
 from coursekit.ranks.protocol import Activity, RankSample, Sample
 
 # A thread is busy if it runs for more than this share of its time, not counting waits for a processor.
-# Horovod's own thread, which polls every millisecond, takes a quarter of a processor on some virtual machines.
+# On some virtual machines, Horovod's own thread, which polls every millisecond, takes a quarter of a processor.
 QUIET_SHARE = 0.5
-NUM_RUNNING = 1  # in a rank that MPI joins: Horovod's own thread, which polls MPI without a pause
-NUM_TRIES = 10  # to find all threads of a rank asleep
+NUM_RUNNING = 1  # in a rank that joins through MPI: Horovod's own thread, which polls MPI without a pause
+NUM_TRIES = 10  # how often to try to find all threads of a rank asleep
 MAX_NUM_POLLING = 2  # Horovod's own thread polls a thousand times a second, and Gloo's a hundred times
-# By processor, the system call that waits for another thread; on other processors, no rank ever counts as blocked.
+# The system call that waits for another thread, by processor; on other processors, no rank ever counts as blocked.
 FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(platform.machine(), b"")
 FUTEX_PRIVATE = 128  # the other thread belongs to the same process
-# System calls with which C++ sleeps for a while, in glibc before 2.31 and in later versions; Python uses others.
-# With its first dataset, TensorFlow starts a thread that logs memory every 30 s and never helps another thread.
+# System calls in which C++ code sleeps, in glibc before 2.31 and in later versions; Python uses other calls.
+# With its first dataset, TensorFlow starts a thread that logs memory every 30 s and never wakes another thread.
 SLEEPS = {"x86_64": (b"35 ", b"230 0x0 0x0 "), "aarch64": (b"101 ", b"115 0x0 0x0 ")}.get(platform.machine(), ())
 
 
 class RankMonitor:
-    """Samples the ranks of a run repeatedly; `rank_of` gives them by process, and the caller removes those that end.
+    """Samples the ranks of a run; `rank_of` maps process to rank, and the caller removes the ranks that end.
 
     A rank counts as quiet even if `num_running` of its threads run all the time.
     """
@@ -46,7 +46,7 @@ class RankMonitor:
         self._families = {pid: [pid] for pid in rank_of}
         self._clock = CorrectedClock(lambda: [one for family in self._families.values() for one in family])
         self._before: Mapping[int, Thread] = {}
-        self._since: dict[int, tuple[Activity, float]] = {}  # by process, what it is doing, and since when
+        self._since: dict[int, tuple[Activity, float]] = {}  # by process: what it is doing, and since when
         self._taken_s = time.monotonic()
 
     def due_in_s(self) -> float:
@@ -62,7 +62,7 @@ class RankMonitor:
         return Sample(self._clock.corrected_s, {rank: self._sample(pid, past_s) for pid, rank in self._rank_of.items()})
 
     def _sample(self, pid: int, past_s: float) -> RankSample:
-        # In a sandbox, a rank is a family of processes: one is the rank, and the others wait for it.
+        # In a sandbox, a rank has several processes: one is the rank itself, and the others wait for it.
         threads = {one: self._clock.threads[one] for one in self._families[pid]}
         activity = self._activity(threads, past_s)
         before, since_s = self._since.get(pid, (activity, self._clock.corrected_s))
@@ -81,11 +81,12 @@ class RankMonitor:
         return Activity.BLOCKED if self._is_blocked(threads) else Activity.QUIET
 
     def _is_blocked(self, threads: dict[int, dict[int, Thread]]) -> bool:
-        # Horovod gives a rank a second thread. A process with only one thread wraps the rank, or is a child of it.
-        # Waiting for a child is another system call.
+        # Horovod adds a thread to a rank, so a process with only one thread wraps the rank or is a child of the rank.
+        # A rank that waits for a child does so in another system call.
         of_rank = by_thread({pid: own for pid, own in threads.items() if len(own) > 1})
         num_timeslices = {one: since.num_timeslices for one, since in since_then(of_rank, self._before).items()}
-        others = [one for one, num in num_timeslices.items() if num < MIN_NUM_POLLS or one in threads]  # also main ones
+        # The threads that do not poll; main threads always count among them.
+        others = [one for one, num in num_timeslices.items() if num < MIN_NUM_POLLS or one in threads]
         not_waiting = [one for one in others if not _waits_for_a_thread(one)]
         return (
             0 < len(num_timeslices) - len(others) <= MAX_NUM_POLLING
@@ -96,7 +97,7 @@ class RankMonitor:
 
 
 def is_asleep(pid: int, num_running: int = 0) -> bool:
-    """Whether all threads of a rank but `num_running` sleep at once in the next 10 ms; Horovod's wakes in each ms."""
+    """Whether, at some moment in the next 10 ms, all but at most `num_running` of a rank's threads are asleep."""
     for _ in range(NUM_TRIES):
         main = tree(pid)
         others = [thread for one in main for thread in threads_of(one) if thread != one]
@@ -107,7 +108,7 @@ def is_asleep(pid: int, num_running: int = 0) -> bool:
 
 
 def _state(thread: int) -> str:
-    """Return the state of a thread, or of a process's main thread, as in `ps`: "S" if asleep, "?" if it is gone."""
+    """Return the state of a thread, or of a process's main thread, as in `ps`: "S" if asleep, "?" if it has ended."""
     with suppress(OSError):
         return chr(read_file(f"/proc/{thread}/stat").rpartition(b") ")[2][0])
     return "?"

@@ -1,4 +1,4 @@
-"""The work inside one rank: prepare the process, call the student's function, send back its result or its error."""
+"""The work inside one rank: prepare the process, call the student's function, and send back its result or error."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from coursekit.ranks.protocol import Report, RunSpec
 from coursekit.tracebacks import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
-# These ask a rank for the stack of its main thread, or of all threads. Now and then, the second one kills a rank,
-# because other threads may run while their frames are written.
+# The first asks a rank for the stack of its main thread, and the second for the stacks of all threads. Sometimes, the
+# second kills a rank, because other threads may run while their frames are written.
 STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 
 
 def run_rank(spec: RunSpec, rank: int, reports: Connection) -> None:
-    """Prepare this process as one rank, call the function, and send one `Report`."""
+    """Prepare this process as one rank, call the function, and send a `Report`."""
 
     def prepare_and_call() -> Report:
         prepare(spec, rank)
@@ -38,16 +38,16 @@ def run_rank(spec: RunSpec, rank: int, reports: Connection) -> None:
 
     report = report_of(prepare_and_call)
     flush_output()
-    # Peers that lose a rank log a wall of text. The report goes first, so that the cause is known before that.
+    # Peers that lose a rank log a wall of text. The report is sent first, so that the cause is known before that.
     with contextlib.suppress(BrokenPipeError):
         reports.send_bytes(report.dumps())
     if report.error_type:
         flush_output()
-        while True:  # until the notebook ends the run: if this rank left, its peers would fail and log in turn
+        while True:  # until the notebook ends the run: if this rank ended, its peers would also fail and log text
             signal.pause()
     horovod = sys.modules.get("horovod.tensorflow")
     if horovod is not None and horovod.is_initialized():
-        horovod.shutdown()  # if it just exited, its peers would log that the connection was closed
+        horovod.shutdown()  # if this rank just exited, its peers would log that the connection was closed
     flush_output()
 
 
@@ -55,12 +55,12 @@ def report_of(function: Callable[..., Report], *args: Any) -> Report:
     """Return the report that the function returns, or a report of any exception that it raises."""
     try:
         return function(*args)
-    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, its peers must learn about it
+    except BaseException as error:  # noqa: BLE001  # whatever ends a rank, the notebook must learn about it
         return Report(error_type=type(error).__name__, error_text=text_of(error), traceback=students_traceback(error))
 
 
 def prepare(spec: RunSpec, rank: int) -> None:
-    """Prepare this process as one rank of the run: folder, import path, cores, threads and seeds."""
+    """Prepare this process as one rank of the run: set its folder, import path, cores, threads and seeds."""
     os.chdir(spec.folder)
     sys.path[:] = spec.search_path
     linecache.cache.update(spec.sources)
@@ -75,7 +75,7 @@ def prepare(spec: RunSpec, rank: int) -> None:
 
 
 def flush_output() -> None:
-    """Flush standard output and standard error; a closed pipe no longer matters."""
+    """Flush standard output and standard error; ignore a closed pipe."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -96,16 +96,16 @@ def _prepare_tensorflow(num_threads: int) -> None:
         threading.set_intra_op_parallelism_threads(num_threads)
         threading.set_inter_op_parallelism_threads(num_threads)
     look_for_hidden_gpus()
-    # Keras's remark on slow callbacks: with tiny batches, even right answers cause it now and then, by timing only.
+    # Hide Keras's remark on slow callbacks: with tiny batches, even a right answer causes it now and then by chance.
     logging.getLogger("tensorflow").addFilter(
         lambda record: "is slow compared to the batch time" not in record.getMessage()
     )
 
 
 def look_for_hidden_gpus() -> None:
-    """If GPUs are hidden, let a TensorFlow for GPUs look for them now, without logging as an error that it finds none.
+    """If GPUs are hidden, let a TensorFlow for GPUs look for them now, and hide its error that there are none.
 
-    It looks once per process, when it first needs a device.
+    TensorFlow looks only once per process, when it first needs a device.
     """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == "-1" and os.environ.get("TF_CPP_MIN_LOG_LEVEL") != "0"
     tensorflow = sys.modules.get("tensorflow")
@@ -115,7 +115,7 @@ def look_for_hidden_gpus() -> None:
 
 
 def seed_all(seed: int) -> None:
-    """Seed the global generators of Python, NumPy, and TensorFlow and PyTorch if imported; `seed` has 32 bits."""
+    """Seed the global generators of Python, NumPy and, if imported, TensorFlow and PyTorch; `seed` has 32 bits."""
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # the global generator is the one that lab code uses
     if "tensorflow" in sys.modules:

@@ -1,9 +1,9 @@
 """The key-value store through which the Gloo ranks of a run find each other.
 
-It serves Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`): GET, PUT and DELETE of a path, each
-over a separate connection. 64 ranks make 19 thousand requests. So one thread answers all of them in few steps, and
-holds a GET until its key is there. Horovod's own store starts a thread for each request, and ranks ask again every
-10 ms.
+It serves Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`), which sends GET, PUT and DELETE requests
+for a path, each over a separate connection. 64 ranks make 19 thousand requests. So a single thread answers all of them
+with little work, and holds a GET until its key is there. Horovod's own store starts a thread for each request, and
+ranks ask again every 10 ms.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 from coursekit.framework import TORCH, chosen
 
 HOLD_S = 1.0  # after that, a rank is told that its key is missing; it asks again unless Gloo's own timeout has passed
-REQUEST_TIMEOUT_S = 3.0  # for a whole request, which a rank sends at once
-SHORTEST_S = 0.001  # 0 would not wait at all
-BACKLOG = 1024  # a connection that finds no place is tried again after a second
+REQUEST_TIMEOUT_S = 3.0  # for a whole request, which a rank sends in one piece
+SHORTEST_S = 0.001  # with 0, a call would not wait at all
+BACKLOG = 1024  # if the queue is full, a rank's connection is tried again after a second
 CHUNK_BYTES = 65536
 
 HOST_NAME_KEY = re.compile(rb"/rank_\d+$")  # ranks ask for it only once, whether or not it is there
@@ -34,11 +34,11 @@ class Store:
 
     def __init__(self, address: str) -> None:
         self._listener = socket.create_server((address, 0), backlog=BACKLOG)
-        # The kernel holds a connection until its request arrives: nobody waits for a rank that has not sent one yet.
+        # The kernel holds a connection until its request arrives, so `serve` never waits for a rank's request.
         self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(REQUEST_TIMEOUT_S))
         self.port: int = self._listener.getsockname()[1]
         self._values: dict[bytes, bytes] = {}
-        self._held: dict[socket.socket, tuple[bytes, float]] = {}  # path, and until when it is held; oldest first
+        self._held: dict[socket.socket, tuple[bytes, float]] = {}  # path and end of each held GET; oldest first
 
     def close(self) -> None:
         """Close this process's copy of the listening socket."""
@@ -61,13 +61,13 @@ class Store:
                 break
             try:
                 self._obey(connection, *_read_request(connection))
-            except (OSError, ValueError):  # a rank that was killed, or a stranger
+            except (OSError, ValueError):  # from a rank that was killed, or from another program
                 connection.close()
         for held in (self._listener, *self._held):
             held.close()
 
     def _next_end_s(self) -> float | None:
-        """Answer GETs that were held long enough; return the seconds until the next one is due, if one is held."""
+        """Answer GETs that were held long enough; return the seconds until the next is due, or None if none is held."""
         now = time.monotonic()
         for connection, (_, end) in list(self._held.items()):
             if end > now:
@@ -95,7 +95,7 @@ class Store:
         self._held.pop(connection, None)
         status, body = (b"404 Not Found", b"") if value is None else (b"200 OK", value)
         with connection, suppress(OSError):  # the rank was killed while it waited
-            # This side closes first: the first to close keeps a port for a minute, and ranks need their ports.
+            # Close the connection first: the side that does so keeps a port for a minute, and ranks need their ports.
             answer = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
             connection.sendall(answer, socket.MSG_MORE)
 
@@ -118,7 +118,7 @@ def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
 
 
 class TorchStore:
-    """The same store for ranks that `torch.distributed` joins, served by PyTorch."""
+    """The store for ranks that join through `torch.distributed`; PyTorch serves it."""
 
     def __init__(self, address: str) -> None:
         self._listener = socket.create_server((address, 0), backlog=BACKLOG)
@@ -135,7 +135,7 @@ class TorchStore:
 
     def serve(self) -> None:
         """Answer requests until `end`."""
-        torch: Any = import_module("torch.distributed")  # by now it has been imported
+        torch: Any = import_module("torch.distributed")  # it has been imported before
         settings = {"is_master": True, "wait_for_workers": False, "timeout": timedelta(seconds=REQUEST_TIMEOUT_S)}
         store = torch.TCPStore(self._address, self.port, **settings, master_listen_fd=self._listener.detach())
         self._ended.wait()

@@ -1,4 +1,4 @@
-"""The servers that start ranks, and the ranks of a run, as the client sees them."""
+"""The client's view of the servers that start ranks, and of the ranks of a run."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from typing import IO, Any
 from coursekit.framework import chosen
 from coursekit.ranks.protocol import Gone, RunSpec, Stop, WriteStacks
 
-MAX_STACK_BYTES = 1 << 20  # of one rank, each time it is asked
+MAX_STACK_BYTES = 1 << 20  # from one rank for each request
 
 
 @dataclass
 class RunningRanks:
-    """The ranks of one run: the files to read from, and a channel to each server."""
+    """The ranks of one run: the files that the client reads, and a channel to each server."""
 
     alive: list[Connection]  # channels to the servers that still have ranks of this run
     outputs: list[int] = field(default_factory=list)  # by rank, the number of the file with its output
     reports: list[Connection] = field(default_factory=list)  # by rank
     stacks: list[IO[bytes]] = field(default_factory=list)  # by rank, the file with the requested Python stacks
-    server: str = "the fork server"  # in words
+    server: str = "the fork server"  # what to call the server in messages
     _dumps: list[bytearray] = field(default_factory=list)
 
     def add(self, output: int, reports: Connection, stack: int) -> None:
@@ -45,17 +45,17 @@ class RunningRanks:
     def send(self, message: Any) -> None:
         """Send a message of `protocol` to every server that still has ranks."""
         for control in self.alive:
-            with contextlib.suppress(OSError):  # the server has died: the next read from it raises
+            with contextlib.suppress(OSError):  # the server has died, and the next read from it will raise an error
                 control.send(message)
 
     def new_stacks(self) -> list[str]:
-        """Return the stacks that each rank has written since it was asked, complete or not."""
+        """Return the stacks that each rank has written since they were requested; they may be incomplete."""
         for stack, dump in zip(self.stacks, self._dumps):
             dump.extend((stack.read(MAX_STACK_BYTES) or b"")[: MAX_STACK_BYTES - len(dump)])  # a rank may never stop
         return [dump.decode(errors="replace") for dump in self._dumps]
 
     def stop(self) -> bool:
-        """End every process of the run; return True if all are gone, or False if a server has died."""
+        """End every process of the run; return True if all have ended, or False if a server has died."""
         with contextlib.suppress(OSError, EOFError):
             self.send(Stop())
             while self.alive:
@@ -74,7 +74,7 @@ class RunningRanks:
             stack.close()
 
     def receive(self, control: Connection) -> Any:
-        """Return the next message from a server; after `Gone`, the server is no longer asked."""
+        """Return the next message from a server; if it is `Gone`, this server no longer has ranks of this run."""
         message = control.recv()
         if isinstance(message, Gone):
             self.alive.remove(control)
@@ -82,7 +82,7 @@ class RunningRanks:
 
 
 class ServerHandle(ABC):
-    """A server that has imported a framework and starts ranks: a fork server, or a job step with one on each node."""
+    """A server that starts ranks: a fork server, or a job step with a fork server on each node."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
@@ -91,7 +91,7 @@ class ServerHandle(ABC):
 
     @property
     def _is_ours(self) -> bool:
-        """Whether the server belongs to this process, and not to the one from which this was forked."""
+        """Whether the server belongs to this process, and not to a parent from which this process was forked."""
         return self._owner == os.getpid()
 
     def _last_words(self) -> str:
@@ -114,30 +114,30 @@ class ServerHandle(ABC):
 
 
 class SharedServer:
-    """This process's server of one kind; `new` starts it when it is needed, and it ends with the process."""
+    """This process's server of one kind; `new` starts it when it is first needed, and it ends with the process."""
 
     def __init__(self, new: Callable[[], ServerHandle]) -> None:
         self._new = new
-        self.free: ServerHandle | None = None  # the one that runs share; None if there is none, or it was taken
+        self.free: ServerHandle | None = None  # the server that runs share; None if there is none or it was taken
         atexit.register(self.close)
         # A forked child closes its copies of the sockets; otherwise the server would not notice when the parent ends.
         os.register_at_fork(after_in_child=self.close)
 
     def get(self) -> ServerHandle:
-        """Return the server for a run; start one if there is none that can serve."""
+        """Return the server for a run; start a new server if there is no usable one."""
         if self.free is None or not self.free.usable() or self.free.framework != chosen():
             self.close()
             self.free = self._new()
         return self.free
 
     def take(self) -> ServerHandle:
-        """Return the server for this caller only; the next run starts another one, unless it was given back by then."""
+        """Return the server for only this caller; the next run starts another unless it has been given back by then."""
         server = self.get()
         self.free = None
         return server
 
     def give_back(self, server: ServerHandle) -> None:
-        """Let runs use a server that was taken; end it if they have another one, or if it cannot serve."""
+        """Let runs share a server that was taken; end it if they already have another, or if it is not usable."""
         if self.free or not server.usable():
             server.close()
         else:

@@ -1,4 +1,4 @@
-"""Python stacks of ranks, as faulthandler writes them: where the student's function is, and the other threads."""
+"""Read ranks' Python stacks, as faulthandler writes them: where the student's function is, and what else runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-# Functions of Horovod and PyTorch that students call and that wait for the other ranks, and their kind of exchange.
+# Functions of Horovod and PyTorch that students call and that wait for the other ranks, with their kind of exchange.
 COLLECTIVES = {
     **{name: name for name in ("init", "shutdown", "join", "barrier", "alltoall")},
     **dict.fromkeys(("allreduce", "grouped_allreduce"), "allreduce"),
@@ -21,16 +21,16 @@ COLLECTIVES = {
     **dict.fromkeys(("all_gather", "all_gather_into_tensor", "all_gather_object"), "allgather"),
     "reduce_scatter_tensor": "reducescatter",
 }
-# By a part of the path of their files, the name under which students import the module with these functions.
+# The names under which students import the modules with these functions, by a part of the path of their files.
 MODULES = {"horovod": "hvd", "torch/distributed": "dist"}
-# Files whose threads call no collective: an Estimator leaves one that writes events, and tqdm has one for its bars.
+# Files whose threads call no collective: an Estimator's thread, which writes events, and the monitor of tqdm's bars.
 SERVICE_THREADS = ("tensorflow/python/summary/writer/event_file_writer.py", "tqdm/_monitor.py")
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
-_THREAD = re.compile(r"^(Current thread 0x|Thread 0x|Stack \()")  # the last one if only one thread is written
+_THREAD = re.compile(r"^(Current thread 0x|Thread 0x|Stack \()")  # "Stack" if only one thread is written
 
 
 class StackFrame(NamedTuple):
-    """One frame of a Python stack; lists of frames begin with the innermost one."""
+    """One frame of a Python stack; lists of frames begin with the innermost frame."""
 
     file: str
     line: int
@@ -38,7 +38,7 @@ class StackFrame(NamedTuple):
 
 
 def parse_stacks(dump: str) -> list[StackFrame]:
-    """Return the frames of the student's function, innermost first; [] if no thread in the dump runs it."""
+    """Return the frames of the student's function, innermost first; [] if no thread in the dump is running it."""
     worker = str(Path(__file__).with_name("rank_process.py"))
     for frames in _threads(dump):
         if any(frame.file == worker for frame in frames):
@@ -47,7 +47,7 @@ def parse_stacks(dump: str) -> list[StackFrame]:
 
 
 def num_python_threads(dump: str) -> int:
-    """Return how many threads in a rank's stacks run Python code that might call a collective."""
+    """Return how many threads in a rank's stacks are running Python code that might call a collective."""
     return sum(not any(frame.file.endswith(SERVICE_THREADS) for frame in frames) for frames in _threads(dump))
 
 
@@ -62,7 +62,7 @@ def _threads(dump: str) -> list[list[StackFrame]]:
 
 
 def outermost_collective(frames: list[StackFrame]) -> str:
-    """Return the outermost function called by the student's code that waits for other ranks; '' if none does."""
+    """Return the outermost function in a stack that waits for other ranks, as a student calls it; '' if none does."""
     if waiting := _waiting(frames):
         return f"{_module(waiting[-1])}.{waiting[-1].function}"
     horovod = [frame for frame in frames if "horovod" in frame.file]
@@ -74,7 +74,7 @@ def outermost_collective(frames: list[StackFrame]) -> str:
 def kind_of_collective(frames: list[StackFrame]) -> str:
     """Return the kind of exchange in which a rank waits, or '' if its stack shows none.
 
-    The innermost function counts: `broadcast_object` broadcasts, and Keras's callbacks may do various things.
+    The innermost function counts: `broadcast_object` broadcasts, but Keras's callbacks may call several collectives.
     """
     return next((COLLECTIVES[frame.function] for frame in _waiting(frames)), "")
 

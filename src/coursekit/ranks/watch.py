@@ -1,4 +1,4 @@
-"""Watch a run, or a cell on persistent ranks: show output, collect reports, notice deaths, enforce the deadline."""
+"""Watch a run or a cell on persistent ranks: show output, collect reports, notice deaths, and enforce the deadline."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.stacks import parse_stacks
 
 # All times but one are corrected time.
-# A rank that loses a peer fails too, and its report often comes first: wait this long for the cause.
+# A rank that loses a peer also fails, and its report often arrives first: wait this long for the report of the cause.
 GRACE_S = 0.5
-# How long ranks may take to write their stacks. Stacks from other nodes come through their servers, which queue for the
-# processor while the ranks, and so their time, wait. Nobody waits for a rank that has written its stack.
+# How long ranks may take to write their stacks. Stacks from other nodes come through their servers, which may queue for
+# a processor while the ranks only wait, and corrected time passes. The wait ends when all stacks are complete.
 STACKS_S = 5.0
-PATIENCE_S = 2.0  # the same in wall-clock time, after the stop button was pressed
+PATIENCE_S = 2.0  # the same in wall-clock time after the stop button was pressed
 # How long persistent ranks may take to finish their cell after another rank has failed; then they are interrupted.
 ALONE_S = 2.0
-# How long a rank may take to come back from an interrupt. A rank that waits in Horovod never does.
+# How long a rank may take to return after an interrupt. A rank that waits in Horovod never returns.
 INTERRUPT_S = 2.0
 READ_SIZE, MAX_NUM_READS = 1 << 16, 64
 
@@ -45,7 +45,7 @@ READ_SIZE, MAX_NUM_READS = 1 << 16, 64
 class RunWatch:
     """The loop over all messages from a run's ranks and servers, for at most `timeout_s` of corrected time.
 
-    `show` says whether to show what ranks print, or how many bytes to show from each.
+    `show` says whether to show what the ranks print, or how many bytes to show from each rank.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RunWatch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> RunOutcome:
-        """Watch until all ranks have ended, one has failed, none can continue, or the deadline or Ctrl-C stops it."""
+        """Watch until all ranks have ended, one has failed, none can continue, or the deadline or Ctrl-C ends this."""
         with self._selector:
             self.running.send(SendSamples(True))
             try:
@@ -82,7 +82,7 @@ class RunWatch:
             if self.outcome.stopped:
                 ranks = [pair for sample in self._samples.values() for pair in sample.ranks.items()]
                 self.outcome.busy_s = {
-                    # Samples of persistent ranks say since when they have been computing, not when this cell began.
+                    # A persistent rank may have started computing before this cell began.
                     rank: min(one.for_s, self._corrected_s)
                     for rank, one in ranks
                     if one.activity is Activity.COMPUTES
@@ -102,17 +102,17 @@ class RunWatch:
             self.outcome.stopped = self.outcome.stopped or self._time_is_up()
 
     def _is_over(self) -> bool:
-        """Whether to stop watching although ranks are alive; a run never does, because its ranks end."""
+        """Whether to stop watching although ranks are alive; this never happens in a run, because its ranks end."""
         return False
 
     def _time_is_up(self) -> str:
-        """Return why the run must be stopped now, or ''; after a failure, the grace time replaces the deadline."""
+        """Return why the run must be stopped now, or ''; after a failure, the grace period replaces the deadline."""
         if self._grace_end_s is None and self._corrected_s >= self.timeout_s:
             return DEADLINE
         return TOO_SLOW if time.monotonic() > self._wall_end_s else ""
 
     def _collect_stacks(self) -> None:
-        """Make every rank write its stack; after a deadlock, they have already done so."""
+        """Make every rank write its stack, and collect the stacks; after a deadlock, they have already been written."""
         if self.outcome.stopped in {DEADLINE, INTERRUPTED}:
             self.running.ask_for_stacks(WriteStacks())
         end_s = self._corrected_s + STACKS_S
@@ -152,7 +152,7 @@ class RunWatch:
                 self._take_over_samples()
 
     def _take_over_samples(self) -> None:
-        """Combine the last samples of all servers: the run's time is the shortest corrected time among them."""
+        """Combine the last samples from all servers; the run's time is the shortest corrected time among them."""
         if len(self._samples) < len(self.running.alive):
             return
         corrected_s = min(sample.corrected_s for sample in self._samples.values())
@@ -165,7 +165,7 @@ class RunWatch:
                 self.outcome.stopped = DEADLOCK
 
     def _returned(self) -> Collection[int]:
-        """Return the ranks that will enter no more collectives."""
+        """Return the ranks that will not enter any more collectives."""
         return self.outcome.reports
 
     def _read_report(self, rank: int) -> None:
@@ -175,7 +175,7 @@ class RunWatch:
         with suppress(OSError, ValueError):
             message, data = None, b"unread"
             while data and message is None:
-                # Never wait for the rest of a message: a rank that has sent only half of one must not stop the clock.
+                # Never wait for the rest of a message: a rank that has sent only half of it must not stop the clock.
                 if not connection.poll():
                     return
                 self._received[rank] += (data := os.read(connection.fileno(), READ_SIZE))
@@ -191,7 +191,7 @@ class RunWatch:
             self._selector.unregister(self.running.outputs[rank])
 
     def _drain_output(self) -> None:
-        """Show the output that was written before the end, without waiting for more."""
+        """Show the output that was written before the end, but do not wait for more."""
         for rank, output in enumerate(self.running.outputs):
             os.set_blocking(output, False)
             with suppress(BlockingIOError):
@@ -201,22 +201,22 @@ class RunWatch:
 
 
 class CellWatch(RunWatch):
-    """The same loop for a cell on some persistent ranks: it ends when these have answered, and all ranks stay alive."""
+    """The same loop for a cell on some persistent ranks: it ends when they have answered, and all ranks stay alive."""
 
     def __init__(self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float) -> None:
         super().__init__(running, timeout_s=timeout_s, show=True)
         self.ranks = ranks
         self.was_interrupted = False  # whether the user has stopped the cell
-        self._alone_end_s: float | None = None  # corrected time when ranks that go on after a failure are interrupted
-        self._give_up_s: float | None = None  # corrected time when ranks that do not come back are given up
-        for control in [*running.alive]:  # samples from the last cell, or the end of a rank since then
+        self._alone_end_s: float | None = None  # corrected time at which ranks are interrupted after another's failure
+        self._give_up_s: float | None = None  # corrected time at which interrupted ranks are given up
+        for control in [*running.alive]:  # read samples from the last cell, and whether a rank has ended since then
             while not self.outcome.server_died and control.poll():
                 self._read_control(control)
         self._samples.clear()
         self._began_s = None
 
     def run(self) -> RunOutcome:
-        """Watch until all ranks of the cell have answered; if ranks end, watch them as in a run."""
+        """Watch until all ranks of the cell have answered; if a rank ends, react as in a run."""
         outcome = super().run()
         self.running.send(SendSamples(False))
         return outcome

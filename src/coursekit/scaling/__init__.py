@@ -1,1 +1,1 @@
-"""Predict one step of synchronous data-parallel training on any number of ranks; `forecast` has the overview."""
+"""Predict a step of synchronous data-parallel training on any number of ranks; `forecast` gives an overview."""

@@ -1,18 +1,18 @@
-"""Predict training on more and more nodes: its speed, the parts of a step, the cost, and what bounds a step.
+"""Predict training on more and more nodes: its speed, the parts of a step, the cost, and what slows a step most.
 
-How a prediction is made, and where to look if its speed is off:
+This is how a prediction is made, and where to look if its speed is wrong:
 
-1. `gpus.toml` has the speed of one GPU and its links to the others in its node; the site's profile has the fabric.
-   `find_speed` and `machine_of` in `machine.py` select them. If the speed of one GPU is wrong, all predictions are.
+1. `gpus.toml` has the speed of one GPU and its links to the other GPUs in its node; the site's profile has the fabric.
+   `find_speed` and `machine_of` in `machine.py` select them. If one GPU's speed is wrong, all predictions are wrong.
 2. `networks.json` has each layer's arithmetic and parameters. They determine when a gradient is ready, and its size.
 3. `posterior.py` estimates what share of the links' bandwidth training gets, from `PRIOR`, which is fitted to
    published tables (docs/scaling.md), and from measured runs. On several nodes, this matters most.
 4. `step.py` simulates one step: cycles, fusion, overlap, contention (`Settings`), and the slowest rank.
    `allreduce_s` in `machine.py` has the formulas for ring, tree and parameter servers.
-5. This file turns steps into images/s with a band, into hours, and into what bounds a step.
+5. This module converts steps to images/s with a band and to hours, and finds what slows a step most.
 
-In addition, `memory.py` finds which batches fit, `sharding.py` has what FSDP and ZeRO hold and send, and `picture.py`
-draws the picture.
+In addition, `memory.py` finds out which batches fit, `sharding.py` has what ranks hold and send with FSDP and ZeRO, and
+`picture.py` draws the picture.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +26,8 @@ from coursekit.scaling.step import Settings, Step, Work, simulate
 
 NUM_IMAGES = 1_281_167  # in an epoch: ImageNet's training images
 SECONDS_PER_HOUR = 3600
-SMALL = 0.03  # a part with a smaller share of the step does not bound it
-NOISE_ELSEWHERE = 0.10  # for a speed measured on another machine, with other software or with another batch size
+SMALL = 0.03  # a part that takes a smaller share of the step does not count as what slows it most
+NOISE_ELSEWHERE = 0.10  # for a speed that was measured on another machine, with other software or another batch size
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Training:
 
     network: Network
     batch_size: int  # images per rank and step
-    images_per_s: float  # of a single GPU with this batch size
-    noise: float  # how far that speed may be off: standard deviation over mean
+    images_per_s: float  # speed of a single GPU with this batch size
+    noise: float  # uncertainty of that speed: standard deviation over mean
     global_batch_size: int = 0  # images per step, shared by all ranks; 0 for weak scaling
     settings: Settings = field(default_factory=Settings)  # how gradients travel
     largest_batch: int | None = None  # the most images that fit into the memory of a GPU; None if unknown
 
     def local_batch(self, num_ranks: int) -> int:
-        """Return a rank's images per step; raise if there are none, or more than a GPU or ImageNet holds."""
+        """Return a rank's images per step; raise an error if there are none, or too many for a GPU or for ImageNet."""
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
                 f"{num_ranks} ranks cannot share a global batch of {self.global_batch_size} images: "
@@ -67,9 +67,9 @@ class Training:
         return images
 
     def case(self, num_ranks: int, measured: float = 0.0) -> Case:
-        """Return the case of training on so many ranks, with the measured images/s of all of them, if any.
+        """Return the case of training on these ranks; `measured` is the speed of all of them in images/s, if known.
 
-        Compute time is taken as proportional to the number of images, which flatters small batches.
+        Compute time is assumed to be proportional to the number of images, which is too optimistic for small batches.
         """
         work = Work(self.network, self.local_batch(num_ranks) / self.images_per_s)
         efficiency = measured / (num_ranks * self.images_per_s)
@@ -78,7 +78,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Images/s of all ranks on a number of nodes, a band that is right nine times in ten, and the cost of an epoch."""
+    """Images/s of all ranks on a number of nodes, with a band that is right nine times in ten, and an epoch's cost."""
 
     num_nodes: int
     num_ranks: int
@@ -91,17 +91,17 @@ class Forecast:
 
     @property
     def epoch_h(self) -> float:
-        """Hours of wall time for an epoch of ImageNet."""
+        """Hours of wall-clock time for an epoch of ImageNet."""
         return NUM_IMAGES / self.images_per_s / SECONDS_PER_HOUR
 
     @property
     def gpu_hours(self) -> float:
-        """GPU hours for this epoch."""
+        """GPU hours for an epoch of ImageNet."""
         return self.epoch_h * self.num_ranks
 
     @property
     def bound(self) -> str:
-        """What makes a step longer than on a single rank; "computing" if nothing does."""
+        """What makes a step longer than on a single rank; "computing" if nothing makes it much longer."""
         parts = {"the gradients' way": self.step.exposed_s, "the slowest rank": self.step.waiting_s}
         words, seconds = max(parts.items(), key=lambda part: part[1])
         return words if seconds > SMALL * self.step.total_s else "computing"
@@ -112,7 +112,7 @@ def forecast(
 ) -> list[Forecast]:
     """Return one forecast for each number of nodes, with all their GPUs in use.
 
-    `measured` contains pairs of a number of nodes and the images/s that this training reached on them.
+    `measured` contains pairs: a number of nodes, and the images/s that this training reached on them.
     """
     known = [training.case(num_nodes * machine.num_ranks_per_node, speed) for num_nodes, speed in measured]
     posterior = posterior_of(machine, known)
@@ -130,7 +130,7 @@ def _one(training: Training, posterior: Posterior, num_nodes: int) -> Forecast:
 
 
 def _parts(posterior: Posterior, case: Case, efficiency: float) -> Step:
-    """Return the parts of the expected step: those of the likely step, adjusted to add up to the expected speed."""
+    """Return the parts of the expected step: those of a likely step, adjusted so that their sum matches the speed."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     likely = simulate(work, posterior.machine.slowed(*posterior.bandwidth_efficiencies), case.num_ranks, case.settings)
     total_s = likely.compute_s / efficiency

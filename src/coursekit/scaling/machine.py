@@ -1,6 +1,6 @@
-"""Machines: the GPUs of sites with their speeds and links, and how long each kind of allreduce takes on them.
+"""Machines: the speeds and links of sites' GPUs, and how long each kind of allreduce takes on them.
 
-Every formula adds the latency times the number of messages to the bytes over the bandwidth (R. W. Hockney, 1994).
+Every formula adds latency times number of messages to bytes divided by bandwidth (R. W. Hockney, 1994).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ MICROSECOND, GIGABYTE = 1e-6, 1e9
 
 @dataclass(frozen=True)
 class Link:
-    """The most that one rank or node can send while it receives as much, and the latency of each message."""
+    """The bandwidth of a rank or node in each direction, with traffic in both, and the latency of a message."""
 
     gbyte_per_s: float
     latency_us: float
 
     @property
     def latency_s(self) -> float:
-        """Seconds that even the shortest message takes."""
+        """The time that even the shortest message takes."""
         return self.latency_us * MICROSECOND
 
     def seconds(self, num_bytes: float) -> float:
-        """Return the seconds that so many bytes take, without the latency."""
+        """Return how many seconds this number of bytes takes, without the latency."""
         return num_bytes / (self.gbyte_per_s * GIGABYTE)
 
     def slowed(self, efficiency: float) -> Link:
-        """Return the link, slowed to this bandwidth efficiency."""
+        """Return this link, slowed to the given bandwidth efficiency."""
         return replace(self, gbyte_per_s=efficiency * self.gbyte_per_s)
 
 
@@ -51,19 +51,19 @@ class Machine:
     num_ranks_per_node: int  # ranks, and therefore GPUs, on a full node
 
     def num_nodes(self, num_ranks: int) -> int:
-        """Return how many nodes so many ranks need; the last one may be partly empty."""
+        """Return how many nodes this number of ranks needs; the last node may be partly empty."""
         return math.ceil(num_ranks / self.num_ranks_per_node)
 
     def slowed(self, within: float, between: float) -> Machine:
-        """Return the machine with its links slowed to these bandwidth efficiencies."""
+        """Return this machine with its links slowed to the given bandwidth efficiencies."""
         return replace(self, within=self.within.slowed(within), between=self.between.slowed(between))
 
 
 def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of a ring through all ranks, node by node, in which each node sends as much as each rank.
+    """Return the seconds of a ring allreduce through all ranks, node by node; each node sends as much as each rank.
 
-    It takes 2 (N - 1) steps, each with an N-th of the bytes (Patarasuk and Yuan, 2009). As in NCCL's
-    `src/graph/tuning.cc`, two steps for each node but one take the latency between nodes.
+    It takes 2 (N - 1) steps; in each step, every rank sends 1/N of the bytes (Patarasuk and Yuan, 2009). As in NCCL's
+    `src/graph/tuning.cc`, two steps for each node but one have the latency between nodes.
     """
     num_nodes = machine.num_nodes(num_ranks)
     num_steps = 2 * (num_ranks - 1)
@@ -73,7 +73,7 @@ def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 
 
 def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of a double binary tree between nodes, with a chain in each node, up and down again.
+    """Return the seconds of a double binary tree between nodes, with a chain in each node, up and then down.
 
     Each tree sends half of the bytes; both use the full bandwidth (Sanders, Speck and Träff, 2009; NCCL since 2.4).
     """
@@ -85,15 +85,15 @@ def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 
 
 def fastest(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of the ring or the tree, whichever is faster, as NCCL would choose."""
+    """Return the seconds of the ring or the tree, whichever is faster; NCCL makes the same choice."""
     return min(ring(machine, num_ranks, num_bytes), tree(machine, num_ranks, num_bytes))
 
 
 def parameter_servers(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds in which all nodes send gradients to servers, one on each node, and read the weights back.
+    """Return the seconds in which nodes send gradients to parameter servers, one on each node, and get weights back.
 
-    On n nodes, each sends (n - 1)/n of the bytes as a worker, and again as a server that answers all other nodes.
-    First, the ranks of a node add up their gradients over the links within the node.
+    First, the ranks of each node add up their gradients over the links within the node.
+    Each of n nodes sends (n - 1)/n of the bytes as a worker, and the same as a server that answers all other nodes.
     """
     num_nodes = machine.num_nodes(num_ranks)
     per_node = min(num_ranks, machine.num_ranks_per_node)
@@ -111,12 +111,12 @@ WAYS: dict[str, Callable[[Machine, int, float], float]] = {
 
 
 def allreduce_s(way: str, machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of an allreduce of so many bytes on every rank, by one of `WAYS`; 0 for a single rank."""
+    """Return the seconds of an allreduce of `num_bytes` bytes on every rank, by one of `WAYS`; 0 for a single rank."""
     return WAYS[way](machine, num_ranks, num_bytes) if num_ranks > 1 else 0.0
 
 
 def _used(machine: Machine, num_ranks: int) -> list[Link]:
-    """Return the kinds of links that an allreduce on so many ranks uses."""
+    """Return the kinds of links that an allreduce on this number of ranks uses."""
     within = [machine.within] if min(num_ranks, machine.num_ranks_per_node) > 1 else []
     return within + ([machine.between] if machine.num_nodes(num_ranks) > 1 else [])
 
@@ -153,7 +153,7 @@ def _read() -> _File:
 
 
 def find_gpu(words: str) -> Gpu:
-    """Return the GPU that a site's profile names, such as "NVIDIA A100, 40 GB"; raise if it is unknown."""
+    """Return the GPU that a site's profile names, such as "NVIDIA A100, 40 GB"; raise an error if it is unknown."""
     known = _read().gpus
     name = words.partition(",")[0]
     if name not in known:
@@ -164,14 +164,14 @@ def find_gpu(words: str) -> Gpu:
 
 
 def machine_of(gpu: Gpu, num_gpus_per_node: int, fabric_gbit_per_s: float) -> Machine:
-    """Return a machine with so many of these GPUs in each node, and so much bandwidth from each node to the fabric."""
+    """Return a machine with `num_gpus_per_node` GPUs of this kind and the given bandwidth from node to fabric."""
     latency = _read().latency_us
     between = Link(fabric_gbit_per_s / GBIT_PER_GBYTE, latency["between"])
     return Machine(Link(gpu.gbyte_per_s, latency["within"]), between, num_gpus_per_node)
 
 
 def find_speed(gpu: Gpu, network: str, batch_size: int, precision: str) -> Speed | None:
-    """Return the published speed with the closest batch size (0: the largest), or None if there is none."""
+    """Return the published speed with the closest batch size (with the largest for 0), or None if there is none."""
     fitting = [one for one in gpu.speeds if (one.network, one.precision) == (network, precision)]
     wanted = batch_size or max((one.batch_size for one in fitting), default=0)
     return min(fitting, key=lambda one: abs(one.batch_size - wanted), default=None)

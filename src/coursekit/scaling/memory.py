@@ -1,10 +1,10 @@
-"""Estimate a training step's GPU memory by a line through measured peaks, for each network and precision.
+"""Estimate a training step's GPU memory from a line through measured peaks, for each network and precision.
 
 A step holds weights, gradients and momenta, which do not depend on the batch, and the outputs of its layers, which
-grow with the batch and with the pixels of an image. So `peak = fixed + slope * batch_size`, and both are measured.
+grow with the batch size and the pixels of an image. So `peak = fixed + slope * batch_size`, with both fitted to peaks.
 
-Worked example: peaks of 2 GB with 16 images and 5 GB with 64 give a slope of 62.5 MB per image and a fixed part of
-1 GB. So a batch of 128 takes 9 GB, and a GPU with 9.5 GB of usable memory holds (9.5 - 1) / 0.0625 = 136 images.
+Worked example: peaks of 2 GB with 16 images and 5 GB with 64 images give a slope of 62.5 MB per image and a fixed part
+of 1 GB. So a batch of 128 takes 9 GB, and a GPU with 9.5 GB of usable memory holds (9.5 - 1) / 0.0625 = 136 images.
 """
 
 import re
@@ -18,7 +18,7 @@ import numpy as np
 from coursekit import toml_files
 
 MEASURED = Path(__file__).with_name("gpu_memory.toml")  # made by `python -m workshop.bench.gpu_memory`
-# Share of a GPU's nominal memory: the driver and CUDA take some, and TensorFlow cannot use the last fragments.
+# Share of a GPU's nominal memory: the driver and CUDA take some memory, and TensorFlow cannot use the last fragments.
 USABLE = 0.95
 GIBIBYTE = 2**30  # the "GB" in "40 GB" of GPU memory
 
@@ -28,10 +28,10 @@ class Peak:
     """The bytes of one measured training step.
 
     Attributes:
-        limit_mbyte: the memory that TensorFlow could take, in 2^20 bytes; 0 for the whole GPU.
-        first_step: the peak in the first step, which tries algorithms.
+        limit_mbyte: the memory that TensorFlow could take, in units of 2^20 bytes; 0 for the whole GPU.
+        first_step: the peak in the first step, which tries out algorithms.
         peak: the peak in later steps.
-        lasting: what is held between steps.
+        lasting: the memory that is held between steps.
         fits: whether this batch could be trained within the limit; if not, no bytes are recorded.
     """
 
@@ -61,7 +61,7 @@ class Need:
     slope: float
 
     def largest_batch(self, gpu_gb: float) -> int:
-        """Return how many images fit into a GPU with this memory; 0 if not even one does."""
+        """Return how many images fit into the memory of a GPU that has this many GB; 0 if not even one fits."""
         return max(0, int((USABLE * gpu_gb * GIBIBYTE - self.fixed) / self.slope))
 
 
@@ -74,7 +74,7 @@ def measured() -> tuple[Peak, ...]:
 def find_need(network: str, image_size: int, precision: str) -> Need | None:
     """Return the memory that a training step takes, or None if it was not measured for this network and precision.
 
-    Both kinds of mixed precision use 16-bit numbers; only float16 was measured.
+    Both kinds of mixed precision use 16-bit numbers, so the values that were measured with float16 are used for both.
     """
     precision = "mixed_float16" if precision == "mixed_bfloat16" else precision
     peaks = [one for one in measured() if (one.network, one.precision) == (network, precision) and one.fits]
@@ -90,8 +90,8 @@ def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
 
 
 def gpu_gb(words: str) -> int | None:
-    """Return the GPU memory that a site's profile names: the smallest if there are several, None if there is none.
+    """Return the GPU memory that a site's profile names: the smallest if it names several, None if it names none.
 
-    For "NVIDIA V100, 16 or 32 GB" it is 16.
+    For "NVIDIA V100, 16 or 32 GB", it is 16.
     """
     return min((int(number) for number in re.findall(r"(\d+) (?:or \d+ )?GB", words)), default=None)

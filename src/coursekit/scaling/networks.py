@@ -1,4 +1,4 @@
-"""What each layer of a network computes and sends, as counted on the layers of Keras."""
+"""How much each layer of a network computes and sends, as counted for the layers in Keras."""
 
 import json
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ BYTES_PER_NUMBER = 4  # in a 32-bit gradient
 class Layer:
     """A layer with trained parameters."""
 
-    gflop: float  # 10^9 operations of the forward pass for one image; a multiplication and an addition count as two
+    gflop: float  # 10^9 operations in the forward pass of one image; a multiplication and an addition count as two
     num_parameters: tuple[int, ...]  # the sizes of its gradient tensors
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network for images of one size, named as in `tf.keras.applications`, with its layers in forward order."""
+    """A network for images of a given size, named as in `tf.keras.applications`, with its layers in forward order."""
 
     name: str
     image_size: int
@@ -33,7 +33,7 @@ def find_network(name: str, image_size: int = 0) -> Network:
 
     Args:
         name: as in `tf.keras.applications`.
-        image_size: pixels; 0 for the first recorded size.
+        image_size: in pixels; 0 for the first recorded size.
 
     Raises:
         CourseKitError: the network is not recorded.

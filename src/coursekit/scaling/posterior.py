@@ -1,8 +1,9 @@
 """How far to trust a prediction: two unknowns of a machine, what measurements say about them, and the remaining band.
 
-The unknowns are bandwidth efficiencies: what share of their bandwidth the links within and between nodes provide to
-training. Before any measurement, both may lie in a wide range (`PRIOR`); each measured run makes efficiencies that do
-not fit it less likely (Bayes). A run in one node says nothing about links between nodes, so their prior is unchanged.
+The unknowns are the bandwidth efficiencies of the links within and between nodes: the shares of their bandwidth that
+training gets. Before any measurement, both may lie in a wide range (`PRIOR`). Each measured run makes efficiencies less
+likely if they do not fit it (Bayes). A run in one node says nothing about links between nodes and leaves their prior
+unchanged.
 """
 
 import math
@@ -19,13 +20,13 @@ from coursekit.scaling.step import Settings, Work, simulate
 Array = np.ndarray[Any, Any]
 
 EFFICIENCIES = np.geomspace(0.05, 1.0, 11)
-# Measured allreduces reach between a tenth and all of the links' bandwidth, less in training than in benchmarks.
+# Measured allreduces use between a tenth and all of the links' bandwidth, and less in training than in benchmarks.
 SPREAD_OF_EFFICIENCY = math.log(2.5)
-# Times of ranks that do the same work differ by some per cent (Hoefler and Belli, 2015, show such distributions).
+# Times of ranks that do the same work differ by a few per cent; Hoefler and Belli (2015) show such distributions.
 SPREAD_OF_RANKS = 0.025
-# Both are chosen so that the band holds nine of ten measurements on machines that were left out (docs/scaling.md).
-NOISE = 0.02  # of a measured speed: standard deviation over mean
-DRIFT = 0.045  # of the model for each doubling of the ranks, in the same unit
+# Both are chosen so that the band contains nine of ten measurements on machines that were left out (docs/scaling.md).
+NOISE = 0.02  # error of a measured speed: standard deviation over mean
+DRIFT = 0.045  # error of the model for each doubling of the number of ranks, in the same unit
 QUANTILES = (0.05, 0.95)
 _AROUND = (-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645)  # of a normal distribution
 
@@ -38,29 +39,29 @@ class Prior:
     between: float
 
 
-PRIOR = Prior(within=0.18, between=0.39)  # as `workshop.published.priors` fits it to the tables in docs/scaling.md
+PRIOR = Prior(within=0.18, between=0.39)  # `workshop.published.priors` fits it to the tables in docs/scaling.md
 
 
 @dataclass(frozen=True)
 class Case:
-    """Training on so many ranks of a machine, perhaps with a measured speed."""
+    """Training on a number of ranks of a machine, perhaps with a measured speed."""
 
     work: Work  # what a rank does in a step
     num_ranks: int  # on all nodes together
     settings: Settings  # how gradients travel
-    efficiency: float = 0.0  # as measured; 0 if it was not
-    base: int = 1  # the number of ranks that this efficiency is relative to, if not to a single rank
-    series: str = ""  # the same for one training on different numbers of ranks; '' for a separate run
+    efficiency: float = 0.0  # measured efficiency; 0 if it was not measured
+    base: int = 1  # the number of ranks to which this efficiency is relative
+    series: str = ""  # the same name for the same training on different numbers of ranks; '' for a separate run
 
     @property
     def num_doublings(self) -> float:
-        """How many doublings lead from `base` to this number of ranks."""
+        """How many times `base` is doubled to get this number of ranks."""
         return math.log2(self.num_ranks / self.base)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The efficiency with the least expected relative error, and a band that holds the true one nine times in ten."""
+    """The efficiency with the smallest expected relative error, and a band that is right nine times in ten."""
 
     efficiency: float
     low: float
@@ -72,20 +73,20 @@ class Posterior:
     """How likely each combination of the two bandwidth efficiencies is."""
 
     machine: Machine  # with its links at full speed
-    weights: Array  # shape (efficiencies within, efficiencies between), with sum 1
+    weights: Array  # shape (efficiencies within, efficiencies between); the sum is 1
     measured: tuple[Case, ...] = ()  # the known speeds
 
     @property
     def bandwidth_efficiencies(self) -> tuple[float, float]:
-        """The mean efficiencies within a node and between nodes."""
+        """The mean bandwidth efficiencies within a node and between nodes."""
         return float(self.weights.sum(axis=1) @ EFFICIENCIES), float(self.weights.sum(axis=0) @ EFFICIENCIES)
 
     def expect(self, case: Case, noise: float = 0.0) -> Expected:
-        """Return the expected efficiency; `noise` is the relative error of the GPU speed that it will multiply."""
+        """Return the expected efficiency; `noise` is the relative error of the GPU speed by which it is multiplied."""
         logs = log_efficiencies(self.machine, case)
         variance = NOISE**2 + DRIFT**2 * case.num_doublings
         known = [one for one in self.measured if one.series == case.series] if case.series else []
-        if known:  # the model's error there will mostly recur here
+        if known:  # the model's error in these cases will mostly recur in this case
             common = DRIFT**2 * np.array([min(one.num_doublings, case.num_doublings) for one in known])
             pull = np.linalg.solve(_covariance(known), common)
             logs = logs + np.tensordot(pull, _misses(self.machine, known), 1)
@@ -104,7 +105,7 @@ def posterior_of(machine: Machine, measured: Iterable[Case] = (), prior: Prior =
 
 
 def weigh(likelihood: Array, prior: Prior) -> Array:
-    """Return how likely each combination of unknowns is (sum 1), from what `log_likelihood` returned and a prior."""
+    """Return the probability of each combination of unknowns, from the result of `log_likelihood` and a prior."""
     within, between = (np.log(EFFICIENCIES / usual) / SPREAD_OF_EFFICIENCY for usual in (prior.within, prior.between))
     log_weights = likelihood - 0.5 * np.add.outer(within**2, between**2)
     weights = np.exp(log_weights - log_weights.max())
@@ -124,7 +125,7 @@ def log_likelihood(machine: Machine, measured: Sequence[Case]) -> Array:
 
 @lru_cache(maxsize=1024)
 def log_efficiencies(machine: Machine, case: Case) -> Array:
-    """Return the logarithm of the efficiency for each combination of unknowns, shape (efficiencies within, between)."""
+    """Return the logarithm of the efficiency for each combination of unknowns: shape (efficiencies within, between)."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     within = EFFICIENCIES if machine.num_ranks_per_node > 1 else EFFICIENCIES[:1]
     between = EFFICIENCIES if machine.num_nodes(case.num_ranks) > 1 else EFFICIENCIES[:1]
@@ -139,12 +140,12 @@ def log_efficiencies(machine: Machine, case: Case) -> Array:
 
 
 def _misses(machine: Machine, cases: Sequence[Case]) -> Array:
-    """Return the logarithm of measured over modelled efficiency, shape (cases, efficiencies within, between)."""
+    """Return the log of measured divided by modelled efficiency: shape (cases, efficiencies within, between)."""
     return np.stack([math.log(case.efficiency) - log_efficiencies(machine, case) for case in cases])
 
 
 def _covariance(cases: Sequence[Case]) -> Array:
-    """Return the covariance of the model's errors in these cases: a drift with the number of ranks, plus noise."""
+    """Return the covariance of the model's errors in these cases: drift with the number of ranks, and noise."""
     doublings = np.array([case.num_doublings for case in cases])
     covariance: Array = DRIFT**2 * np.minimum.outer(doublings, doublings) + NOISE**2 * np.eye(len(cases))
     return covariance

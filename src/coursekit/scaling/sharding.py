@@ -1,4 +1,4 @@
-"""What ranks hold and send with DDP, ZeRO and FSDP: weights, gradients and Adam's state in FP32, as in lab 08.
+"""How much ranks hold and send with DDP, ZeRO and FSDP: weights, gradients and Adam's state in FP32, as in lab 08.
 
 Sources: Rajbhandari et al., ZeRO (2020); PyTorch's documentation of `ZeroRedundancyOptimizer` and `fully_shard`.
 """
@@ -11,7 +11,7 @@ GB = 10**9
 
 
 class Sharding(NamedTuple):
-    """One of these: the bytes per parameter that every rank holds, those that ranks divide among them, and the traffic.
+    """Bytes per parameter that every rank holds (`whole`) or that ranks divide among them (`shared`), and the traffic.
 
     The unit of `traffic` is an allreduce of the gradients, that is, a reduce-scatter and an allgather.
     """
@@ -21,13 +21,13 @@ class Sharding(NamedTuple):
     traffic: float
 
     def held_gb(self, network: Network, num_ranks: int) -> float:
-        """Return what a rank holds, in GB; for example, 10^9 parameters on 4 ranks take 10 with ZeRO-1."""
+        """Return how many GB a rank holds: for example, 10 for 10^9 parameters on 4 ranks with ZeRO-1."""
         num_parameters = sum(sum(layer.num_parameters) for layer in network.layers)
         return (self.whole + self.shared / num_ranks) * num_parameters / GB
 
 
 WAYS = {
     "ddp": Sharding(16, 0, 1.0),
-    "zero": Sharding(8, 8, 1.5),  # the allreduce, then each rank broadcasts the weights that it has updated
-    "fsdp": Sharding(0, 16, 1.5),  # weights are gathered twice, gradients reduced and scattered once
+    "zero": Sharding(8, 8, 1.5),  # after the allreduce, each rank broadcasts the weights that it has updated
+    "fsdp": Sharding(0, 16, 1.5),  # weights are gathered twice, and gradients reduced and scattered once
 }

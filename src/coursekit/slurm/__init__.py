@@ -1,1 +1,1 @@
-"""Machines and their Slurm: what a site is, its job scripts, and the doctor."""
+"""Clusters and their Slurm: the sites' profiles, job scripts, and the doctor."""

@@ -1,6 +1,6 @@
-"""The doctor: a list of small checks, each of which looks at one thing and reports what it found.
+"""The doctor: a list of small checks, each of which looks at one thing and reports what it has found.
 
-It compares the installed versions with those that this package's metadata asks for.
+It compares the installed versions with the versions that this package's metadata requires.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from coursekit.slurm import probe
 from coursekit.slurm.probe import ask, probed
 
 ASK_LIMIT_S = 60
-ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks have their own limit, in corrected time
+ALLREDUCE_LIMIT_S = longest_wall_s(probe.LIMIT_S)  # the ranks have their own limit in corrected time
 SANDBOX = "coursekit.grading.isolation.sandbox"
 GB = 10**9
 
@@ -47,7 +47,7 @@ DRIVER = "CUDA 12 needs driver 525 or later (nvidia-smi shows yours), and CUDA_V
 
 
 class Found(NamedTuple):
-    """What a check found, and what to do: "missing" means not there; "wrong", there but not as the labs need it."""
+    """The result of a check, and what to do: "missing" means not there; "wrong" means there, but unusable for labs."""
 
     state: Literal["good", "missing", "wrong"]
     text: str
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One line of the doctor's table; the labs run without things that are not needed."""
+    """One line of the doctor's table; the labs also run without the things that are not `needed`."""
 
     name: str
     state: str
@@ -72,7 +72,7 @@ class Finding(NamedTuple):
 def wanted(title: str) -> list[SpecifierSet]:
     """Return the versions of TensorFlow, Keras or Horovod that the labs run on, from this package's metadata.
 
-    Any patch release will do, because sites and conda may build a different one of the same TensorFlow.
+    Any patch release is accepted, because sites and conda may build another patch release of the same TensorFlow.
     Keras must have the same version as TensorFlow, because Horovod does not work with Keras 3.
     """
     name = "horovod" if title == "Horovod" else "tensorflow-cpu"
@@ -87,7 +87,7 @@ def wanted(title: str) -> list[SpecifierSet]:
 
 
 def check_python() -> Found:
-    """Report which Python runs this, because sites have many, and whether other accounts can use it."""
+    """Report which Python is running, because sites have several, and whether other accounts can use it."""
     why = closed_to_others()
     return Found("good", f"{platform.python_version()} ({sys.executable}{why and f'; {why}'})")
 
@@ -99,7 +99,7 @@ def check_packages() -> Found:
 
 
 def check_imported(title: str) -> Found:
-    """Check TensorFlow, Keras or Horovod: missing, broken, or of the right or wrong version."""
+    """Check whether TensorFlow, Keras or Horovod is installed, can be imported, and has the right version."""
     facts = probed()[title]
     if "error" in facts:
         is_there = not facts["error"].startswith("ModuleNotFoundError")
@@ -113,7 +113,7 @@ def check_imported(title: str) -> Found:
 
 
 def check_horovod() -> Found:
-    """Check Horovod, and how its ranks can find and talk to each other; if two ways exist, the labs use the first."""
+    """Check Horovod, and how its ranks can find each other and communicate; of two ways, the labs use the first."""
     found, controllers = check_imported("Horovod"), probed()["Horovod"].get("controllers", [])
     if found.state != "good":
         return found
@@ -126,7 +126,7 @@ def check_horovod() -> Found:
 
 
 def check_weaknesses() -> Found:
-    """Name the published weaknesses of Horovod, which are in parts that the kit does not use."""
+    """Name Horovod's published weaknesses, which are in parts that the kit does not use."""
     return Found("good", f"{WEAKNESSES}: the kit uses neither", SAFER)
 
 
@@ -139,7 +139,7 @@ def check_gpu_operations() -> Found:
 
 
 def check_gpus() -> Found:
-    """Compare the GPUs that TensorFlow sees with those of the machine."""
+    """Compare the GPUs that TensorFlow sees with the GPUs in the machine."""
     tensorflow, answer = probed()["TensorFlow"], ask(["nvidia-smi", "-L"], ASK_LIMIT_S)
     num_present = sum(line.startswith("GPU ") for line in answer.output.splitlines()) if answer.status == 0 else 0
     if seen := tensorflow.get("gpus", []):
@@ -152,7 +152,7 @@ def check_gpus() -> Found:
 
 
 def check_pytorch() -> Found:
-    """Check PyTorch only by its metadata, because importing it takes seconds."""
+    """Find out from its metadata whether PyTorch is installed, because importing it takes seconds."""
     try:
         return Found("good", metadata.version("torch"))
     except metadata.PackageNotFoundError:
@@ -182,7 +182,7 @@ def check_allocation() -> Found:
 
 
 def check_sandbox() -> Found:
-    """Start the sandbox in which `coursekit grade` runs hand-ins; students' copies do not have the program for it."""
+    """Start the sandbox in which `coursekit grade` runs hand-ins; students' copies do not contain it."""
     if find_spec(SANDBOX.rpartition(".")[0]) is None:
         return Found("missing", "not part of a students' copy", "not needed")
     answer = ask([sys.executable, "-m", SANDBOX], ASK_LIMIT_S)
@@ -200,7 +200,7 @@ def check_node() -> Found:
 
 
 def check_space(folder: Path, needed_gb: int) -> Found:
-    """Check whether a folder can be written and has enough free space."""
+    """Check whether a folder is writable and has enough free space."""
     if not (folder.is_dir() and os.access(folder, os.W_OK)):
         return Found("wrong", f"{folder} cannot be written", "choose another place or fix its permissions")
     free_gb = shutil.disk_usage(folder).free / GB
@@ -209,20 +209,20 @@ def check_space(folder: Path, needed_gb: int) -> Found:
 
 
 def check_allreduce() -> Found:
-    """Have two real ranks add numbers, and time them."""
+    """Make two real ranks add numbers, and measure how long it takes."""
     if not probed()["Horovod"].get("controllers", [MPI]):
         return Found("wrong", "not tried: Horovod cannot connect ranks", shadowed() or TAKE_ANOTHER)
     answer = ask([sys.executable, "-m", probe.__name__, "allreduce"], ALLREDUCE_LIMIT_S)
     if answer.status == 0:
         return Found("good", answer.output.splitlines()[-1])
-    # A Horovod that was compiled elsewhere needs the host's name.
+    # A Horovod that `make env` did not compile needs a host name that resolves.
     return Found("wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
 
 
-# In the order of the table; the labs can do without those that are not needed.
+# The checks in the order of the table: name, whether the labs need what it checks, and function.
 CHECKS: tuple[tuple[str, bool, Callable[[], Found]], ...] = (
     ("Python", True, check_python),
-    ("Packages", Path(sys.prefix, STAMP).exists(), check_packages),  # a site's modules hide them on purpose
+    ("Packages", Path(sys.prefix, STAMP).exists(), check_packages),  # elsewhere, modules may hide them on purpose
     ("TensorFlow", True, partial(check_imported, "TensorFlow")),
     ("Keras", True, partial(check_imported, "Keras")),
     ("Horovod", True, check_horovod),
@@ -243,7 +243,7 @@ CHECKS: tuple[tuple[str, bool, Callable[[], Found]], ...] = (
 
 
 def examine(announce: Callable[[str], None]) -> Iterator[Finding]:
-    """Run all checks in order; `announce` gets the name of each before it runs."""
+    """Run all checks in order; `announce` is called with the name of each check before it runs."""
     for name, needed, check in CHECKS:
         announce(name)
         yield Finding(name, *check(), needed)

@@ -1,6 +1,6 @@
-"""Checks that import TensorFlow and Horovod, in a separate program for the doctor and `make env`; and how to call it.
+"""A program that imports TensorFlow and Horovod to check them, for the doctor and `make env`; and how to call it.
 
-A TensorFlow compiled for another processor kills its process; the caller must survive.
+A TensorFlow that was compiled for another processor kills its process, and the caller must survive this.
 `python -m coursekit.slurm.probe` prints facts about TensorFlow, Keras and Horovod.
 With the argument `allreduce`, it runs an allreduce on two ranks.
 """
@@ -48,7 +48,7 @@ def keras_facts() -> dict[str, Any]:
 
 
 def horovod_facts() -> dict[str, Any]:
-    """Return Horovod's version and what it was built with."""
+    """Return Horovod's version, and what it was built with."""
     import horovod
     import horovod.tensorflow as hvd
 
@@ -63,7 +63,7 @@ FACTS = {"TensorFlow": tensorflow_facts, "Keras": keras_facts, "Horovod": horovo
 
 
 def print_facts() -> None:
-    """Print one line of JSON for each package as soon as it is known, so that a crash loses only the rest."""
+    """Print a line of JSON for each package as soon as its facts are known, so that a crash loses only the rest."""
     for package, facts in FACTS.items():
         try:
             found = facts()
@@ -73,7 +73,7 @@ def print_facts() -> None:
 
 
 def measure() -> tuple[float, float]:
-    """Return, on every rank, the sum of rank + 1 over all ranks, and the median time of a larger allreduce in ms."""
+    """Return, on every rank, the sum of rank + 1 over all ranks, and a larger allreduce's median time in ms."""
     import horovod.tensorflow as hvd  # only ranks import it
     import tensorflow as tf
 
@@ -81,7 +81,7 @@ def measure() -> tuple[float, float]:
     if gpus := tf.config.list_physical_devices("GPU"):
         mine = gpus[hvd.local_rank() % len(gpus)]
         tf.config.set_visible_devices(mine, "GPU")
-        tf.config.experimental.set_memory_growth(mine, True)  # both ranks may share one
+        tf.config.experimental.set_memory_growth(mine, True)  # both ranks may share a GPU
     total = float(hvd.allreduce(tf.constant(hvd.rank() + 1.0), op=hvd.Sum, name="sum"))
     message = tf.zeros(MESSAGE_MB * 2**20 // 4, tf.float32)
     seconds = []
@@ -93,12 +93,12 @@ def measure() -> tuple[float, float]:
 
 
 def check_allreduce() -> str:
-    """Return in words how long an allreduce takes on two ranks.
+    """Return text that says how long an allreduce takes on two ranks.
 
     Raises:
-        RuntimeError: a rank got a sum other than 1 + 2, which neither rank could compute alone.
+        RuntimeError: a rank got a sum other than 1 + 2, which neither rank could get without the other.
     """
-    from coursekit import ranks  # the fork server imports this module too
+    from coursekit import ranks  # the fork server also imports this module
 
     started_s = time.perf_counter()
     sums, milliseconds = zip(*ranks.run(measure, num_ranks=NUM_RANKS, timeout_s=LIMIT_S))
@@ -110,7 +110,7 @@ def check_allreduce() -> str:
 
 
 class ProgramAnswer(NamedTuple):
-    """The exit status, None if there is none; the stripped output; the last line on stderr, or how it ended."""
+    """A program's exit status (None if it has none), stripped output, and last line on stderr, or else how it ended."""
 
     status: int | None
     output: str
@@ -137,7 +137,7 @@ def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | Non
         except subprocess.TimeoutExpired:
             return ProgramAnswer(None, "", f"no answer within {limit_s:g} s")
         finally:
-            # Its own session: whatever it started and left running ends with it.
+            # The program has its own session, so this also ends any processes that it has left running.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     status = process.returncode
@@ -148,7 +148,7 @@ def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | Non
 
 @cache
 def probed() -> dict[str, dict[str, Any]]:
-    """Return this program's facts about TensorFlow, Keras and Horovod; `{"error": …}` for a broken one."""
+    """Return this program's facts about TensorFlow, Keras and Horovod; `{"error": …}` for one that is broken."""
     answer = ask([sys.executable, "-m", "coursekit.slurm.probe"], PROBE_LIMIT_S)
     facts = {package: {"error": answer.complaint} for package in FACTS}
     for line in answer.output.splitlines():

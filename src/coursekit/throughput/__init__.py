@@ -1,4 +1,4 @@
-"""How fast training runs, and how much of it is communication: step times, Horovod's timeline, and the picture."""
+"""Measure the speed of training, and the share of communication: step times, Horovod's timeline, and the picture."""
 
 from coursekit.throughput.picture import PUBLISHED_P100, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times, warn_if_busy

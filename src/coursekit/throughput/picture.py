@@ -1,4 +1,4 @@
-"""The picture of a throughput measurement: speed, efficiency and communication here, beside published speeds."""
+"""The picture of a throughput measurement: its speed, efficiency and communication, next to published speeds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HEADROOM = 1.45  # height of an axis over its tallest bar, to leave room for words
+HEADROOM = 1.45  # height of an axis divided by its tallest bar; this leaves room for words
 PUBLISHED_WHERE = "InceptionV3, batch 64, nodes with one P100 each, from CSCS's regression suite"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement: images per second of every rank, and the share of communication in a step, if known."""
+    """One measurement: each rank's images per second, and the share of a step spent on communication, if known."""
 
     num_ranks: int
     images_per_s: Sequence[float]
@@ -27,12 +27,12 @@ class Row:
 
     @property
     def per_rank(self) -> float:
-        """Images per second of one rank, on average."""
+        """The mean number of images per second of one rank."""
         return sum(self.images_per_s) / self.num_ranks
 
 
 class PublishedSpeed(NamedTuple):
-    """A speed that somebody else measured, in images per second of all GPUs together."""
+    """A speed that others have measured, in images per second for all GPUs together."""
 
     num_gpus: int
     images_per_s: float
@@ -50,7 +50,7 @@ PUBLISHED_P100 = (
 
 
 def show_throughput(rows: Sequence[Row]) -> None:
-    """Show the speed measured here on one rank and on more, with the scaling efficiency, beside published speeds."""
+    """Show measured speeds on one rank and on more ranks, with scaling efficiencies, next to published speeds."""
     from IPython.display import display  # only notebooks show pictures
 
     show(*draw_throughput(rows))
@@ -68,7 +68,7 @@ def draw_throughput(rows: Sequence[Row]) -> tuple[Figure, str]:
 
 
 def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
-    """Draw one bar per measurement, with its efficiency, and return the panel in words."""
+    """Draw one bar per measurement with its efficiency, and return a description of the panel."""
     axes.bar(range(len(rows)), [row.per_rank for row in rows], color=COLORS[0], width=0.6)
     alone = next(row for row in rows if row.num_ranks == 1)
     words = []
@@ -86,7 +86,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
 
 
 def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
-    """Draw how a step divides into communication and the rest, and return the panel in words."""
+    """Draw the shares of a step spent on communication and on other work, and return a description of the panel."""
     known = [(row, row.communication_share) for row in rows if row.communication_share is not None]
     shares = [share for _, share in known]
     positions = range(len(known))
@@ -106,7 +106,7 @@ def _draw_communication(axes: Axes, rows: Sequence[Row]) -> str:
 
 
 def _draw_published(axes: Axes) -> str:
-    """Draw the published speeds per GPU, labelled as published, and return the panel in words."""
+    """Draw the published speeds per GPU, labelled as published, and return a description of the panel."""
     colors = {_TF_2: COLORS[2], _TF_1: COLORS[3]}
     labels = [_TF_2, "", "", _TF_1]  # one for each colour
     speeds = [one.images_per_s / one.num_gpus for one in PUBLISHED_P100]
@@ -134,7 +134,7 @@ def _write_above(axes: Axes, x: float, y: float, text: str) -> None:
 
 def _label_ranks(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xticks(range(len(rows)), [str(row.num_ranks) for row in rows])
-    # With some room on both sides, because a single bar must not fill the panel.
+    # Leave some space on both sides, so that a single bar does not fill the panel.
     axes.set(xlabel="ranks", xlim=(-0.8, max(len(rows), 1) - 0.2))
 
 

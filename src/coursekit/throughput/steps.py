@@ -1,4 +1,4 @@
-"""Time the steps of `model.fit` with a callback that only reads the clock, and warn if other programs use the cores."""
+"""Time the steps of `model.fit` with a callback that only reads the clock; warn if other programs use the cores."""
 
 import os
 import time
@@ -9,19 +9,19 @@ import psutil
 
 from coursekit.errors import CourseKitError
 
-BUSY = 0.5  # cores in use by others, above which times cannot be trusted
+BUSY = 0.5  # number of cores used by other programs above which times cannot be trusted
 
 
 class StepTimes:
-    """Seconds of every training step of one rank.
+    """The duration of every training step on one rank.
 
-    `step_times` turns it into a Keras callback. Reading the numbers does not need TensorFlow.
+    `step_times` turns this class into a Keras callback. Reading the times does not need TensorFlow.
     """
 
     def __init__(self, batch_size: int) -> None:
         super().__init__()
         self.batch_size = batch_size
-        self.seconds: list[float] = []  # of each step, in order
+        self.seconds: list[float] = []  # duration of each step, in order
         self._begin = 0.0
 
     def on_train_batch_begin(self, batch: int, logs: dict[str, Any] | None = None) -> None:
@@ -30,18 +30,18 @@ class StepTimes:
         self._begin = time.perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-        """Stop the clock; Keras has read the loss by now, so a GPU has finished the step, too."""
+        """Stop the clock; Keras has already read the loss, so a GPU has also finished the step."""
         del batch, logs
         self.seconds.append(time.perf_counter() - self._begin)
 
     @property
     def first_s(self) -> float:
-        """Seconds of the first step, in which TensorFlow traces and compiles it."""
+        """The duration of the first step, in which TensorFlow traces and compiles the graph."""
         return self.seconds[0]
 
     @property
     def images_per_s(self) -> float:
-        """Images per second of this rank: the batch size over the median time of all later steps."""
+        """Images per second on this rank: the batch size divided by the median time of all steps but the first."""
         if len(self.seconds) < 2:  # noqa: PLR2004  # the first one is mostly tracing
             raise CourseKitError(
                 f"measuring the speed of training takes at least 2 steps, but there were {len(self.seconds)}: "
@@ -52,7 +52,7 @@ class StepTimes:
 
 
 def step_times(batch_size: int) -> Any:
-    """Return a `StepTimes` as a Keras callback, which times each training step of `batch_size` images on this rank."""
+    """Return a Keras callback, a `StepTimes`, which times each training step of `batch_size` images on this rank."""
     import tensorflow as tf  # the notebook's own process need not import it
 
     class StepTimesCallback(StepTimes, tf.keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types
@@ -64,7 +64,7 @@ def step_times(batch_size: int) -> Any:
 def warn_if_busy(seconds: float = 0.5) -> float:
     """Warn if other programs compute on the cores of this process, because that would distort measured times.
 
-    Call it while your own programs are idle. It measures for so many seconds, and returns how many cores others use.
+    Call this while your own programs are idle. It measures for `seconds`, and returns how many cores are in use.
     """
     mine = os.sched_getaffinity(0)
     shares: list[float] = psutil.cpu_percent(seconds, percpu=True)

@@ -1,9 +1,10 @@
-"""Read from Horovod's timeline how much of each training step is spent in allreduce.
+"""Read Horovod's timeline, and find out how much of each training step is spent in allreduce.
 
-Rank 0 writes the timeline as a Chrome trace if `HOROVOD_TIMELINE` names a file. Each tensor is a "process" there, with
-nested phases: NEGOTIATE_ALLREDUCE, then ALLREDUCE, which has the activities MEMCPY_IN_FUSION_BUFFER, GLOO_ALLREDUCE
-(or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA (Horovod 0.28, `common/timeline.cc`).
-Tensors that travel together in one fusion buffer each show the same seconds, so durations must not be added up.
+If `HOROVOD_TIMELINE` names a file, rank 0 writes a Chrome trace to it. In this trace, each tensor is a "process" with
+nested phases: first NEGOTIATE_ALLREDUCE, and then ALLREDUCE, which has the activities MEMCPY_IN_FUSION_BUFFER,
+GLOO_ALLREDUCE (or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA (Horovod 0.28,
+`common/timeline.cc`). Tensors that travel together in one fusion buffer each show the same seconds, so their durations
+must not be added up.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import numpy as np
 from coursekit.errors import CourseKitError
 from coursekit.intervals import covered_before
 
-NEGOTIATION = "NEGOTIATE_"  # prefix of the phase in which ranks report a tensor; it begins when the first one does
+NEGOTIATION = "NEGOTIATE_"  # prefix of the phase in which ranks report a tensor; it begins with the first report
 REDUCTION = "ALLREDUCE"
-ON_THE_WIRE = "_ALLREDUCE"  # suffix of the activity in which numbers travel, by Gloo, MPI or NCCL
+ON_THE_WIRE = "_ALLREDUCE"  # suffix of the activity in which Gloo, MPI or NCCL sends numbers
 WAITING = "WAIT_"  # prefix of an activity that waits for the GPU to finish computing
 MICROSECONDS = 1e-6
 BYTES_UNKNOWN_TO_NUMPY = {"bfloat16": 2}
@@ -33,10 +34,10 @@ class Reduction(NamedTuple):
     """One reduction of one tensor; times are in microseconds since Horovod started."""
 
     tensor: str  # its name
-    num_bytes: int  # of each rank's tensor, in the type that travelled
+    num_bytes: int  # size of each rank's tensor, in the type in which it travelled
     ready_us: float  # when the first rank had it ready
     sent_us: float  # when its numbers began to travel, perhaps with other tensors; all ranks had it by then
-    done_us: float  # when they had arrived
+    done_us: float  # when all of them had arrived
 
 
 class _Activity(NamedTuple):
@@ -46,12 +47,12 @@ class _Activity(NamedTuple):
 
 
 def reductions(path: Path | str) -> list[Reduction]:
-    """Return all reductions in a timeline, in the order in which they ended; raise if the file is not a timeline."""
+    """Return all reductions in a timeline, in the order in which they ended; raise an error for any other file."""
     return [reduction for reduction, _, _ in _with_activities(path)]
 
 
 def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[_Activity]]]:
-    """Yield each reduction, the time when it began (all ranks had the tensor), and rank 0's activities in it."""
+    """Yield each reduction, when it began (all ranks had the tensor by then), and rank 0's activities during it."""
     names: dict[int, str] = {}
     ready: dict[int, float] = {}
     open_phases: dict[int, list[tuple[str, float]]] = defaultdict(list)
@@ -84,7 +85,7 @@ def communication_share(path: Path | str) -> float:
     A step lasts from one reduction of a gradient to the next reduction of the same gradient.
     The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
     Communication means copying and sending gradients. Waiting for ranks that are not ready yet (negotiation) does not
-    count. Computing may go on during communication.
+    count as communication. Computing may continue during communication.
     A single rank reduces no gradients, so its timeline has no steps.
     `path` is the file that `HOROVOD_TIMELINE` named.
 
@@ -96,22 +97,22 @@ def communication_share(path: Path | str) -> float:
     for reduction, begin_us, activities in _with_activities(path):
         begins[reduction.tensor].append(begin_us)
         busy += [(one.begin_us, one.end_us) for one in activities if not one.name.startswith(WAITING)]
-    # Metrics are averaged once per epoch, gradients once per step: the tensor reduced most often marks the steps.
+    # Metrics are averaged once per epoch and gradients once per step, so the tensor reduced most often marks the steps.
     marks = max(begins.values(), key=len, default=[])
     _require_two_steps(marks, path)
     return float(np.median(np.diff(covered_before(marks, busy)) / np.diff(marks)))
 
 
 class Phases(NamedTuple):
-    """The phases of a step in seconds, which add up to the whole step."""
+    """The phases of a step in seconds; together they are the whole step."""
 
-    computing_s: float  # from the last gradient of the previous step to the first that any rank has ready
-    waiting_s: float  # from then until the first gradient travels: all ranks have it, and Horovod has noticed
+    computing_s: float  # from the arrival of the previous step's last gradient until any rank has a gradient ready
+    waiting_s: float  # from then until the first gradient travels, once all ranks have it and Horovod has noticed
     travelling_s: float  # from then until the last gradient has arrived
 
 
 def phases_of_steps(path: Path | str) -> list[Phases]:
-    """Return the phases of each step but the first, which has no step before it.
+    """Return the phases of each step except the first, because there is no step before it.
 
     Raises:
         CourseKitError: there is no such file, it is not a timeline, or it has fewer than two steps.
@@ -131,7 +132,7 @@ def phases_of_steps(path: Path | str) -> list[Phases]:
 
 
 def _require_two_steps(steps: Sequence[object], path: Path | str) -> None:
-    if len(steps) < 2:  # noqa: PLR2004  # a step lies between two marks
+    if len(steps) < 2:  # noqa: PLR2004  # a step is the time between two marks
         raise CourseKitError(
             f"{path} has fewer than two training steps with an allreduce: train for more steps.",
             "timeline.too-few-steps",
@@ -139,7 +140,7 @@ def _require_two_steps(steps: Sequence[object], path: Path | str) -> None:
 
 
 def _num_bytes(args: Mapping[str, str]) -> int:
-    """Return the bytes of a tensor, from the arguments of the event that ends its reduction."""
+    """Return a tensor's size in bytes, from the arguments of the event that ends its reduction."""
     itemsize = BYTES_UNKNOWN_TO_NUMPY.get(args["dtype"]) or np.dtype(args["dtype"]).itemsize
     return itemsize * int(np.prod(json.loads(args["shape"])))
 
@@ -161,7 +162,7 @@ def _events(path: Path) -> Iterator[dict[str, Any]]:
     decoder = json.JSONDecoder()
     position = 0
     while True:
-        position = _BETWEEN_EVENTS.match(text, position).end()  # type: ignore[union-attr]  # matches an empty text, too
+        position = _BETWEEN_EVENTS.match(text, position).end()  # type: ignore[union-attr]  # also matches empty text
         try:
             event, position = decoder.raw_decode(text, position)
         except ValueError:  # the closing bracket, or an incomplete event

@@ -16,9 +16,9 @@ HEAD = """\
 <!-- Made by `workshop attacks --markdown docs/attacks.md`: do not edit. -->
 
 Each row is a submission that tries to get points for a wrong answer, or to do harm; the files are in `tests/attacks/`.
-The column "points" shows what this kit gave for the tests that the attack must fail.
-The flag `note` stands for a line of the report on the submission.
-Rows of the class "right" are right answers that look odd; they must get their point.
+The column "points" shows how many points this kit gave for the tests that the attack must fail.
+The flag `note` stands for a line in the report on the submission.
+Rows of the class "right" are right answers that look odd; they must get their points.
 
 Measured on {day} with `workshop attacks`: Python {python}, {cores} cores.
 
@@ -31,9 +31,10 @@ TAIL = """
 ## An attack of your own
 
 Each file is named after its class of attacks and has the format of the [answer banks](../tests/answers/README.md).
-Work in `right.py` must raise no flag; after an attack in `persistence.py`, an honest submission looks for its traces.
-`workshop attacks DIR` grades a folder of such files from anywhere; `-k TEXT` selects some of the attacks.
-Its exit status is 1 if an attack gets points, leaves a trace, or lacks a flag that it must raise.
+Answers in `right.py` must raise no flags.
+After each attack in `persistence.py`, an honest submission looks for traces of the attack.
+`workshop attacks DIR` grades any folder of such files; `-k TEXT` selects attacks by a text in their name or title.
+Its exit status is 1 if an attack gets points, leaves a trace, or does not raise a flag that it must raise.
 
 ```python
 # %% always-equal
@@ -47,17 +48,18 @@ class Always: ...
 
 | key | value |
 | --- | --- |
-| `title` | one line that says what it tries |
+| `title` | one line that says what the attack does |
 | `lab` | optional: the lab that is submitted, if not `01-sgd` |
 | `fails` | optional: the tests that must give no points; every other test must pass |
-| `consequences` | optional: tests that may pass or fail, because they use what is attacked |
-| `flags` | optional: the flags that the instructor must see; `"one\\|other"` for one of two |
+| `consequences` | optional: tests that may pass or fail, because they use the attacked answer |
+| `flags` | optional: the flags that the instructor must see; `"one\\|other"` for either of two |
 
-A cell with `id="<id>"` replaces that answer; an unmarked first cell replaces `num-updates`; the rest is the solution's.
+A cell with `id="<id>"` replaces the answer with this id, and an unmarked first cell replaces `num-updates`.
+All other answers are those of the solution.
 A cell with `after="<id>"` is added after the cell with this id.
 A cell with `role="hand-in"` changes the submitted folder; it can use the names `folder`, `notebook` and `course`.
-It runs on your machine with your permissions, so do not try a folder whose contents you have not read.
-`@MARK@` becomes a different word in each run: it marks files, processes and sockets that are left behind.
+It runs on your machine with your permissions, so do not run a folder of attacks whose contents you have not read.
+`@MARK@` becomes a different word in each run; it marks files, processes and sockets that an attack leaves behind.
 `@COURSE@` is the path of a course folder that must not change.
 """
 

@@ -1,4 +1,4 @@
-"""The `workshop` command: each subcommand has a file of the same name here, imported only when it is called."""
+"""The `workshop` command; each verb is a module of the same name here, which is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ GROUPS = {
     "Texts": {
         "slides": "build the lecture, or some of its decks",
         "pages": "generate the pages on commands, troubleshooting and scaling",
-        "book": "build the course as a website to read offline",
-        "readme": "refresh the pictures and numbers of the pages",
+        "book": "build the course as a website that can be read offline",
+        "readme": "refresh the pictures and numbers on the pages",
         "words": "find words that the texts should not use",
     },
 }

@@ -32,7 +32,7 @@ AS_EXPECTED = "as expected"
 @AT_A_TIME
 @TEXT
 @TIMEOUT
-@click.option("--alone", is_flag=True, help="Run each in a separate notebook, with all tests that it can affect.")
+@click.option("--alone", is_flag=True, help="Run each answer in its own notebook, with all tests that it can affect.")
 @click.option("--messages", "all_messages", is_flag=True, help="Print the messages of all failed tests.")
 def answers(  # noqa: PLR0913, PLR0917  # one for each option
     lab: str,
@@ -43,7 +43,7 @@ def answers(  # noqa: PLR0913, PLR0917  # one for each option
     alone: bool,
     all_messages: bool,
 ) -> None:
-    """Check the tests of LAB with right and wrong answers, and show where the tests are mistaken.
+    """Check the tests of LAB with right and wrong answers, and show where the tests are wrong.
 
     The answers are in tests/answers/LAB, or in another folder DIR in the same format.
     """

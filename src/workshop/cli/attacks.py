@@ -1,4 +1,4 @@
-"""`workshop attacks`: try to cheat the grader, and show the points that this earns."""
+"""`workshop attacks`: try to cheat the grader, and show the points that each attempt earns."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from workshop.cli.shared import BANK, TEXT, matching
 def attacks(folder: Path | None, text: str, markdown: Path | None) -> None:
     """Try to cheat the grader, and report which attacks succeed.
 
-    The table shows the points that each attack earned, and the flags that warn an instructor of it.
+    The table shows the points that each attack earned, and the flags that warn an instructor of the attack.
     The attacks are in tests/attacks, or in another folder DIR in the same format (docs/attacks.md).
-    Cells with the role "hand-in" run on this machine with your permissions, so read a folder before you try it.
+    Cells with the role "hand-in" run on this machine with your permissions, so read the attacks before you run them.
     Exit status: 1 if an attack earns points, leaves a trace or raises no flag, else 0.
     """
     root = find_root()

@@ -19,7 +19,7 @@ from coursekit.text import markdown_table
 from workshop.bench.measurement import Measurement, Progress
 
 Benchmark = Callable[[int, Progress], Measurement]
-"""It measures each way at least this many times, and reports what it is doing."""
+"""A benchmark measures each alternative at least this many times, and reports its progress."""
 
 BENCHMARKS = {
     "launch": "workshop.bench.launch:measure_launch",
@@ -40,7 +40,7 @@ def load(name: str) -> Benchmark:
 
 
 def as_markdown(measured: Mapping[str, Any]) -> str:
-    """Return a benchmark's result, given as plain data, as a Markdown table with sentences below it."""
+    """Return a benchmark's result, which is plain data, as a Markdown table with sentences below it."""
     head, *rows = measured["rows"]
     sentences = "".join(f"{one}\n" for one in ("", *measured["remarks"])) if measured["remarks"] else ""
     return markdown_table(head, rows, "l" + "r" * (len(head) - 1)) + sentences
@@ -54,32 +54,32 @@ def as_markdown(measured: Mapping[str, Any]) -> str:
     type=click.IntRange(1, 1000),
     default=3,
     show_default=True,
-    help="Repetitions of each benchmark.",
+    help="Number of repetitions of each benchmark.",
 )
 @JSON_FILE
 def bench(names: tuple[str, ...], repeat: int, json_file: Path | None) -> None:
     """Run the benchmarks.
 
-    Without NAME, all of them run:
+    Without NAME, all benchmarks run:
 
     \b
-    launch       time until two ranks have run a function: ranks.run (Gloo, MPI), horovod.run, horovodrun, mpirun
-    curve        time until 1, 2, 4, … 64 ranks have run it
+    launch       time until two ranks have run a function with ranks.run (Gloo, MPI), horovod.run, horovodrun, mpirun
+    curve        time until 1, 2, 4, … 64 ranks have run a function with ranks.run
     mobilenetv2  a training step on two ranks, with and without communication
     resnet50     the same for a network with seven times as many parameters
-    stacks       import, start of ranks and training steps with TensorFlow 2.15 and 2.21, in turns
+    stacks       import, start of ranks and training steps, alternately with TensorFlow 2.15 and 2.21
     input        a training step on images from TFRecord files and from memory
     grading      a class, graded by `coursekit grade` and by plain nbgrader (ten minutes or more);
-                 COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
+                 set COURSEKIT_BENCH_CLASS="4 01" for 4 students and lab 01
     sizes        the instructor's commands for 30 and 300 students with equal answers;
-                 COURSEKIT_BENCH_STUDENTS="3000" for other numbers
+                 set COURSEKIT_BENCH_STUDENTS="3000" for 3000 students instead
     """  # noqa: D301  # \b keeps click from joining the lines
     facts = gather_facts(Path.cwd())
     measurements: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(names or BENCHMARKS):
         measurements[name] = asdict(load(name)(repeat, partial(_tell, name)))
         click.echo(as_markdown(measurements[name]))
-        if json_file is not None:  # write at once: the next one may take most of an hour
+        if json_file is not None:  # after each benchmark, because the next may take an hour
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             write_json(json_file, {"time": now, "facts": asdict(facts), "benchmarks": measurements})
     click.echo(f"Measured on {facts.num_cpus} x {facts.device}.")

@@ -21,8 +21,8 @@ from workshop.book.make import make_book
 def book(output: Path | None) -> None:
     """Build the course as a website: pages, labs and lectures.
 
-    Any web server can publish it, and any browser can read it offline.
-    The labs are the students' version, without answers and hidden tests, with pictures from the newest `make run`.
+    Any web server can publish the website, and any browser can show it offline.
+    The labs are the students' versions, without answers and hidden tests, but with pictures from the newest `make run`.
     """
     root = find_root()
     out = (output or root / "build" / "book").resolve()

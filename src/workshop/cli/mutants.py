@@ -30,12 +30,12 @@ LIMITS = SubmissionLimits(notebook_s=300.0, cell_s=20.0)  # many mutants never e
 @LAB
 @AT_A_TIME
 @click.option("-k", "text", metavar="TEXT", default="", help="Only mutants with this text in their name.")
-@click.option("--sample", "num_mutants", type=click.IntRange(min=1), help="Only this many, the same ones each time.")
+@click.option("--sample", "num_mutants", type=click.IntRange(min=1), help="Only this many mutants, the same each time.")
 def mutants(lab: str, num_slots: int | None, text: str, num_mutants: int | None) -> None:
-    """Make one small change at a time to the solution of LAB, and show the changes that its tests miss.
+    """Make one small change at a time to the solution of LAB, and show which changes the lab's tests miss.
 
-    tests/mutants/LAB.toml records changes that the exercise allows, with the reasons; these are not run.
-    Exit status: 1 if any other change survives, else 0.
+    tests/mutants/LAB.toml lists changes that the exercises allow, with the reasons; these changes are not judged.
+    Exit status: 1 if any other change survives or cannot be judged, else 0.
     """
     root = find_root()
     (chosen,) = runnable(select_labs(root, [lab]), [lab], click.echo)
@@ -74,7 +74,7 @@ def _run(wanted: Sequence[Mutant], source: Path, settings: PoolSettings, console
 
 
 def _table(lab: str, judged: Sequence[Judged], harmless: Mapping[str, str], found: Sequence[Mutant]) -> Table:
-    """Return the counts by exercise."""
+    """Return a table with the numbers of mutants for each exercise."""
     run, survived = (Counter(one.mutant.cell for one in some) for some in (judged, [o for o in judged if o.survived]))
     recorded = Counter(mutant.cell for mutant in found if mutant.name in harmless)
     table = Table(title=f"Mutants of {lab}", title_justify="left")

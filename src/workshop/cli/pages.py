@@ -1,8 +1,9 @@
-"""`workshop pages`: generate the pages that follow from the code alone, on commands and others.
+"""`workshop pages`: generate the pages that are made from the code alone, such as the page on commands.
 
-The page on commands is generated here and not by an extension of Click. `mkdocs_click._docs.make_command_docs` of
+No extension of Click generates the page on commands as we need it. `mkdocs_click._docs.make_command_docs` of
 mkdocs-click 0.9 leaves out the examples (epilogs) and the arguments, and prints `Sentinel.UNSET` for defaults with
-Click 8.5; sphinx-click works only with Sphinx; md-click supports no Click after 7. None groups commands by user.
+Click 8.5; sphinx-click works only with Sphinx; md-click supports only Click 7 and older. None of them groups commands
+by user.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ BEGINNING = """\
 
 # Commands
 
-Every command prints its part of this page with `--help`.
+With `--help`, every command prints its part of this page.
 `coursekit --verbose COMMAND` also logs which programs are called, and `coursekit --version` prints the version.
 
-In a usage line, replace the words in capitals; whatever is in brackets is optional.
+In a usage line, replace the words in capitals; anything in brackets is optional.
 """
 # Descriptions of arguments, because click has no help texts for them.
 ARGUMENTS = {
     "LAB": "A lab: its number, such as 02, or the beginning of its name.",
-    "LAB...": "Labs: the number of each, such as 02, or the beginning of its name.",
+    "LAB...": "Labs; for each lab, its number, such as 02, or the beginning of its name.",
     "DIR": "A folder.",
     "JOB": "The number of a job.",
-    "NAME": "A machine: `coursekit sites` lists all.",
+    "NAME": "A machine; `coursekit sites` lists all machines.",
     "NOTEBOOK": "The path of a notebook.",
 }
 AUTHORS = """
@@ -55,8 +56,8 @@ def pages() -> None:
     """Generate docs/commands.md, docs/troubleshooting.md, docs/scaling.md and tests/messages.md.
 
     docs/scaling.md compares the scaling model with published measurements. The model gets the smaller half of each
-    table, and typical values from the tables of other machines. It predicts the larger half; its errors are shown next
-    to those of the rule that a GPU keeps its last known speed.
+    table, and typical values from the tables of other machines. It predicts the larger half. Its errors are compared
+    with the errors of a naive rule: each GPU keeps its last known speed.
     """
     root = find_root()
     write_if_changed(root / PAGE, commands_page().encode())
@@ -66,7 +67,7 @@ def pages() -> None:
 
 
 def commands_page() -> str:
-    """Return the page: lists of commands by user, then a section for each command, then the authors' program."""
+    """Return the page: lists of commands by user, a section for each command, and a list for the authors' program."""
     program, groups = coursekit.cli.cli, coursekit.cli.GROUPS
     text = BEGINNING
     for user, lines in groups.items():
@@ -121,7 +122,7 @@ def _purpose(command: click.Command) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Return a paragraph of help as Markdown; lines that click does not join become a list or a block of text."""
+    """Return a paragraph of help as Markdown; lines that click does not join become a list or a code block."""
     first, _, rest = text.partition("\n")
     if first.strip() != "\b":
         return text

@@ -1,4 +1,4 @@
-"""`workshop readme`: refresh what pages show from real runs: pictures, a deadlock, the table of a run, benchmarks."""
+"""`workshop readme`: refresh the pictures, the deadlock report and the tables that pages show from real runs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from coursekit.paths import find_root
 from coursekit.text import markdown_table
 from workshop.cli.bench import BENCHMARKS, as_markdown
 
-DEADLOCK = ("02-horovod-sgd", "deadlock")  # lab and cell that show one
+DEADLOCK = ("02-horovod-sgd", "deadlock")  # the lab and the cell that show a deadlock report
 
 
 @click.command(epilog="Example: make run bench && workshop readme")
 def readme() -> None:
     """Refresh the pages' pictures and numbers from the newest `make run` and `make bench`.
 
-    The deadlock is in README.md, the table of the run and the benchmarks are in docs/benchmarks.md, and a picture of
-    each lab is in labs/README.md. The key `picture` of a lab.toml names the cell whose picture is shown.
+    README.md shows a deadlock report, docs/benchmarks.md shows a table of the run and the benchmarks, and
+    labs/README.md shows a picture of each lab. The key `picture` in a lab.toml names the cell that draws the picture.
     """
     root = find_root()
     for lab in find_labs(root):
@@ -43,7 +43,7 @@ def readme() -> None:
 
 
 def fill(page: Path, **blocks: str) -> None:
-    """Replace what a page shows between the marks of each block."""
+    """Replace the text between the marks of each block on a page."""
     text = page.read_text(encoding="utf-8")
     for name, block in blocks.items():
         text = refresh_block(text, name, block)
@@ -52,7 +52,7 @@ def fill(page: Path, **blocks: str) -> None:
 
 
 def keep_picture(root: Path, lab: Lab) -> None:
-    """Copy the last PNG of the lab's chosen cell, and its text alternative, from the newest run.
+    """Copy the last PNG of the lab's chosen cell from the newest run, and the picture's alternative text.
 
     Raises:
         CourseKitError: the newest run has no notebook of this lab, or the cell shows no picture.
@@ -69,10 +69,10 @@ def keep_picture(root: Path, lab: Lab) -> None:
 
 
 def executed_cell(root: Path, lab_name: str, cell_id: str) -> NotebookNode:
-    """Return a cell as the newest run has left it; an empty cell if there is none with this id.
+    """Return a cell with its outputs from the newest run; an empty cell if no cell has this id.
 
     Raises:
-        CourseKitError: there is no run of this lab.
+        CourseKitError: the newest run did not include this lab.
     """
     executed = root / "build" / "runs" / "latest" / lab_name / f"{lab_name}.ipynb"
     if not executed.is_file():
@@ -84,10 +84,10 @@ def executed_cell(root: Path, lab_name: str, cell_id: str) -> NotebookNode:
 
 
 def read_json(path: Path, command: str) -> dict[str, Any]:
-    """Read what a command has recorded.
+    """Read the JSON file that a command has recorded.
 
     Raises:
-        CourseKitError: it has not recorded anything yet.
+        CourseKitError: the command has not recorded anything yet.
     """
     if not path.is_file():
         raise CourseKitError(f"there is no {path.name}: run `{command}` first.", "run.no-record")
@@ -96,7 +96,7 @@ def read_json(path: Path, command: str) -> dict[str, Any]:
 
 
 def run_block(report: dict[str, Any]) -> str:
-    """Return the table that `coursekit run` ended with, as Markdown."""
+    """Return the table that `coursekit run` showed at its end, as Markdown."""
     head = ("lab", "verdict", "points", "time", "peak memory", "ranks")
     rows = []
     for entry in report["labs"]:
@@ -120,7 +120,7 @@ def bench_block(record: dict[str, Any]) -> str:
 
 
 def machine(facts: dict[str, Any]) -> str:
-    """Return one line on the machine and the versions of a measurement."""
+    """Return one line that names the machine and the versions used for a measurement."""
     versions = facts["versions"]
     return (
         f"\nMeasured on {facts['num_cpus']} cores of {facts['device']} with Python {versions['python']}, "

@@ -35,7 +35,7 @@ from workshop.rehearsal.jobs import (
 POLL_S = 1.0
 LEAST_AT_A_TIME = 2
 QUICK = (
-    "Leave out pictures, end notebooks after their first ranks, skip scripts without new options, software or program."
+    "Leave out pictures, start ranks only once per notebook, and skip scripts that add no option, software or program."
 )
 NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thread
 
@@ -61,7 +61,7 @@ NUM_LOG_LINES = 100  # a crash in a library shows the Python stack of every thre
     help="Time limit for all scripts together, in seconds.",
 )
 @JSON_FILE
-def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per option
+def rehearse(  # noqa: PLR0913, PLR0917  # click passes one argument per option
     scripts: tuple[str, ...],
     site: str,
     num_nodes: int,
@@ -71,9 +71,9 @@ def rehearse(  # noqa: PLR0913, PLR0917  # click hands over one argument per opt
 ) -> None:
     """Run a site's job scripts, unmodified, in a private Slurm on this machine.
 
-    The private Slurm has the partitions and nodes of the site. The notebooks contain the solutions' answers.
-    Without SCRIPT, all scripts of the site are submitted.
-    The command needs root, and Debian's slurm-wlm, slurmdbd, munge and mariadb-server.
+    The private Slurm has partitions and nodes like the site's. The notebooks contain the solutions' answers.
+    Without SCRIPT, all scripts of the site except grade.sbatch are submitted.
+    The command needs root, and the Debian packages slurm-wlm, slurmdbd, munge and mariadb-server.
     It does not touch an existing Slurm, and it leaves nothing behind.
     Exit status: 0 if every script ended as it should, 130 after Ctrl-C, else 1.
     """
@@ -109,7 +109,7 @@ def _submit(
 
 
 def _num_at_a_time() -> int:
-    """Return how many jobs can run at a time on the processors here."""
+    """Return how many jobs can run at the same time on the processors of this machine."""
     return max(LEAST_AT_A_TIME, len(os.sched_getaffinity(0)) // 2)
 
 

@@ -1,4 +1,4 @@
-"""Options that several of the authors' commands share, and the selection of answers or attacks by a text."""
+"""Arguments and options that several of the authors' commands share, and a filter for answers and attacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workshop.attacks.attack import Attack
 BANK = click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-TEXT = click.option("-k", "text", metavar="TEXT", default="", help="Only those with this text in their name or title.")
+TEXT = click.option("-k", "text", metavar="TEXT", default="", help="Only entries with this text in name or title.")
 
 Some = TypeVar("Some", BankAnswer, Attack)
 
@@ -24,7 +24,7 @@ def matching(bank: Sequence[Some], text: str) -> list[Some]:
     """Return the entries of a bank that have a text in their name or title, ignoring case.
 
     Raises:
-        CourseKitError: there are none.
+        CourseKitError: no entry has this text.
     """
     chosen = [one for one in bank if text.lower() in f"{one.name}\n{one.title}".lower()]
     if not chosen:

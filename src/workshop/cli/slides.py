@@ -20,11 +20,11 @@ VERBS = {f"{name} {verb}" for name, groups in PROGRAMS.items() for verbs in grou
 def slides(names: tuple[str, ...], pdf: bool) -> None:
     """Build the lecture in build/slides/.
 
-    Without DECK, all decks are built. A prefix such as 03 names a deck.
+    Without DECK, all decks are built. DECK is the beginning of a deck's name, such as 03.
 
     \b
     1. Figures are drawn, and numbers filled in, from slides/results/, slides/facts/ and slurm/sites/.
-    2. Marp renders each deck to HTML, to present from (P: notes), and to PDF.
+    2. Marp renders each deck to HTML, for presenting (press P for the notes), and to PDF.
     3. Chromium measures every slide, and lists everything that overflows or is too small or too pale to read.
     """  # noqa: D301 - click reads \b as "keep these lines"
     root = find_root()

@@ -11,7 +11,7 @@ from workshop.words.check import findings, load_rules
 
 @click.command(epilog="Example: workshop words")
 def words() -> None:
-    """Find words to avoid in README, docs, slides, labs and messages, and suggest better ones.
+    """Find words to avoid in README, docs, slides, labs and messages, and suggest better words.
 
     The list is src/workshop/words/words.toml.
     """

@@ -25,7 +25,7 @@ OWN_HEADINGS = ("computing, s", "measured, s", "predicted, s", "error")
 MEGABYTE = 1e6
 PAGE = "docs/scaling.md"
 TEMPLATE = "page.md.j2"
-# The sizes that are known, by their description: `coursekit predict` knows the first, and more with --measured.
+# Functions that return the known sizes, by description; `coursekit predict` knows the first, and more with --measured.
 KNOWN: dict[str, Callable[[Table], set[int]]] = {
     "one GPU": lambda _: set(),
     "all sizes within a node": lambda table: table.within_node,
@@ -65,12 +65,12 @@ def in_words(summary: Summary) -> str:
         f"({worst.series.title} on {worst.num_ranks} GPUs, {worst.table.title}); "
         f"the band contains {summary.covered:.0%} of the measurements. "
         f"The naive prediction, that a GPU keeps its last known speed, has a mean error of "
-        f"{summary.mean_naive_error:.1%}, at worst {summary.worst_naive_error:.1%}."
+        f"{summary.mean_naive_error:.1%}; its worst error is {summary.worst_naive_error:.1%}."
     )
 
 
 def waiting_runs(root: Path) -> list[OwnRun]:
-    """Return steps of 2, 4 and 8 ranks that sleep instead of computing, each with the model's step on the same link."""
+    """Return steps of 2, 4 and 8 ranks that sleep instead of computing, each with the step predicted on that link."""
     recorded = _data(root, "waiting-ranks")
     settings = Settings("ring", recorded["cycle_ms"], contention=0.0)  # an allreduce does not slow down sleep
     runs = []
@@ -160,7 +160,7 @@ def _source(table: Table) -> dict[str, str]:
     """Return the parts of a table's section: its title, its key, its sources, the fitted shares, and its rows."""
     within, between = posterior_of_table(table, prior_without(table.machine_key)).bandwidth_efficiencies
     several_nodes = any(table.machine.num_nodes(size) > 1 for size in table.given)
-    unmeasured = "" if several_nodes else " (the known sizes do not constrain this)"
+    unmeasured = "" if several_nodes else " (the known sizes do not constrain the second share)"
     rows = [cells(one)[1:] for one in predict_all() if one.table == table]
     return {
         "title": table.title,

@@ -16,10 +16,11 @@ NUM_ROUNDS = 15  # further rounds change no digit
 
 
 def fit(chosen: Sequence[Table]) -> Prior:
-    """Return the self-consistent prior, which is the mean of the posteriors that it gives for all tables.
+    """Return the self-consistent prior: it equals the mean of the posteriors that it gives for all tables.
 
-    Each round makes these means the next prior (expectation maximisation). Each machine counts once, however many
-    tables it has. How much machines differ is not fitted, because too few of them show anything about it.
+    In each round, the mean of the posteriors becomes the next prior (expectation maximisation).
+    Each machine counts once, however many tables it has.
+    The spread among machines is not fitted, because too few of them say anything about it.
     """
     prior, num_tables = PRIOR, Counter(one.machine_key for one in chosen)
     for _ in range(NUM_ROUNDS):

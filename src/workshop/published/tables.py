@@ -1,7 +1,7 @@
 """Scaling tables that others measured (`published.toml`), each predicted from its smaller half.
 
-In each table, the first entry of each series is known, at best for a single rank, and so are all series at the smaller
-half of the table's further sizes (`Table.given`). Every other row is predicted, and counts.
+In each table, the first entry of each series is known (if possible, it is for a single rank), and so are all entries at
+the smaller half of the table's other sizes (`Table.given`). Every other row is predicted, and counts in the results.
 The prior comes from the tables of all *other* machines (`workshop.published.priors`).
 """
 
@@ -29,7 +29,7 @@ TABLES = Path(__file__).with_name("published.toml")
 class Series:
     """Images per second of all ranks together, for one network and local batch, by the number of ranks.
 
-    The first entry gives the known speed of a rank, at best measured on a single rank.
+    The first entry gives the known speed of a rank; if possible, it was measured on a single rank.
     """
 
     network: str
@@ -67,7 +67,7 @@ class Table:
     between: Link  # the link from a node to the other nodes
     series: tuple[Series, ...]  # the speeds
     way: str = "fastest"  # how gradients are reduced, one of `machine.WAYS`
-    cycle_ms: float = 1.0  # the time between two looks for gradients that are ready; 0 for looking continuously
+    cycle_ms: float = 1.0  # the time between two checks for gradients that are ready; 0 for continuous checks
     bytes_per_number: int = BYTES_PER_NUMBER  # 2 for gradients that are sent in 16 bits
     networks: Annotated[tuple[Network, ...], MAY_BE_EMPTY] = ()  # networks that `tf.keras.applications` does not have
     site: str = ""  # the machine's name, if it has several tables; '' if it has only this one
@@ -97,7 +97,7 @@ class Table:
 
     @property
     def given(self) -> set[int]:
-        """The sizes to which the unknowns are fitted: the smaller half of all sizes after each series' first."""
+        """The sizes to which the unknowns are fitted: the smaller half of all sizes, without each series' first."""
         sizes = sorted({size for one in self.series for size in one.num_ranks[1:]})
         return set(sizes[: len(sizes) // 2])
 
@@ -186,7 +186,7 @@ def posterior_of_table(table: Table, prior: Prior = PRIOR, known: AbstractSet[in
 
 
 def predict(table: Table, prior: Prior = PRIOR, known: AbstractSet[int] | None = None) -> list[Prediction]:
-    """Predict all sizes of a table except each series' first and the known ones: by default, its smaller half."""
+    """Predict a table at all sizes except each series' first and the known sizes: by default, its smaller half."""
     known = table.given if known is None else known
     posterior = posterior_of_table(table, prior, known)
     result = []

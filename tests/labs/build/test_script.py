@@ -75,7 +75,7 @@ def test_students_get_the_script_cells_with_stubs(course, built):
     assert "return hvd.allreduce(numbers, op=hvd.Sum).numpy()" in source
     assert "NotImplementedError" not in source
     assert [line for line in text.splitlines() if line not in source.splitlines()] == [
-        "`coursekit script 05` makes the one with the answers of your notebook.",
+        "`coursekit script 05` makes a script with the answers from your notebook.",
         *['    raise NotImplementedError("your answer goes here")'] * 2,
     ]
 

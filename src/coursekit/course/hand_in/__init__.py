@@ -1,1 +1,1 @@
-"""A hand-in as one file, if students and instructor share no exchange: how it is packed and imported."""
+"""Pack a hand-in into one file, and import it, if students and instructor share no exchange."""

@@ -27,7 +27,7 @@ from coursekit.labs.lab import find_labs
 from coursekit.times import shown, utc
 
 IMPORTED, KNOWN, NOT_IMPORTED = "imported", "known", "not imported"
-RECEIVED = "file"  # tells how a version came in, followed by the digest that identifies it
+RECEIVED = "file"  # says that a version came in as a file; the digest that identifies it follows
 TERM = timedelta(days=183)
 
 
@@ -36,12 +36,12 @@ class Imported:
     """One file and what became of it.
 
     Attributes:
-        file: Its path within the instructor's folder.
+        file: The file's path within the instructor's folder.
         outcome: `IMPORTED`, `KNOWN` if it was imported before, or `NOT_IMPORTED`.
         written: When the file last changed, UTC without an offset.
         student: Id of the student; empty if it is unknown.
         lab: Name of the lab; empty if it is unknown.
-        packed: When it claims to have been packed, UTC without an offset; None if it makes no claim.
+        packed: When the file claims to have been packed, UTC without an offset; None if it makes no claim.
         lines: What an instructor should know, one sentence each.
     """
 
@@ -57,13 +57,14 @@ class Imported:
 def import_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Imported], list[Collected]]:
     """Import a file, or every file below a folder, and choose the best version of each hand-in for grading.
 
-    The files stay where they are. If a call is killed, a second one continues: kept files are known by their content.
+    The files stay where they are. If a call is killed, the next one continues, because it recognises kept files by
+    their content.
 
     Returns:
         One entry per file, sorted by path, and one for each student and lab with any of these files.
 
     Raises:
-        CourseKitError: the folder is part of the course.
+        CourseKitError: the folder is part of the course, or contains it.
     """
     source = source.resolve()
     if source in {course.folder, *course.folder.parents} or course.folder in source.parents:
@@ -108,7 +109,7 @@ def _import(
         return replace(one, outcome=KNOWN)
     moment, time_flags = _time_of(one, earliest)
     flags = (*owner.flags, *time_flags)
-    # Kept files are read again from a folder, with that reader's limits: both must accept the same files.
+    # Kept files will be read again from a folder, so they must pass that reader's limits, too.
     with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
         write_files(Path(place, "hand-in"), contents)
         unpacked = read_contents(Path(place, "hand-in"))
@@ -131,9 +132,9 @@ def _earliest(course: Course) -> datetime:
 
 
 def _time_of(one: Imported, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a file counts as handed in, never in the future or long before the course; flag it if it claims so.
+    """Return when a file counts as handed in, and a flag if it claims a time in the future or long before the course.
 
-    If a time in the future counted, no later version ever would. Files in a zip without times are dated 1980.
+    If a time in the future counted, no later version would ever count. Files in a zip without times are dated 1980.
     """
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     claimed = one.packed or one.written

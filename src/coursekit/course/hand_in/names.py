@@ -1,9 +1,9 @@
 """Names of files that students sent: when odd characters are refused, removed or allowed.
 
 A zip from `coursekit hand-in` with an odd name in it is refused here. In other zips, such as a platform's download,
-parts of a name that lead elsewhere are removed. The name of the sent file itself may contain anything: it identifies
-the student, see `owner.py`. `is_plain` in `grading/submission/students_files.py` decides on the files in a hand-in,
-however it arrives.
+parts of a name that lead elsewhere are removed. The name of the sent file itself may contain anything, because it
+identifies the student (see `owner.py`). `is_plain` in `grading/submission/students_files.py` decides which names are
+accepted within a hand-in, however the hand-in arrives.
 """
 
 import re
@@ -39,7 +39,7 @@ def refuse_odd_name(name: str, lab: str) -> None:
 def name_in_zip(entry: zipfile.ZipInfo) -> str:
     """Return the path of a file in a zip, without parts that lead elsewhere on this machine."""
     name = entry.filename
-    if not entry.flag_bits & 0x800:  # not marked as UTF-8, although on a Mac it is
+    if not entry.flag_bits & 0x800:  # not marked as UTF-8, although names from a Mac are UTF-8
         with suppress(UnicodeError):
             name = name.encode("cp437").decode()
     parts = (part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."})
@@ -47,6 +47,6 @@ def name_in_zip(entry: zipfile.ZipInfo) -> str:
 
 
 def is_litter(path: PurePath, released: Collection[str]) -> bool:
-    """Return whether nobody has to look at a file: a program left it behind, or it was released with a lab."""
+    """Return whether a file can be ignored, because a program left it behind or because it was released with a lab."""
     of_a_job = JOBS_FOLDER in path.parts[:-1] and path.suffix != NOTEBOOK
     return of_a_job or path.name in released or any(part.startswith(".") or part in LITTER for part in path.parts)

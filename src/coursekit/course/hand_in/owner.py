@@ -13,14 +13,14 @@ from coursekit.course.hand_in.names import ENDING, NotImportedError
 from coursekit.course.roster import Student, canonical_usernames, username_key
 from coursekit.grading.verdict import Flag
 
-# How platforms name the files of a download, according to their sources
+# How platforms name the files of a download, according to their source code
 # (Moodle: download_submissions of mod/assign; Canvas: lib/content_zipper.rb).
 PLATFORMS = (
     # Ada Lovelace_1234_assignsubmission_file_(the student's own name): the number is not the student's id.
     # If teams hand in, the team's name comes before the student's: Team 1-Ada Lovelace.
     re.compile(r"(?P<name>[^_]+)(_\d+)?_assignsubmission_(file|onlinetext)(_.*)?"),
     # lovelaceada_LATE_(id of the user)_(id of the file)_(the student's own name); anonymous files name nobody.
-    # A date is not two ids: lab1_2026_11_28.
+    # The date in lab1_2026_11_28 must not be read as two ids.
     re.compile(r"(?!(LATE_)?anon_|.*_20\d\d_[01]?\d_[0-3]?\d(_|$))(?P<name>[^ .,'-]+?)_(LATE_)?(?P<id>\d+)_\d+_.+"),
     # Blackboard: Lab 1_(account)_attempt_2026-11-16-12-00-00_(the student's own name).
     re.compile(r"(?P<account>.+)_attempt_\d{4}(-\d\d){5}(_.*)?"),
@@ -48,10 +48,10 @@ class _Mark:
     """The students named by one part of a path.
 
     Attributes:
-        text: The part.
-        ids: The students that it fits; empty if a platform wrote it and it fits nobody.
-        is_exact: Whether it is an id or an address, or a platform wrote it; otherwise, it is only somebody's name.
-        is_platform: Whether a platform wrote it.
+        text: That part of the path.
+        ids: Ids of the students whom that part fits; empty if a platform wrote it and it fits nobody.
+        is_exact: Whether that part is an id or an address, or a platform wrote it; otherwise, it is only a name.
+        is_platform: Whether a platform wrote that part.
     """
 
     text: str
@@ -63,9 +63,9 @@ class _Mark:
 def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> Owner:
     """Return the owner of a file.
 
-    `parts` are the folders that contain it, the outermost first, and its name; `claim` is the account that its
-    manifest names, '' if it names none. An id in the path, or a part that a platform wrote, counts more than a name,
-    which may be a tutor's; and all of them count more than the claim.
+    `parts` are the folders that contain the file, the outermost first, and the file's name; `claim` is the account in
+    its manifest, or '' if there is none. An id in the path, or a part that a platform wrote, counts more than a
+    person's name, which may be a tutor's. All of these count more than the claim.
 
     Raises:
         NotImportedError: the owner is not clear.
@@ -139,7 +139,7 @@ def _mark(part: str, roster: Sequence[Student]) -> _Mark | None:
 def _named_by_platform(found: Mapping[str, str | None], roster: Sequence[Student]) -> set[str]:
     if account := found.get("account"):
         ids = [one.id for one in roster if f"_{username_key(account)}".endswith(f"_{username_key(one.id)}")]
-        return {max(ids, key=len)} if ids else set()  # li_wang, not wang
+        return {max(ids, key=len)} if ids else set()  # the longest: li_wang, not wang
     name, number = found["name"] or "", found.get("id")
     words = name.split("-")
     names = [_letters("".join(words[i:])) for i in range(len(words))]  # the first is the whole name

@@ -71,7 +71,7 @@ def find_work(named: str, start: Path) -> StudentWork:
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
-    """Write what `find_work` found into a file to hand in, under an unused name.
+    """Write the work that `find_work` found into one file to hand in, under an unused name.
 
     `now` is the time stated in the file, UTC without an offset; by default, the time of the call.
 
@@ -103,7 +103,7 @@ def _find_notebook(named: str, start: Path) -> Path:
         path = start / named
         inner = path / f"{path.name}{NOTEBOOK}"
         return (inner if path.is_dir() else path).resolve()
-    # A student's copy has no solutions/, by which `find_root` recognises a checkout.
+    # A student's copy has no solutions/ folder, so `find_root` would not recognise it as a checkout.
     root = os.environ.get(ROOT_VARIABLE)
     checkouts = [*([Path(root)] if root else []), start, *start.parents]
     places = [(start, ""), (start, "*/"), *((folder, "labs/*/") for folder in checkouts)]

@@ -31,10 +31,10 @@ from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError
 from coursekit.times import utc
 
 MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # incompressible data grows a little
-# Limits for the zip of a class, and for a zip in it, which may be one student's.
+# Limits for the zip of a class, and for a zip inside it, which may be one student's.
 BOUNDS = ((5000, 10 * MAX_FOLDER_BYTES), (MAX_NUM_FILES, MAX_FOLDER_BYTES))
 UNPACK = "unpack it, and take the folder that results"
-NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # where time begins in a zip
+NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # the earliest time that a zip can store
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class SentFile:
     """A file that a student sent.
 
     Attributes:
-        name: Its path within the instructor's folder, where a zip counts as a folder.
-        written: When it last changed, UTC without an offset.
-        data: Its content.
-        fault: Why the content was not read, and what to do; None if it was.
+        name: The file's path within the instructor's folder, where a zip counts as a folder.
+        written: When the file last changed, UTC without an offset.
+        data: The file's content.
+        fault: Why the content was not read, and what to do; None if it was read.
     """
 
     name: str
@@ -55,7 +55,7 @@ class SentFile:
 
     @property
     def ending(self) -> str:
-        """The endings of its name, in lower case, such as `.ipynb.txt`."""
+        """The endings of the file's name, in lower case, such as `.ipynb.txt`."""
         found = ENDING.search(self.name)
         return found[0].lower() if found else ""
 
@@ -63,10 +63,10 @@ class SentFile:
 def find_sent_files(
     source: Path, earliest: datetime, released: Collection[str], zone: ZoneInfo | None
 ) -> Iterator[SentFile]:
-    """Yield one file, or the files below a folder and in its zips, oldest first: if files are equal, the oldest counts.
+    """Yield one file, or the files below a folder and in its zips, oldest first; of equal files, the oldest counts.
 
-    Times before `earliest` are not real, so such files come last. Files that nobody has to look at are left out:
-    files that programs leave behind, files of jobs except notebooks, and names that are in `released`.
+    Times before `earliest` are not real, so such files come last. This skips files that programs leave behind, files of
+    jobs other than notebooks, and files whose names are in `released`.
     """
     folder = source if source.is_dir() else source.parent
     files = [path for path in (source, *source.rglob("*")) if path.is_symlink() or path.is_file()]
@@ -126,13 +126,13 @@ def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
 def read_sent_file(
     sent: SentFile, released: Mapping[str, NotebookNode]
 ) -> tuple[str, dict[str, bytes], HandInManifest | None]:
-    """Return the hand-in in a file; `released` holds the labs that students got.
+    """Return the hand-in that a file contains; `released` holds the labs that students got.
 
     Returns:
         The lab, the content of each file by its path in the hand-in, and the manifest; a plain notebook has none.
 
     Raises:
-        NotImportedError: it is not a hand-in of this course.
+        NotImportedError: the file is not a hand-in of this course.
     """
     if sent.fault:
         raise sent.fault
@@ -154,7 +154,7 @@ def read_sent_file(
 
 
 def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
-    """Return the lab of a notebook of any name: the one it was made from, or else the one whose answers it has."""
+    """Return a notebook's lab, whatever its name: the lab it was made from, or else the lab that it answers most of."""
     try:
         notebook = parse_notebook(sent.data)
     except DamagedNotebookError as error:

@@ -1,4 +1,4 @@
-"""The file that a student hands in without an exchange: a zip with a manifest, `hand-in.json`; and how it is read.
+"""Define and read the file that a student hands in without an exchange: a zip with a manifest, `hand-in.json`.
 
 The zip is not trusted: it is unpacked within limits, and only files that `coursekit hand-in` packs are imported.
 """
@@ -27,11 +27,11 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00")
 
 @dataclass(frozen=True)
 class HandInManifest:
-    """What a packed hand-in says about itself, all of it only the student's claim.
+    """What a packed hand-in says about itself; all of it is only the student's claim.
 
     Attributes:
-        user: Name of the account that packed it.
-        time: When it was packed, UTC without an offset.
+        user: Name of the account that packed the hand-in.
+        time: When the hand-in was packed, UTC without an offset.
     """
 
     lab: str
@@ -53,10 +53,10 @@ class HandInManifest:
 def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
     """Return the manifest of a packed hand-in, and the content of all its files by path, including the manifest.
 
-    Nothing is written, and no more is unpacked than a hand-in may hold.
+    Nothing is written to disk, and no more is unpacked than a hand-in may hold.
 
     Raises:
-        NotImportedError: it differs in any way from what `coursekit hand-in` makes.
+        NotImportedError: the file differs in any way from what `coursekit hand-in` makes.
     """
     contents = {entry.filename: content for entry, content in read_entries(data, MAX_NUM_FILES, MAX_FOLDER_BYTES)}
     manifest = _read_manifest(contents.get(MANIFEST, b""))
@@ -72,17 +72,17 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
 def read_entries(
     data: bytes, max_num_files: int, max_bytes: int, remedy: str = ASK
 ) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
-    """Yield the files of a zip, the oldest first, with their content; `remedy` is what to do if there is too much.
+    """Yield the files of a zip, the oldest first, with their content; `remedy` says what to do if the zip is refused.
 
     Raises:
-        NotImportedError: it is damaged, or exceeds these limits; the files within the limits have been yielded.
+        NotImportedError: the zip is damaged, or exceeds these limits; files read before that have been yielded.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             yield from _entries(packed, max_num_files, max_bytes, remedy)
     except NotImportedError:
         raise
-    except Exception:  # noqa: BLE001  # zipfile may raise anything on forged bytes, and the others' files come next
+    except Exception:  # noqa: BLE001  # zipfile may raise anything on forged bytes; other students' files come next
         raise NotImportedError(f"it is damaged, or not a zip: download it again, or {ASK}", "zip.damaged") from None
 
 

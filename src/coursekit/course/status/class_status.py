@@ -38,8 +38,8 @@ class StudentStatus:
 
     Attributes:
         is_late: Whether the version that counts came after the student's due date.
-        needs_run: Whether it was not graded, or has changed since.
-        points: Points; None if not graded.
+        needs_run: Whether that version can be graded but was not, or has changed since it was graded.
+        points: The points; None if nothing was graded.
         waits: Whether cells wait for manual points.
     """
 
@@ -65,11 +65,11 @@ class LabStatus:
     """One lab across the class.
 
     Attributes:
-        is_released: Whether students find it in the exchange.
-        due: When it is due for everybody, UTC without an offset; None if it has no due date.
-        max_points: Points of a perfect hand-in now; 0 if it was never released.
+        is_released: Whether students find the lab in the exchange.
+        due: When the lab is due for everybody, UTC without an offset; None if it has no due date.
+        max_points: Points that a perfect hand-in gets now; 0 if the lab was never released.
         students: The status of each student, by id.
-        missed: The lab's graded cells, the one that most students missed first.
+        missed: The lab's graded cells, beginning with the one that most students missed.
     """
 
     lab: Lab
@@ -81,7 +81,7 @@ class LabStatus:
 
     @property
     def has_begun(self) -> bool:
-        """Whether it was released, or anybody has handed it in."""
+        """Whether the lab was released, or anybody has handed it in."""
         return self.is_released or any(one.state is not State.NOT_RELEASED for one in self.students.values())
 
 
@@ -91,7 +91,7 @@ class ClassStatus:
 
     Attributes:
         course: nbgrader's id of the course.
-        roster: Ids of the students whom the numbers include.
+        roster: Ids of the students who are counted in the numbers.
         others: Ids of students who handed in or are in the gradebook, but are not on the roster.
         notes: One sentence for each thing that an instructor should know about these numbers, or should do.
     """
@@ -128,7 +128,7 @@ class ClassStatus:
 
 
 def read_class(course: Course, labs: Sequence[Lab], submissions: Sequence[Submission] = ()) -> ClassStatus:
-    """Read where a class stands; `submissions` are not read again.
+    """Read where a class stands; the given `submissions` are not read again.
 
     Raises:
         CourseKitError: the roster is wrong, or the gradebook cannot be reached.
@@ -158,7 +158,7 @@ def _lab(  # noqa: PLR0913, PLR0917  # all that is known about a class
     graded = {one: points.graded[one, name] for one in (*roster, *others) if (one, name) in points.graded}
     messages = {student: read_messages(course.autograded(name, student), name) for student in graded}
     released: NotebookNode | None = None
-    with suppress(CourseKitError):  # neither released nor built
+    with suppress(CourseKitError):  # the lab is neither released nor built
         released = course.released(name)
     is_released = course.outbound(name).is_dir()
     empty = State.MISSING if is_released else State.NOT_RELEASED

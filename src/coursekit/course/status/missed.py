@@ -13,7 +13,7 @@ from coursekit.course.status.points import LabPoints
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
 
-NUM_CHARACTERS = 300  # of a message
+NUM_CHARACTERS = 300  # kept of a message
 CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<section>.+?)\3""")
 HEADING = re.compile(r"^#{1,2} (?P<text>.+?)(?: \(\d+ minutes?\))?$", re.MULTILINE)
 SECTION_NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
@@ -31,9 +31,9 @@ class Property:
         max_points: Its maximum points now.
         num_graded: Number of students who have points for it, even 0.
         num_missed: Number of those students who have less than full points.
-        points: Sum of the points of all graded students, each at most the cell's maximum.
+        points: Sum of the points of all graded students; each adds at most the cell's maximum.
         num_waiting: Number of students whose answer waits for manual points.
-        example: The most common message among those who missed it, ignoring numbers.
+        example: The most common message among those who missed it; messages that differ only in numbers count as one.
         num_alike: How many students share that message.
     """
 
@@ -55,10 +55,10 @@ def find_missed(
     messages: Mapping[str, Mapping[str, str]],
     released: NotebookNode | None,
 ) -> tuple[Property, ...]:
-    """Return every cell with points, the one that most students missed first, then in the lab's order.
+    """Return every cell with points, beginning with the one that most students missed; ties are in the lab's order.
 
-    All arguments are about one lab: points by cell, grades by student, and the tests' messages by student and cell;
-    and the students' version of the lab, for names and sections, or None if it was never built.
+    All arguments are about one lab: maximum points by cell, grades by student, and the tests' messages by student and
+    cell. `released` is the students' version, from which names and sections come, or None if it was never built.
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}
@@ -90,7 +90,7 @@ def find_missed(
 
 
 def _most_common(messages: Sequence[str]) -> tuple[str, int]:
-    """Return the most common message and its count, ignoring numbers, which differ because inputs are random."""
+    """Return the most common message and its count; numbers in messages are ignored, because inputs are random."""
     messages = [message for message in messages if message]
     if not messages:
         return "", 0
@@ -118,7 +118,7 @@ def _headings(cell: NotebookNode) -> list[re.Match[str]]:
 
 
 def read_messages(folder: Path, lab: str) -> dict[str, str]:
-    """Return the tests' messages in `autograded/<student>/<lab>`, keyed by cell; none if they cannot be read."""
+    """Return the tests' messages in `autograded/<student>/<lab>`, keyed by cell; empty if they cannot be read."""
     try:
         cells = json.loads(read_file(folder, f"{lab}.ipynb"))["cells"]
         marks = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]

@@ -47,7 +47,7 @@ class Points:
         roster: The class, as `Course.students` returns it.
         students: Ids of all students in the gradebook.
         max_points: The maximum points of each cell now, by lab.
-        graded: The points, by student and lab; each member of a team has those that count for the team.
+        graded: The points, by student and lab; each member of a team has the points that count for the team.
     """
 
     roster: tuple[Student, ...]
@@ -57,7 +57,7 @@ class Points:
 
 
 def read_points(course: Course) -> Points:
-    """Read the gradebook in a few queries: nbgrader's own objects need one for each grade.
+    """Read the gradebook in a few queries; nbgrader's own objects would need one per grade.
 
     Raises:
         CourseKitError: the database cannot be reached.
@@ -78,8 +78,8 @@ def read_points(course: Course) -> Points:
 def count_for_teams(course: Course, found: Mapping[tuple[str, str], HandedIn]) -> dict[tuple[str, str], HandedIn]:
     """Return hand-ins or points by student and lab; each member of a team gets the one that counts for the team.
 
-    As with one student's versions, that is the newest that can be graded, and a late one only if none was on time.
-    If a member's folder in `submitted/` was removed, that member's counts only if nobody in the team has one.
+    As with one student's versions, the newest one that can be graded counts, but a late one only if none was on time.
+    A member whose folder in `submitted/` was removed is considered only if nobody in the team has such a folder.
     """
     counting = dict(found)
     for team in set(course.teams.values()):

@@ -19,14 +19,14 @@ from coursekit.pages import page_template
 from coursekit.text import counted, printable
 from coursekit.times import shown
 
-NUM_CHARACTERS = 2000  # of what a cell printed
+NUM_CHARACTERS = 2000  # shown of what a cell printed
 NUM_WORST = 5
 NUM_ALL = 60  # students or hand-ins; if there are more, only the exceptions are printed
 LEGEND = "l late, b waits for points by hand, r has changed and needs a run."
 
 
 def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False) -> None:
-    """Print where a class stands, without students if `anonymous`; no text from a student acts as markup."""
+    """Print where a class stands, without students if `anonymous`; text from students is never read as markup."""
     title = f"{printable(found.course)}: {counted(len(found.roster), 'student')}"
     console.print(title, style="table.title", markup=False, highlight=False)
     if later := [lab.lab.name for lab in found.labs if not lab.has_begun]:
@@ -44,7 +44,7 @@ def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False
 
 
 def _print_fitting(found: ClassStatus, table: Callable[[ClassStatus], Table], console: Console) -> None:
-    """Print a table with a column for each lab, split into several if the labs' names would not fit unbroken."""
+    """Print a table with a column for each lab, or several tables if the labs' names would not fit unbroken."""
     rest, unbounded = found.labs, console.options.update(max_width=10_000)
     while rest:
         tables = [table(replace(found, labs=rest[:num])) for num in range(len(rest), 0, -1)]
@@ -81,7 +81,7 @@ def _print_students(found: ClassStatus, console: Console) -> None:
 
 
 def _is_exception(found: ClassStatus, student: str) -> bool:
-    """Return whether a student was late, handed in damaged work or again after grading, or is not on the roster."""
+    """Return whether a student was late, handed in damaged work or new work after grading, or is not on the roster."""
     those = [lab.students[student] for lab in found.labs]
     is_listed = [one.state is State.DAMAGED or not {"late", "run again"}.isdisjoint(one.marks) for one in those]
     return student not in found.roster or any(is_listed)
@@ -115,7 +115,7 @@ def _worst(lab: LabStatus) -> Table:
 
 
 def print_call(graded: Sequence[Graded], console: Console) -> None:
-    """Print the result for a call's hand-ins: how many there were, and which have no points."""
+    """Print the result of one call: how many hand-ins there were, and which of them have no points."""
     console.print(headline(graded), style="bold", highlight=False)
     for outcome in (FAULT, EMPTY):
         those = [f"{one.submission.student} {one.submission.lab}" for one in graded if one.outcome == outcome]
@@ -142,10 +142,10 @@ def flag_words(flags: Sequence[Flag]) -> str:
 def write_page(
     path: Path, found: ClassStatus, now: datetime, graded: Sequence[Graded] = (), *, anonymous: bool = False
 ) -> None:
-    """Write the page, whole or not at all, readable only by its owner, with escaped text and no control characters.
+    """Write the whole page or nothing, readable only by its owner; text is escaped, and has no control characters.
 
-    `now` has a time zone; the graded hand-ins are sorted by student and lab. If `anonymous`, the page has no students
-    and none of the messages that they got: an error in their code may contain a name or a path.
+    `now` has a time zone; the graded hand-ins are sorted by student and lab. If `anonymous`, the page shows neither
+    students nor the messages that they got, because an error in their code may contain a name or a path.
     """
     page = page_template("page.html.j2", Path(__file__).parent, shown=shown).render(
         found=found,

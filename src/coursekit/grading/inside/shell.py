@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MAX_TEXT = 20_000  # characters of an exception's text
-_not_compiled: dict[str, str] = {}  # code of the cells that do not compile, by their names in messages
+_not_compiled: dict[str, str] = {}  # code of the cells that do not compile, by the cells' names in messages
 
 
 def serve(channel: Connection) -> None:
@@ -36,7 +36,7 @@ def serve(channel: Connection) -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
     shared.give_back(ForkedServer())  # for cells that start ranks; made now, while this process is still clean
-    # It runs cells as a notebook's kernel does, including magics, but keeps no history and no files.
+    # The shell runs cells as a notebook's kernel does, including magics, but keeps no history and no files.
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
     shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
     # Objects that belong to `__main__` are pickled by value, as in a kernel.
@@ -51,10 +51,10 @@ def serve(channel: Connection) -> None:
 
 
 def _reply(number: int, answer: Callable[[], Any]) -> bytes:
-    """Return the reply to a request; an exception of the answer becomes part of the reply."""
+    """Return the reply to a request; an exception that the answer raises becomes part of the reply."""
     try:
         data = wire.checked(wire.dumps({"number": number, "value": answer()}), wire.MAX_REPLY_BYTES)
-        wire.loads(data)  # the other side does the same: it refuses functions, and would then wait for another reply
+        wire.loads(data)  # as the judge's side does: it refuses functions, and would then wait for another reply
     except BaseException as error:  # noqa: BLE001  # also SystemExit and KeyboardInterrupt
         data = wire.dumps({"number": number, "error": [type(error).__name__, text_of(error)[:MAX_TEXT]]})
     flush_output()
@@ -64,8 +64,8 @@ def _reply(number: int, answer: Callable[[], Any]) -> bytes:
 def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_only: bool) -> list[str] | None:
     """Run one cell, or only its definitions; return the name and the text of its exception, or None.
 
-    Students experiment in the cells that define their functions, and the definitions count. So the definitions below
-    the statement that raised, or was interrupted, are run all the same.
+    Students experiment in the cells that define their functions, but the definitions are what counts. So if a statement
+    raises or is interrupted, the definitions below it are run all the same.
     """
     # IPython names a cell's code after its content; the judge quotes the code by the cell's name.
     shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # IPython offers no other way
@@ -121,7 +121,7 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
     except Exception as error:
         if isinstance(error, WrongReturnError) or place_below(error, 0):
             raise
-        # The traceback has no line of the student's code. It stays here, so the judge could not see that.
+        # No line of the student's code is in the traceback. The judge cannot see that: the traceback stays here.
         message = f"{UNUSABLE}: {type(error).__name__}: {text_of(error)[:MAX_TEXT]}"
         raise WrongReturnError(message, "answer.unusable") from None
 

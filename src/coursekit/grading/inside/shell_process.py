@@ -1,4 +1,4 @@
-"""The submission server's side of the shell: start it, send requests, enforce deadlines, check each reply's form."""
+"""The submission server's side of the shell: start it, send requests, enforce deadlines, and check replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.protocol import LENGTH, take_message
 from coursekit.ranks.watch import READ_SIZE
 
-MAX_KEPT_OUTPUT = 20_000  # bytes printed between two requests
+MAX_KEPT_OUTPUT = 20_000  # bytes kept of what is printed between two requests
 LAST_WORDS_S = 2.0  # an ending process gets this long to report its exit status
 MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is killed
 NEVER_ENDED = "did not finish in time, or ended their process"
@@ -46,7 +46,7 @@ def read_reply(data: bytes, number: int) -> ShellReply | None:
 
 
 def is_words(error: object) -> bool:
-    """Return whether a value is a list of an exception's name and its text."""
+    """Return whether a value is a list that holds an exception's name and its text."""
     return isinstance(error, list) and [type(word) for word in error] == [str, str]
 
 
@@ -77,7 +77,7 @@ class ShellProcess:
             os.close(output_end)
             enter()
             os.chdir(os.environ["TMPDIR"])
-            sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output is live
+            sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that output comes at once
             shell.serve(Connection(theirs.detach()))
 
         self._pid = fork(become_shell, output_end)
@@ -95,11 +95,11 @@ class ShellProcess:
         self.interrupted = False  # during the last request
 
     def ask(self, op: str, timeout_s: float, grace_s: float = 0.0, **parts: Any) -> ShellReply:
-        """Have `shell` call the function that `op` names with the arguments `parts`, and return its reply.
+        """Have `shell` call the function named by `op` with the arguments `parts`, and return its reply.
 
-        `timeout_s` is corrected time of the process and its descendants. After it, the process is interrupted, and gets
-        `grace_s` more; 0 means no interrupt. If no reply comes, the process is killed and a `ShellGoneError` raised, or
-        a `TooSlowError` if the machine was too slow to tell whether a reply would have come.
+        `timeout_s` is corrected time of the process and its descendants. After that time, the process is interrupted
+        and gets `grace_s` more; 0 means no interrupt. If no reply comes, the process is killed. Then a `ShellGoneError`
+        is raised, or a `TooSlowError` if the machine was too slow to tell whether a reply would have come.
         """
         self._number += 1
         self._deadline, self._grace_s, self.interrupted = start_up(timeout_s, self._pid), grace_s, False
@@ -170,7 +170,7 @@ class ShellProcess:
         self._end("it closed its connection to the grader")
 
     def _next_reply(self) -> ShellReply | None:
-        """Return the reply to the last request if it is there; drop messages with another form or number."""
+        """Return the reply to the last request if it has arrived; drop messages with another form or number."""
         try:
             while (data := take_message(self._received, wire.MAX_REPLY_BYTES)) is not None:
                 if (reply := read_reply(data, self._number)) is not None:

@@ -1,6 +1,6 @@
 """Run one submission inside the sandbox: a shell for its cells, and ranks when the judge asks for them.
 
-This process runs no student code. Each process that does has separate namespaces, so that none can reach this one,
+This process runs no student code. Each process that does has separate namespaces, so that it cannot reach this process,
 which knows each rank's private value.
 """
 
@@ -36,7 +36,8 @@ from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import RunWatch
 
 MAX_NUM_RESTARTS = 3  # how often the shell is restarted after cells or calls that never ended
-# Corrected time: a cell whose time is up is interrupted, so that the shell and its names stay; then it is killed.
+# Corrected time. A cell whose time is up is interrupted, so that the shell and its names stay; if the cell does not end
+# within this time, the shell is killed.
 GRACE_S = 3.0
 MAX_NUM_PORTS = 8000  # in use in the slot, of about 28,000; a launch leaves a few dozen in use for a minute
 NO_SHELL = "the process for the student's cells did not start"
@@ -53,7 +54,7 @@ def serve(channel: Connection, settings: dict[str, Any]) -> None:
     answers: dict[str, Any] = {"cells": submission.run_cells, "call": submission.call, "launch": submission.launch}
     try:
         while True:
-            # Before a request is read: it holds each rank's private value, and a shell is a fork of this process.
+            # Before a request is read, because that holds each rank's private value, and a shell is a fork of us.
             fault = _told(submission.revive_shell)
             request = wire.loads(channel.recv_bytes())
             op = request.pop("op")
@@ -152,7 +153,7 @@ class _Submission:
         return shell
 
     def _replay(self, shell: ShellProcess) -> None:
-        """Run all earlier cells again; if one ends the shell, keep only its definitions, and next time drop it."""
+        """Run all earlier cells again; if a cell ends the shell, keep only its definitions, and next time drop it."""
         num_run = 0
         try:
             for cell in self.cells:
@@ -214,7 +215,7 @@ class _Submission:
         nodes, environ = fill_nodes(num_ranks, ranks_per_node), {**os.environ, **HIDE_GPUS}
         isolate = functools.partial(_isolate_rank, replace(self.allowance, shared=shared), own)
         reply = self._watch(self.server.launch(spec, environ, nodes, inputs, isolate), num_ranks, timeout_s)
-        # Only now, after all ranks have ended: a rank's own report on its files proves nothing.
+        # Look only now, after all ranks have ended, because a rank's own report on its files proves nothing.
         return {**reply, "left": [left_in(path) for path in own] if look else []}
 
     def _watch(self, running: RunningRanks, num_ranks: int, timeout_s: float) -> dict[str, Any]:

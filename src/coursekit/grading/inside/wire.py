@@ -1,4 +1,4 @@
-"""Write and read plain data and the judge's requests as JSON: all messages between the judge and an answer's processes.
+"""Write and read all messages between the judge and an answer's processes as JSON: requests, and plain data.
 
 Reading never runs code, whichever process wrote the bytes: it uses no pickle, looks up only drivers, and checks sizes.
 """
@@ -22,15 +22,15 @@ from coursekit.drivers.probe_model import Record
 TAG = "!"
 MAX_NUM_BYTES = 64 << 20  # of one message
 MAX_REPLY_BYTES = 16 << 20  # of the value that an answer returns
-MAX_NUM_PARTS = 1_000_000  # values in one message: each needs far more memory than its three bytes
+MAX_NUM_PARTS = 1_000_000  # values in one message: each may need far more memory than its three bytes
 MAX_DEPTH = 30
 PLAIN = "return numbers, text, arrays, or lists, tuples and dictionaries of them"
 DRIVERS = "coursekit.drivers."
 ARRAY_KINDS = "biufcSU"  # numbers, booleans and text; no objects
 LARGEST_JSON_INT = 1 << 53
-MAX_NUM_DIGITS = 400  # of an integer: the time to read it grows with the square of their number
-MAX_NUM_ODD_KEYS = 1000  # in one dictionary: numbers can be chosen so that all have one hash, texts cannot
-MAX_NUM_CHARACTERS = 1 << 25  # in a list, if each value took as many as the longest text, as in an array
+MAX_NUM_DIGITS = 400  # of an integer: the time to read it grows with the square of this number
+MAX_NUM_ODD_KEYS = 1000  # in one dictionary: numbers can be chosen so that all have the same hash, but texts cannot
+MAX_NUM_CHARACTERS = 1 << 25  # in a list, if each value takes as many as the longest text, as in an array
 
 
 class TimedCell(NamedTuple):
@@ -43,7 +43,7 @@ class TimedCell(NamedTuple):
 
 
 class NotPlainError(Exception):
-    """A value is not plain data, or bytes are not such a message."""
+    """A value is not plain data, or bytes are not a message that `dumps` could have written."""
 
 
 def dumps(value: Any) -> bytes:
@@ -58,7 +58,7 @@ def dumps(value: Any) -> bytes:
 def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) -> Any:
     """Decode bytes that may come from any process; raise a `NotPlainError` unless `dumps` could have written them.
 
-    `answers` maps the names of answers to functions. Drivers are looked up only if it is given.
+    `answers` maps the names of answers to functions. Drivers are looked up only if this mapping is given.
     """
     checked(data, MAX_NUM_BYTES)
     try:
@@ -70,7 +70,7 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
 
 
 def checked(data: bytes, max_bytes: int) -> bytes:
-    """Return a message that can be read in bounded memory: it has at most `max_bytes`, and not too many values."""
+    """Return a message if it can be read in bounded memory, with at most `max_bytes` and not too many values."""
     if len(data) > max_bytes:
         raise NotPlainError(f"the data is larger than {max_bytes >> 20} MiB")
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_NUM_PARTS:
@@ -81,7 +81,8 @@ def checked(data: bytes, max_bytes: int) -> bytes:
 def _measure(value: Any) -> tuple[int, int]:
     """Return the number of values in nested lists, and the length of the longest text among them.
 
-    Refuse lists that NumPy would turn into too large an array, because it gives every value the room of the longest.
+    Refuse lists that NumPy would turn into too large an array, because an array gives every value as much room as the
+    longest.
     """
     if isinstance(value, dict):
         content, tag = value.get("v"), value.get(TAG)
@@ -105,7 +106,7 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line p
         raise NotPlainError(f"the data is nested more than {MAX_DEPTH} levels deep")
     if value is None or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, bytes):  # NumPy's too: an array would drop zeros at their end
+    if isinstance(value, bytes):  # also NumPy's bytes: an array would drop zeros at their end
         return {TAG: "bytes", "v": base64.b64encode(value).decode()}
     if isinstance(value, np.ma.MaskedArray):
         raise NotPlainError("a masked array is not plain data: return its .filled(), which is a plain array")
@@ -156,7 +157,7 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
         return [_decode(one, answers) for one in value]
     if isinstance(value, str):
         half_pairs_too = value.encode("utf-16", "surrogatepass")
-        return half_pairs_too.decode("utf-16", "replace")  # because no file could hold them
+        return half_pairs_too.decode("utf-16", "replace")  # no file could hold half pairs
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]
@@ -192,8 +193,8 @@ def _decode_int(text: str) -> int:
 def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
     if len(pairs) > MAX_NUM_ODD_KEYS and not all(isinstance(key, str) for key, _ in pairs):
         raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are not text is not plain data")
-    found = {key: one for key, one in pairs}  # noqa: C416  # of lists: so that unhashable keys raise an error
-    if len(found) < len(pairs):  # their types differed, but do not cross the wire
+    found = {key: one for key, one in pairs}  # noqa: C416  # from lists, so that unhashable keys raise an error
+    if len(found) < len(pairs):  # keys that differed only in type, which is lost on the wire
         raise NotPlainError("a dictionary with two equal keys is not plain data")
     return found
 

@@ -1,4 +1,4 @@
-"""The process that imports everything once, runs no submission itself, and forks a server for each one."""
+"""The process that imports everything once and then forks a server for each submission, but runs none itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def main() -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(channel.recv_bytes())
-            if "op" in settings:  # a request for a server that had already ended; the judge is informed anyway
+            if "op" in settings:  # a request for a server that had already ended; the judge is told that anyway
                 continue
             pid = fork(functools.partial(submission_server.serve, channel, settings))
             _, status = os.waitpid(pid, 0)
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _clean(own: frozenset[Path]) -> bool:
-    """Empty /tmp except for `own`; return whether that worked: a submission may lock or nest folders."""
+    """Empty /tmp except for `own`; return whether that worked, because a submission may lock or nest folders."""
     folder = Path(tempfile.gettempdir())
     for path in {*folder.iterdir()} - own:
         with contextlib.suppress(OSError, RecursionError):

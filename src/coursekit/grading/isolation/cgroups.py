@@ -1,6 +1,7 @@
-"""The control groups of this process, as in a container or a job: their limits, and what the kernel refused them.
+"""The control groups of this process, for example in a container or a job: their limits, and what the kernel refused.
 
-Version 1 has one hierarchy for each controller, version 2 a single one for all (cgroups(7)); a machine may have both.
+Version 1 has one hierarchy for each controller; version 2 has a single hierarchy for all of them (cgroups(7)). A
+machine may have both.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def num_cores() -> float:
     """Return how many cores all processes in these groups may use together, such as 1.5; infinite without a limit."""
     texts = [_read(folder / "cpu.max") for folder in folders("cpu")]
     texts += [_read(folder / "cpu.cfs_quota_us") + _read(folder / "cpu.cfs_period_us") for folder in folders("cpu")]
-    quotas = [text.split() for text in texts if text[:1].isdigit()]  # else "max", or -1 in version 1
+    quotas = [text.split() for text in texts if text[:1].isdigit()]  # without a limit: "max", or -1 in version 1
     return min((int(quota[0]) / int(quota[1]) for quota in quotas if len(quota) > 1), default=math.inf)
 
 
@@ -42,8 +43,9 @@ class Refusals(NamedTuple):
     def so_far(cls) -> Refusals:
         """Return the counts so far.
 
-        A killed process counts for its own group, whether that group, another group or the machine reached its limit.
-        So does a refused process; but since Linux 6.11, version 2 counts it for the group that has the limit.
+        The kernel counts a killed process for the process's own group, whether that group, another group or the machine
+        reached its limit. It counts a refused process in the same way, but since Linux 6.11, version 2 counts it for
+        the group that has the limit.
         """
         killed = [folder / name for folder in folders("memory")[:1] for name in ("memory.events", "memory.oom_control")]
         killed_here = _numbers("oom_kill", *killed) or _numbers("oom_kill", Path("/proc/vmstat"))
@@ -52,7 +54,7 @@ class Refusals(NamedTuple):
         return cls(sum(killed_here), sum(_numbers("max", *forks)))
 
     def since(self) -> str:
-        """Return a sentence on what the kernel has refused since these counts, or ''."""
+        """Return a sentence about what the kernel has refused since these counts were taken, or ''."""
         num_killed, num_forks = (now - before for now, before in zip(Refusals.so_far(), self))
         if num_killed > 0:
             return f"memory ran out, and the kernel killed {num_killed} of the grader's processes"
@@ -80,7 +82,7 @@ def _numbers(name: str, *files: Path) -> list[int]:
 
 
 def _read(file: Path) -> str:
-    """Return a file's content; '' if it is missing, as files of the other version and of the topmost group are."""
+    """Return a file's content, or '' if it is missing, because the other version or the topmost group may lack it."""
     try:
         return file.read_text(encoding="utf-8")
     except OSError:

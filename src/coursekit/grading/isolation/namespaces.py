@@ -1,17 +1,18 @@
-"""Give a submission's process separate namespaces within the sandbox: it can neither see nor reach any other process.
+"""Give a submission's process separate namespaces within the sandbox, so that it cannot see or reach any other process.
 
     caller of `enter`   becomes the waiter: it stays outside, passes signals on, and ends as the isolated process ends
       └ first           process 1 of the new PID namespace, which runs no student code: it mounts folders and ends
         │               with the waiter; when it ends, the kernel kills everything inside, including daemons
         └ isolated      the process in which `enter` returns
 
-The first writes to the waiter through a pipe: "ready", or why isolation failed; at the end, how the third ended.
-The network is not separated: the ranks of a run communicate over the sandbox's loopback.
+The first process writes to the waiter through a pipe: "ready", or why isolation failed; and at the end, how the
+isolated process ended. The network is not separated, because the ranks of a run communicate over the sandbox's
+loopback.
 
-/proc is mounted afresh if the kernel allows it. If not (bubblewrap under root covers parts of /proc), the sandbox's
-/proc stays: its process numbers are the sandbox's, so psutil does not work inside, and the command lines of the
-processes in the sandbox can be read. This is safe: the kernel lets no process inspect or signal processes of an
-outer namespace.
+/proc is mounted afresh if the kernel allows it. If it does not (under root, bubblewrap covers parts of /proc), the
+sandbox's /proc stays. Then the process numbers in it are the sandbox's, so psutil does not work inside, and the command
+lines of all processes in the sandbox can be read. This is safe, because the kernel lets no process inspect or signal
+processes of an outer namespace.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.isolation import system
 from coursekit.grading.isolation.sandbox import CORE_PATTERN, HIDDEN, SHARED
 
-OWN = "/tmp/own"  # noqa: S108  # its own folder, which stays; one name for all, because ranks may exchange file names
+OWN = "/tmp/own"  # noqa: S108  # its own folder, which outlives it; one name for all, as ranks may exchange file names
 TERMINALS = "/dev/pts"
-MAX_NUM_TERMINALS = 16  # the machine has some 3,000 for all isolated processes; IPython takes one for `!command`
+MAX_NUM_TERMINALS = 16  # all isolated processes share the machine's 3,000 or so; IPython uses one for `!command`
 # The first two request stack traces; the others ask the process to end.
 PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
 _OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter applies only to its children
@@ -44,13 +45,14 @@ _PLAIN = system.NO_SUID | system.NO_DEVICES
 _READY = b"ready"
 _STATUS = struct.Struct("i")
 _OUR_FAULT = 70  # EX_SOFTWARE
-# Few, because the kernel counts for the account what they hold: epoll watches, which grow with their square; files in
-# transit through sockets (once there are 1024, no process with that limit can send more); and buffers of pipes.
+# Few, because the kernel counts for the whole account what open files hold: epoll watches, whose number grows with the
+# square of the files; files in transit through sockets (once there are 1024, no process with that limit can send more);
+# and the buffers of pipes.
 MAX_NUM_OPEN_FILES = 256
-MAX_NUM_SIGNALS = 256  # pending signals of an isolated process with its descendants; timers count, too
-COUNTS_BY_NAMESPACE = (5, 14)  # since this version of the kernel
+MAX_NUM_SIGNALS = 256  # pending signals of an isolated process and its descendants; timers count, too
+COUNTS_BY_NAMESPACE = (5, 14)  # the first version of the kernel that does
 NUM_TRUSTED = 2  # the waiter and the first process, which count too
-CPU_GRACE_S = 5  # from SIGXCPU, which can be caught, to SIGKILL
+CPU_GRACE_S = 5  # the time from SIGXCPU, which can be caught, to SIGKILL
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,15 @@ class Allowance:
     max_cpu_s: int  # seconds of CPU time of a single process
     shared: Path | None = None  # folder of the outer /tmp that appears inside as `sandbox.SHARED`, writable
     own: Path | None = None  # folder that appears inside as `OWN`, only for this process
-    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay, read-only: a kit installed there
+    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay visible, read-only, such as a kit's
 
 
 def enter(allowance: Allowance) -> None:
-    """Return in a new, isolated process; the calling one waits for it and never returns.
+    """Return in a new, isolated process; the calling process waits for it and never returns.
 
     Call it in a freshly forked process with a single thread.
-    Open files stay open inside: first close those that must not be seen. The waiter closes all of its own.
-    TMPDIR and the working directory are the private /tmp.
+    Open files stay open inside, so first close all that the new process must not see. The waiter closes all its files.
+    Inside, TMPDIR and the working directory are the private /tmp.
     If the namespaces cannot be created, it starts nothing and raises a `CourseKitError` in the calling process.
     """
     refused = system.Filter()
@@ -88,7 +90,7 @@ def enter(allowance: Allowance) -> None:
         release_signals()
         return
     os.close(tell)
-    said = os.read(listen, len(_READY))  # no more than that: the status may follow at once
+    said = os.read(listen, len(_READY))  # no more than that, because the status may follow at once
     if said != _READY:
         said += os.read(listen, 1000)
         os.waitpid(first, 0)
@@ -116,9 +118,9 @@ def _enter_new_namespaces() -> None:
 
 
 def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
-    """Isolate this process, the first, and report success or the reason for a failure to the waiter; return in a child.
+    """Isolate this first process, report success or the reason for a failure to the waiter, and return in a child.
 
-    The first process waits until the child has ended, and reports its status.
+    The first process waits until the child has ended, and then reports the child's status.
     """
     try:
         system.end_with_parent(signal.SIGKILL)
@@ -179,23 +181,23 @@ def _hide_and_mount(allowance: Allowance) -> None:
         system.mount("devpts", TERMINALS, "devpts", system.NO_SUID | system.NO_PROGRAMS, options)
     with suppress(PermissionError):
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
-    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox protects them in its own /proc, which then cannot be replaced
+    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox should have protected them, in a /proc that stays
         raise CourseKitError("student code could change the kernel's settings", "sandbox.open-settings")
 
 
 def _settle_in(allowance: Allowance) -> None:
     """Prepare the isolated process itself, and set limits for it and its descendants, which cannot raise them again.
 
-    RLIMIT_DATA limits memory relative to what the process has; RLIMIT_AS would not do, because TensorFlow reserves far
-    more addresses than it uses. The limit applies to each process, so the watcher limits the sum.
-    The kernel counts processes and pending signals per user, and since 5.14 separately for each user namespace: only
-    then can these limits be set here, because honest work in another slot cannot use them up.
+    RLIMIT_DATA limits how much memory the process may add to what it has; RLIMIT_AS would not do, because TensorFlow
+    reserves far more addresses than it uses. The limit applies to each process, so the watcher limits the sum.
+    The kernel counts processes and pending signals per user, and since 5.14 separately for each user namespace. Older
+    kernels get no such limits, because honest work in another slot would use them up.
     """
-    system.set_dumpable(True)  # the process and its descendants may read it
+    system.set_dumpable(True)  # the process and its descendants may inspect it
     os.environ["TMPDIR"] = HIDDEN[0]
     tempfile.tempdir = None
     os.chdir(HIDDEN[0])
-    # If memory runs short in the slot, the kernel should kill this process, not the kit's own ones.
+    # If memory runs short in the slot, the kernel should kill this process, not one of the kit's own.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     limit = system.lower_limit
@@ -226,19 +228,19 @@ def _hold_signals() -> Callable[[], None]:
 def _wait_for(pid: int, keep: int) -> int:
     """Wait for a child, reap every orphan, pass signals on, and return the child's wait status.
 
-    No other process can inspect this one meanwhile, and it keeps only `keep` open, so it holds no pipe open.
+    Meanwhile, no other process can inspect this one. It closes all its files but `keep`, so that it holds no pipe open.
     """
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        with suppress(OSError):  # those that the C library reserves
+        with suppress(OSError):  # signals that the C library reserves
             signal.signal(number, signal.SIG_DFL)  # no handler of the caller may run in this process
     system.set_dumpable(False)
     for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, not paths
         if file != keep:
-            with suppress(OSError):  # the one of the listing is closed already
+            with suppress(OSError):  # the listing's own file is closed already
                 os.close(file)
     while True:
-        # Look before listening: setting handlers has dropped the signals of children that ended earlier.
+        # Look before waiting, because setting handlers has dropped the signals of children that ended earlier.
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == pid:

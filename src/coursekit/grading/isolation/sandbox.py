@@ -1,9 +1,9 @@
-"""The sandbox: one bubblewrap command line, which starts a program that sees only a restricted view of the machine.
+"""The sandbox: a bubblewrap command line that starts a program with a restricted view of the machine.
 
 Inside there are the system's software, the Python environment, and the files that the caller names, all read-only;
 empty folders /tmp and /dev/shm of limited size; a network with only a private loopback; and no other process.
-There is no home, no course, no socket of any service, and no environment variable that the caller did not name.
-Descriptors that the caller passes on stay open: the two sides communicate through them.
+There is no home folder, no course, no socket of any service, and no environment variable that the caller did not name.
+Descriptors that the caller passes on stay open, so that the two sides can communicate through them.
 
 The sandbox does not limit memory or processes (`watcher` does), and does not isolate the processes of one submission
 from each other (`namespaces` does).
@@ -26,16 +26,16 @@ from coursekit.paths import PACKAGE
 SHARED = "/shared"  # an empty folder, at which `namespaces` mounts the folder that a process shares with its peers
 CORE_PATTERN = "/proc/sys/kernel/core_pattern"
 HOSTNAME = "sandbox"
-HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # every process of a submission has private ones
+HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # every process of a submission has its own
 UID = 1000
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _LINKER = ("/etc/ld.so.cache", "/etc/alternatives")  # to find libraries; the second leads to Debian's BLAS and MPI
-_MADE = Path(__file__).parent / "etc"  # accounts and hosts of a machine with one user and no neighbours
+_MADE = Path(__file__).parent / "etc"  # files about accounts and hosts, for a machine with one user and no neighbours
 
 
 def require_sandbox() -> None:
-    """Check that the sandbox works here; if not, raise a `CourseKitError` that says why, and nothing may run."""
+    """Check that the sandbox works here; if not, raise a `CourseKitError` that says why, so that no code runs."""
     if shutil.which("bwrap") is None:
         raise CourseKitError(
             "bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap): "
@@ -68,9 +68,9 @@ def hidden_folders(folders: Sequence[Path]) -> list[Path]:
 def command(
     argv: Sequence[str], read_only: Mapping[str, Path], environ: Mapping[str, str], tmp_bytes: int
 ) -> list[str]:
-    """Return the command line that runs `argv`, whose paths are those inside; `require_sandbox` tests that this works.
+    """Return the command line that runs `argv`, whose paths are paths inside; `require_sandbox` tests that it works.
 
-    `read_only` maps a path inside to the file or folder shown there, in addition to what every Python needs;
+    `read_only` maps each path inside to the file or folder shown there, in addition to what every Python needs;
     `environ` is the whole environment; `tmp_bytes` is the size of /tmp, and also of /dev/shm.
     The program ends when the process that started it ends.
     """
@@ -88,14 +88,14 @@ def command(
         words += ["--ro-bind", str(file), f"/etc/{file.name}"]
     for folder in python_folders():
         words += ["--ro-bind", str(folder), str(folder)]
-    # A package installed in the environment contains files that students must not see.
+    # If the kit is installed in the environment, its package contains files that students must not see.
     covered = [str(PACKAGE)] if any(folder.resolve() in PACKAGE.parents for folder in python_folders()) else []
     for path in covered:
         words += ["--tmpfs", path]
     for inside, outside in read_only.items():
         words += ["--ro-bind", str(outside), inside]
     words += ["--dir", SHARED]
-    # These file systems belong to the sandbox, and could be filled without limit.
+    # These file systems belong to the sandbox; if they stayed writable, they could be filled without limit.
     for path in (*covered, "/dev", "/"):
         words += ["--remount-ro", path]
     return [*words, "--chdir", "/tmp", "--", *argv]  # noqa: S108  # the sandbox's own
@@ -112,9 +112,9 @@ def _guarded_proc() -> list[str]:
     """Return the bwrap arguments that make the kernel's settings read-only if this account owns them, as root does.
 
     Root without capabilities still owns them, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
-    An ordinary user owns none of them; for such a user /proc stays as it is, so that `namespaces` can mount a new one.
+    An ordinary user owns none of them, so for such a user /proc stays as it is, and `namespaces` can mount a new one.
     """
-    if os.getuid() != 0 and not os.access(CORE_PATTERN, os.W_OK):  # root may have another number in a namespace
+    if os.getuid() != 0 and not os.access(CORE_PATTERN, os.W_OK):  # root may have another id in a namespace
         return []
     entries = sorted(path for path in Path("/proc").iterdir() if not path.name.isdigit() and not path.is_symlink())
     settings = [str(path) for path in entries if path.is_dir() or path.lstat().st_mode & stat.S_IWUSR]

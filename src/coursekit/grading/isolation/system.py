@@ -1,4 +1,4 @@
-"""Kernel calls that not every Python offers (Linux, every architecture), and a filter that refuses other calls."""
+"""Linux kernel calls that not every Python offers, and a filter that refuses other calls, on every architecture."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ BIND = 4096
 RECURSIVE = 16384
 SLAVE = 1 << 19
 
-# Calls that no answer needs. No limit counts what they would take, or it belongs to the whole account: memory in no
-# process and no folder, namespaces and watches, of which an account has a fixed number, and the cores of other slots.
-LIBRARY = "libseccomp.so.2"  # 2.5 or newer, of 2020
+# Calls that no answer needs. They take what no limit counts, or what belongs to the whole account: memory that is in no
+# process and no folder; namespaces and watches, of which an account has a fixed number; and the cores of other slots.
+LIBRARY = "libseccomp.so.2"  # version 2.5 (of 2020) or newer
 REFUSED = (
-    # A new user namespace allows all other kinds, and mounting in-memory folders of any size.
+    # A new user namespace allows a process to create all other kinds, and to mount in-memory folders of any size.
     *("unshare", "setns"),
-    # Memory that remains when no process maps it.
+    # Memory that remains even if no process maps it.
     *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open", "vmsplice"),
     # The kernel counts for each account how many of these there are, or how much memory they take.
     *("inotify_init", "inotify_init1", "fanotify_init", "add_key", "request_key", "keyctl"),
@@ -57,7 +57,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 # <seccomp.h>
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _MASKED_EQ = 7
-_UNKNOWN = -1  # an unknown name; other negative numbers are calls that this architecture does not have
+_UNKNOWN = -1  # stands for an unknown name; other negative numbers are calls that this architecture does not have
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _ZEROS = [ctypes.c_ulong(0)] * 3  # arguments that most options of `prctl` do not use
@@ -103,7 +103,7 @@ def data_bytes() -> int:
 
 
 def lower_limit(limit: int, soft: int, hard: int | None = None) -> None:
-    """Set a limit for this process and its descendants; a lower limit stays as it is (setrlimit(2))."""
+    """Set a limit for this process and its descendants, but never above the present hard limit (setrlimit(2))."""
     _, ceiling = resource.getrlimit(limit)
     most = sys.maxsize if ceiling == resource.RLIM_INFINITY else ceiling
     resource.setrlimit(limit, (min(soft, most), min(soft if hard is None else hard, most)))
@@ -114,7 +114,7 @@ class _Comparison(ctypes.Structure):
 
 
 class Filter:
-    """A filter that refuses the calls in `REFUSED` (seccomp(2)); built early, as isolated processes find no library."""
+    """A filter that refuses the calls in `REFUSED` (seccomp(2)); create it early, while the library can be found."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):
@@ -129,7 +129,7 @@ class Filter:
         self._context = ctypes.c_void_p(self._library.seccomp_init(_ALLOW))
         for name in REFUSED:
             self._refuse(name, errno.EPERM)
-        # Its arguments are in memory, which a filter cannot read. Without it, the C library uses `clone`.
+        # The arguments of clone3 are in memory, which a filter cannot read. Without it, the C library uses `clone`.
         self._refuse("clone3", errno.ENOSYS)
         self._refuse("clone", errno.EPERM, _Comparison(0, _MASKED_EQ, NEW_USER, NEW_USER))
 
@@ -138,7 +138,7 @@ class Filter:
         self._succeed(self._library.seccomp_load(self._context), "seccomp_load")
 
     def _refuse(self, name: str, number: int, *comparisons: _Comparison) -> None:
-        """Add a rule for a call, unless this machine or this library does not have the call."""
+        """Add a rule for a call, if this machine and this library have that call."""
         call, num_rules = self._number(name), len(comparisons)
         rules = (_Comparison * num_rules)(*comparisons)
         if call >= 0:

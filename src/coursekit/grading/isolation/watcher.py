@@ -1,8 +1,8 @@
 """Watch the processes of one submission from outside the sandbox, because rlimits apply only to single processes.
 
 The watcher counts memory as the kernel's proportional share (PSS), because forked processes share TensorFlow's pages.
-It adds the files in the in-memory folders that the processes see. They cannot create memory outside of both, such as
-System V segments (`system`).
+It adds the files in the in-memory folders that the processes see. The processes cannot create memory outside of both,
+such as System V segments (see `system`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from coursekit.grading.isolation.sandbox import HIDDEN
 from coursekit.processes import kill_below, pss_bytes
 
 INTERVAL_S = 0.2
-MEASURE_AGAIN = 1.5  # proportional shares are slow to read: only if resident memory has grown by this factor
-# If resident memory exceeds the limit, the shares could reach it unnoticed, as fast as cores copy shared pages: each
-# core copies 1.2 to 1.3 GB/s, measured with one and with two processes that wrote to 1 GB shared with their parent.
+MEASURE_AGAIN = 1.5  # shares are slow to read, so they are read only if resident memory has grown by this factor
+# While resident memory exceeds the limit, the shares could reach the limit unnoticed, but only as fast as cores copy
+# shared pages. Each core copies 1.2 to 1.3 GB/s, measured with one and with two processes that wrote to 1 GB shared
+# with their parent.
 COPIED_BYTES_PER_S = 1.5e9 * (os.cpu_count() or 1)
 
 
@@ -36,9 +37,9 @@ class Watcher:
     def __init__(  # noqa: PLR0913  # one argument per limit
         self,
         pid: int,
-        may_be_killed: Callable[[], int | None],  # the process whose descendants are killed on excess; None: kill none
+        may_be_killed: Callable[[], int | None],  # the process whose descendants may be killed; None: kill none
         *,
-        memory_bytes: int,  # for all together: each page counted once, and their files in memory
+        memory_bytes: int,  # for all together: each page counts once, and files in memory count, too
         num_processes: int,  # at once
         num_files: int,  # files and folders in one in-memory folder
         own_s: float,  # seconds of their corrected time (`coursekit.corrected_time`) from the start of the watch
@@ -52,13 +53,13 @@ class Watcher:
         self._memory_bytes, self._num_processes, self._num_files = memory_bytes, num_processes, num_files
         self._limit_s = own_s
         self._highest = 0
-        self._measured = (-math.inf, 0, 0)  # when, how much memory, how much resident memory
+        self._measured = (-math.inf, 0, 0)  # the time, the memory and the resident memory of the last measurement
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
         self._pids: list[int] = []
 
     def __enter__(self) -> Watcher:  # noqa: PYI034  # `Self` needs Python 3.11
-        # Count this process too: the watched ones wait for its requests, so if it is held up, so are they.
+        # Count this process, too: the watched processes wait for its requests, so whatever delays it delays them.
         self._clock = CorrectedClock(lambda: [os.getpid(), *self._pids])
         self._deadline = Deadline(self._limit_s, lambda: self.own_s)
         self._thread.start()
@@ -112,7 +113,7 @@ class Watcher:
 
     def _used_bytes(self, pids: list[int], stored_bytes: int) -> int:
         """Return the memory in use if it may exceed the limit or its highest value so far, else 0; record the peak."""
-        # Resident memory counts shared pages repeatedly: a cheap upper bound.
+        # Resident memory counts shared pages repeatedly, so it is a cheap upper bound.
         resident = stored_bytes + sum(map(_resident_bytes, pids))
         then, memory, resident_then = self._measured
         unseen = COPIED_BYTES_PER_S * (time.monotonic() - then)
@@ -128,10 +129,10 @@ class Watcher:
 
 
 def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
-    """Return bytes and number of files in each in-memory folder that these processes see and this one does not."""
+    """Return the bytes and the number of files in each in-memory folder that these processes see, but not this one."""
     found = {Path(folder).stat().st_dev: (0, 0) for folder in HIDDEN if Path(folder).exists()}
     for path in (Path(f"/proc/{pid}/root{folder}") for pid in pids for folder in HIDDEN):
-        with suppress(OSError):  # it has ended, or has no such folder
+        with suppress(OSError):  # the process has ended, or has no such folder
             device = path.stat().st_dev
             if device not in found:
                 space = os.statvfs(path)
@@ -142,7 +143,8 @@ def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
 def proportional_bytes(pid: int) -> int:
     """Return the memory of a process as `pss_bytes` does.
 
-    If a process runs a program that its account may not read, its shares cannot be read: all resident memory counts.
+    If a process runs a program that its account may not read, its shares cannot be read, and all of its resident memory
+    counts.
     """
     try:
         return pss_bytes(pid)
@@ -151,9 +153,9 @@ def proportional_bytes(pid: int) -> int:
 
 
 def _is_isolated(pid: int) -> bool:
-    """Return whether a process is isolated; trusted ones, such as a waiter, hide their memory, and share most of it."""
+    """Return whether a process is isolated; trusted ones, such as waiters, hide their memory and share most of it."""
     ids, own = _ids(pid), _ids(os.getpid())
-    return len(ids) > len(own) + 1 and ids[-1] != "1"  # below the sandbox's processes, and not the first there
+    return len(ids) > len(own) + 1 and ids[-1] != "1"  # in a namespace within the sandbox's, but not the first one
 
 
 def _ids(pid: int) -> list[str]:

@@ -35,7 +35,8 @@ def judge(
 ) -> tuple[CellScore, ...]:
     """Return the points of each test cell that is not named in `left_out`.
 
-    `run_cells` runs cells of the notebook in the sandbox: before each of the judge's cells, the cells above it.
+    `run_cells` runs cells of the notebook in the sandbox; it is called before each of the judge's cells, with the cells
+    above that one.
     Checks of an answer that the student took from the solution give no points.
     """
     start_over(students.taken)
@@ -43,7 +44,7 @@ def judge(
     exec(program.known, namespace)  # noqa: S102  # the instructor's own imports and parameters
     own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
     elsewhere, scores = Sandboxed(running), []
-    failed: dict[str, str] = {}  # by each name that a failed cell did not bind, the reason
+    failed: dict[str, str] = {}  # for each name that a failed cell did not bind, the reason
     with repeatable(secrets.randbits(128)), redirect_stdout(io.StringIO()):
         for cells, part in cells_to_run(program, students):
             if cells:
@@ -67,7 +68,7 @@ def _error_of(part: Part, namespace: dict[str, Any]) -> str:
     """Run one cell; return its exception as text, or ''."""
     try:
         exec(compile(part.source, f"cell {part.name}", "exec"), namespace)  # noqa: S102  # the instructor's own
-    except MemoryError:  # of the judge itself, and not the test's failure: see `own_limits`
+    except MemoryError:  # the judge's own, and not a failure of the test: see `own_limits`
         raise
     except Exception as error:  # noqa: BLE001  # any exception fails a test
         return printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
@@ -102,7 +103,7 @@ class Sandboxed:
     ) -> tuple[list[Any], list[Left]]:
         """Call a wrapper, such as `with_horovod`, on ranks; `args` is a driver and its arguments.
 
-        Each rank has its own seed and private value. It raises the exceptions of `ranks.run`.
+        Each rank gets its own seed and private value. This method raises the same exceptions as `ranks.run`.
 
         It also raises an `AnswerError` if an answer is missing, or if the launch did not happen in time.
         """

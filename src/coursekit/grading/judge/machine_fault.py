@@ -12,7 +12,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.log import machine
 
 LOGGER = logging.getLogger(__name__)
-# Kinds of flags: a process died, or a resource ran out. The cause may be the answer, or a machine that has too little.
+# Kinds of flags: a process died, or a resource ran out. The cause may be the answer, or the machine.
 SIGNS = frozenset({"ProcessEnded", "memory", "shortage"})
 WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 
@@ -20,9 +20,9 @@ WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[[], Verdict]) -> str:
     """Return why the machine may have cost a hand-in points; '' if no points were lost, or the student is to blame.
 
-    `before` holds what the kernel had refused before the run. If it has refused more since, the machine is to blame. If
-    only the run shows signs, the lab's solution is judged in the same slot: if it earns all points, the machine is fit.
-    If one of the kit's own limits ended the run, the student is responsible.
+    `before` holds what the kernel had refused before the run. If the kernel has refused more since, the machine is to
+    blame. If only the run's flags hint at a shortage, the lab's solution is judged in the same slot; if it earns all
+    points, the machine is not to blame. If one of the kit's own limits ended the run, the student is responsible.
     """
     kinds = {flag.kind for flag in verdict.flags}
     if verdict.fault or "limit" in kinds or verdict.points >= verdict.max_points:

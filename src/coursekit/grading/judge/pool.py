@@ -42,7 +42,7 @@ class PoolSettings:
 def default_num_slots(limits: SubmissionLimits | None = None) -> int:
     """Return how many submissions to judge at once: one for each core of this process, but no more than memory allows.
 
-    The CPU time and memory limits of a container or a Slurm job count; the result is at least one.
+    It takes a container's or a Slurm job's limits on CPU time and memory into account; the result is at least one.
     Example: 16 cores and 64 GB allow 8 submissions of at most 6 GB each, plus 2 GB each for the grader's processes.
     """
     num_cores, memory_gb = _allowed()
@@ -50,9 +50,9 @@ def default_num_slots(limits: SubmissionLimits | None = None) -> int:
 
 
 def lack_of_memory(settings: PoolSettings) -> str:
-    """Return a warning if so many submissions at once may need more memory than there is, else ''."""
+    """Return a warning if the submissions that are judged at once may need more memory than there is, else ''."""
     num_slots, (_, memory_gb) = settings.num_slots, _allowed()
-    if math.isinf(memory_gb):  # no limit of a container or job, so the cores decide: a single submission should fit
+    if math.isinf(memory_gb):  # without a limit, only the cores decide: check that a single submission fits
         num_slots, memory_gb = 1, psutil.virtual_memory().total / 2**30
     wanted_gb = num_slots * _each_gb(settings.limits)
     if wanted_gb <= memory_gb:
@@ -69,7 +69,7 @@ def _each_gb(limits: SubmissionLimits) -> float:
 
 
 def _allowed() -> tuple[float, float]:
-    """Return how many cores and GB of memory this container or Slurm job has; infinite memory without a limit."""
+    """Return how many cores and GB of memory this container or Slurm job has; memory is infinite without a limit."""
     num_cores = min(len(os.sched_getaffinity(0)), cgroups.num_cores())
     memory_gb, environ = cgroups.memory_bytes() / 2**30, os.environ
     if "SLURM_JOB_ID" in environ:  # the kernel may not enforce Slurm's limits
@@ -89,7 +89,7 @@ def judge_all(
     """Judge submissions, and yield each verdict as soon as it is ready; closing the iterator ends all workers.
 
     `sources` maps labs to notebooks with hidden tests; `left_out` maps students to the judge's cells that are skipped.
-    A submission whose worker dies is tried again; if that worker dies too, its verdict has a fault.
+    A submission whose worker dies is tried again; if the second worker dies, too, the verdict has a fault.
     """
     num_slots = min(settings.num_slots, len(submissions) or 1)
     workers = [_Worker(settings.limits, cores, sources) for cores in shares(num_slots)]

@@ -1,7 +1,7 @@
-"""Run one submission in a slot and judge it; as a program, this is a pool worker, which judges one after another.
+"""Run one submission in a slot and judge it; as a program, this is a pool worker, which judges many in turn.
 
 The program uses the socket whose number is its argument: it receives the limits, its cores and the labs' sources, and
-then sends a `Verdict` for each `Submission`.
+then answers each `Submission` with a `Verdict`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddR
 MAX_CPU_S = 60.0
 MAX_MEMORY_BYTES = 2 << 30
 AGAIN_S = 1.0  # a check that catches the exception is interrupted again
-MOST_LOST = 3  # exceptions of signals that arrive while Python ignores them, as in garbage collection
+MOST_LOST = 3  # signals whose exceptions are lost because Python ignores them, as in garbage collection
 
 
-class JudgeTimeoutError(BaseException):  # not an `Exception`: no check may take it for a mistake of the answer
+class JudgeTimeoutError(BaseException):  # not an `Exception`, so that no check takes it for a mistake in the answer
     """The judge needed too long for the data that a submission returned."""
 
 
@@ -60,7 +60,7 @@ def main() -> None:
     pool = Connection(int(sys.argv[1]))
     limits, cores, sources = pool.recv()
     if cores:
-        os.sched_setaffinity(0, cores)  # also the sandbox's, where TensorFlow starts a thread for each core
+        os.sched_setaffinity(0, cores)  # the sandbox inherits them; there TensorFlow starts a thread for each core
     programs: dict[str, Program] = {}
     log = os.environ.get(VARIABLE)
     with log_to(Path(log)) if log else nullcontext(), Slot(limits) as slot, suppress(EOFError):
@@ -101,7 +101,7 @@ def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[
         with slot.submission(program.framework) as running, own_limits():
             run_cells = functools.partial(_run_cells, running, slot.limits.cell_s, outputs, flags)
             scores = judge(program, one.cells, running, run_cells, left_out)
-        flags = [*dict.fromkeys(flags), *running.flags()]  # each once: they repeat when the notebook's time is up
+        flags = [*dict.fromkeys(flags), *running.flags()]  # each only once: they repeat when the notebook's time is up
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
         LOGGER.warning("%s %s: %s (%s)", one.student, one.lab, error, machine())
@@ -146,12 +146,13 @@ def _run_cells(
 
 @contextmanager
 def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_BYTES) -> Iterator[None]:
-    """Limit this process within the block, because reading data from an answer may never end, or may fill the memory.
+    """Limit this process within the block, because reading data from an answer may never end, or may use up all memory.
 
     Processes that it starts within the block have the memory limit, too.
     The time limit counts CPU time, so that a busy machine does not shorten it.
-    At a limit, a `JudgeTimeoutError` or a `MemoryError` ends the block. C code handles no signals, for example when
-    `sum` counts up to an answer's number: after twice the time and `MOST_LOST` more signals, the kernel kills us.
+    At a limit, a `JudgeTimeoutError` or a `MemoryError` ends the block. C code handles no signals, for example while
+    `sum` counts up to a number from an answer. Then, after twice the time and `MOST_LOST` more signals, the kernel
+    kills this process.
     """
     last_s = int(time.process_time() + 2 * max_cpu_s + MOST_LOST * AGAIN_S) + 1
     wanted = {resource.RLIMIT_DATA: data_bytes() + max_memory_bytes, resource.RLIMIT_CPU: last_s}

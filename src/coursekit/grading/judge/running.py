@@ -21,9 +21,9 @@ from coursekit.text import CONTROL
 
 Reply = dict[str, Any]
 
-PATIENCE_S = 10.0  # after twice a request's time, which the sandbox's server enforces; then the run is killed
+PATIENCE_S = 10.0  # added to twice a request's time, which the sandbox's server enforces; then the run is killed
 LONG_TEXT = 10_000  # characters of an exception's text
-# What a process did instead of returning plain data: the kind of flag, by the name of the error.
+# What a process did instead of returning plain data: for the name of each error, the kind of flag.
 ODD_ERRORS = {
     "NotPlainError": "odd result",
     "OutputError": "OutputError",
@@ -37,13 +37,13 @@ ODD_ERRORS = {
     "OddReply": "odd reply",
 }
 NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # other errors of cells become flags by their own names
-# The text of an error when the kernel has run out of a resource, for the student or for everyone.
+# Errors whose text says that the kernel has run out of a resource, for the student or for everyone.
 SHORT_OF = ("EAGAIN", "ENOMEM", "ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOBUFS")
 SHORTAGE = re.compile("|".join([os.strerror(getattr(errno, name)) for name in SHORT_OF] + ["can't start new thread"]))
 UNASKED = "sent the judge messages that it did not ask for"
 
 
-class Fault(BaseException):  # not an `Exception`: no check may take it for a mistake of the answer
+class Fault(BaseException):  # not an `Exception`, so that no check takes it for a mistake in the answer
     """The machine failed, not the student: the submission needs another run."""
 
 
@@ -68,8 +68,8 @@ class Running:
     def ask(self, request: Reply, timeout_s: float) -> Reply:
         """Send plain data as a request and return the reply.
 
-        A submission that does not answer in `timeout_s` of corrected time is killed from outside, and is to blame.
-        If the sandbox broke down, raise a `Fault`.
+        A submission that does not answer within `timeout_s` of corrected time is killed from outside, as its own fault.
+        If the sandbox breaks down, a `Fault` is raised.
         """
         reply = self._ask(request, timeout_s)
         for kind, text in odd_signs(reply):
@@ -117,12 +117,12 @@ class Running:
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
         by_grader = self.watch.excess or self.watch.fault or self.kill_reason
-        if message.get("gone") and not by_grader:  # the server runs no student code
+        if message.get("gone") and not by_grader:  # the server runs no student code, so the machine failed
             raise Fault(f"the submission's server in the sandbox ended with status {message['gone']}")
         return self._gone
 
     def _receive(self, timeout_s: float) -> Reply | None:
-        """Return a message; None if none came within so many seconds of the submission's corrected time."""
+        """Return a message; None if none came within this many seconds of the submission's corrected time."""
         try:
             return receive(self._channel, Deadline(timeout_s, lambda: self.watch.own_s))
         except TooSlowError as error:

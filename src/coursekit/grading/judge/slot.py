@@ -1,4 +1,4 @@
-"""A slot, in which submissions run one after another: a sandbox with a zygote, used again and again."""
+"""A slot: a sandbox with a zygote that is used again and again, to run submissions one after another."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODULES = (
     *("text", "throughput", "toml_files", "tracebacks", "solution_snippet"),
 )
 DATA = "/data"
-# What the MPI of a module or a container needs to find its files, and whether ranks join through MPI.
+# By these variables, the MPI of a module or container finds its files, and the kit knows whether ranks join through it.
 OF_MPI = (CONTROLLER_VARIABLE, "LD_LIBRARY_PATH", "OPAL_PREFIX")
 
 
@@ -65,7 +65,7 @@ class Slot(AbstractContextManager["Slot"]):
 
     def __init__(self, limits: SubmissionLimits | None = None) -> None:
         self.limits = limits or SubmissionLimits()
-        # The process, the channel to it, and the log of the kit's own processes in it.
+        # The sandbox's process, the channel to it, and the log of the kit's own processes inside.
         self._sandbox: tuple[subprocess.Popen[bytes], Connection, IO[bytes]] | None = None
         self._framework = HOROVOD
         self._joins_nobody = False  # True if Horovod cannot join ranks here; known once a sandbox has imported it

@@ -1,1 +1,1 @@
-"""Read the part of a hand-in that is judged, the text of its answers, from a file that is not trusted."""
+"""Read the text of a hand-in's answers, which is all that is judged, from files that are not trusted."""

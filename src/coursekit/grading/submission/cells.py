@@ -27,7 +27,7 @@ class Cells:
 
     answers: Mapping[str, str] = field(default_factory=dict)  # source by name, without deleted answers
     extra: tuple[tuple[str, str], ...] = ()  # added code: the known cell above it ('' at the top), and the source
-    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the source of each changed given code cell
+    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the source of given code cells with changes
     notes: tuple[str, ...] = ()  # for the report: what was recovered or is missing, one sentence each
     flags: tuple[Flag, ...] = ()  # what an instructor should look at
     pictures: Mapping[str, Pictures] = field(default_factory=dict)  # by name of an answer, the pictures pasted into it
@@ -47,14 +47,14 @@ class Cells:
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
     """Find the answers to the released notebook among the cells that were handed in.
 
-    A cell is recognised by nbgrader's name, else by its id, else by its whole text;
-    an answer also by the functions and classes that the released cell defines, as in `def name(`.
+    A cell is recognised by nbgrader's name for it, or else by its id, or else by its whole text. An answer can also be
+    recognised by the functions and classes that the released cell defines, as in `def name(`.
     """
     return _Search(notebook, released).result()
 
 
 class _Search:
-    """Give each handed-in cell the name of a released one; the most reliable signs are tried first."""
+    """Give each handed-in cell the name of a released cell; the most reliable signs are tried first."""
 
     def __init__(self, notebook: StudentNotebook, released: NotebookNode) -> None:
         self.notebook, self.cells = notebook, notebook.cells
@@ -114,17 +114,17 @@ class _Search:
                 self.notes.append(f"{len(found)} cells define {shown}: {none}")
 
     def _forget_code_in_texts(self) -> None:
-        """Treat a given text that is now code as an added cell: the student has typed over it."""
+        """Treat a given text cell that is now a code cell as an added cell, because the student has typed over it."""
         for i, name in [*self.names.items()]:
             ours = self.released[name]
             if ours.cell_type != "code" and not is_solution(ours) and self.cells[i].cell_type == "code":
                 del self.names[i]
 
     def _before_its_test(self, name: str) -> list[int]:
-        """Return the positions of an answer's copies that its tests see, as in the notebook: above the first test.
+        """Return the positions of the copies of an answer that its tests see, which are those above the first test.
 
-        The other copies run in place, as experiments. But if all copies above the test are as released, return
-        every copy, because the student worked below. Also return all copies of a text, because a person reads it.
+        The other copies run in place, as experiments. But if all copies above the test are unchanged, return every
+        copy, because the student worked below the test. Also return all copies of a text, because a person reads it.
         """
         at, tests = self._at(name), [i for i, known in self.names.items() if is_test(self.released[known])]
         if self.released[name].cell_type != "code":
@@ -138,11 +138,11 @@ class _Search:
         return above
 
     def _chosen(self, name: str) -> str:
-        """Return the text of an answer; if it has several copies, the copies that the student worked in.
+        """Return the text of an answer; if it has several copies, join those that the student worked in.
 
-        Splitting a cell copies nbgrader's metadata, so the parts are joined. Pasting a whole answer again gives two
-        copies: the last one with all required definitions counts, with the copies below it. Copies above it with such
-        a definition are left out; the others (imports, helpers, calls) run in place and cannot fail the answer.
+        Splitting a cell copies nbgrader's metadata, so the parts are joined. If a whole answer was pasted again, the
+        last copy with all required definitions counts, together with the copies below it. Above it, copies with such a
+        definition are left out; the others (imports, helpers, calls) run in place and cannot make the answer fail.
         """
         ours = self.released[name]
         if (num_copies := len(self._at(name))) > 1:
@@ -218,5 +218,5 @@ class _Search:
 
 
 def defined(source: str) -> frozenset[str]:
-    """Return the functions and classes that a cell defines, found by text: hostile code could crash the parser."""
+    """Return the functions and classes that a cell defines, without parsing it: hostile code could crash the parser."""
     return frozenset(DEFINITION.findall(source))

@@ -1,8 +1,8 @@
 """Split a lab for grading: cells that run in the sandbox with the student's answers, and cells for the judge.
 
-The instructor's notebook decides. The judge runs test cells, and every cell that uses names from `coursekit.checks`.
-All others run in the sandbox, without their imports of `coursekit.checks`; for cells that only draw, only the
-definitions run.
+The instructor's notebook decides which cell runs where. The judge runs test cells, and every cell that uses names from
+`coursekit.checks`. All others run in the sandbox, without their imports from `coursekit.checks`; of cells that only
+draw, only the definitions run.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class CellToRun(NamedTuple):
 def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun], Part | None]]:
     """Return each of the judge's cells with the cells that the sandbox runs before it, in the notebook's order.
 
-    So a test sees each answer as it is bound at the test's place in the notebook, whatever cells below it do.
-    The last cells, below all of the judge's cells, come with None.
+    So a test sees each answer as it is bound at the test's place in the notebook, whatever the cells below the test do.
+    The cells below all of the judge's cells come last, with None.
     If the student changed a given cell, its changed definitions run first; then the original cell redefines its names.
     Example: answer `a` with a cell added below it, its test `t`, and an added cell at the end:
     `[([a, "a + 1"], t), (["t + 1"], None)]`.
@@ -73,7 +73,7 @@ def key_of(lab: str, cells: Cells, source: bytes, limits: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def kit_digest(package: Path) -> str:
-    """Return a digest of Python, its packages and all files of the kit: a shorter list would go out of date."""
+    """Return a digest of Python, its packages and all files of the kit, because a shorter list would go out of date."""
     digest = hashlib.sha256(platform.python_version().encode())
     for line in sorted({f"{one.metadata['Name']} {one.version}" for one in distributions()}):
         digest.update(f"{line}\n".encode())
@@ -99,15 +99,15 @@ class Program:
     lab: str
     run: tuple[Part, ...]  # the cells for the sandbox, in order
     judged: tuple[Part, ...]  # the cells for the judge, in order
-    # Runs before the judge's cells: imports from `coursekit.checks`, other imports of the instructor that they use, and
-    # the lab's parameters.
+    # Code to run before the judge's cells: imports from `coursekit.checks`, other imports of the instructor that they
+    # use, and the lab's parameters.
     known: str
-    order: tuple[str, ...]  # the names of all cells, also texts, in order: a student may add code below each
+    order: tuple[str, ...]  # the names of all cells, also texts, in order; a student may add code below each
     framework: str  # of the lab's ranks
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
-    """Split a lab's source notebook, with hidden tests: first decide who runs each cell, then collect the cells."""
+    """Split a lab's source notebook, which has hidden tests: decide who runs each cell, then collect the cells."""
     code = {cell_name(cell): cell for cell in source.cells if cell.cell_type == "code"}
     parted = {name: ([], cell.source) if is_test(cell) else _without_checks(cell.source) for name, cell in code.items()}
     judges = _judges(code, parted)
@@ -131,9 +131,9 @@ def read_program(lab: str, source: NotebookNode) -> Program:
 
 
 def _judges(code: Mapping[str, NotebookNode], parted: Mapping[str, tuple[list[str], str]]) -> list[str]:
-    """Return the names of the judge's cells: tests, and those that use names of `coursekit.checks` or of such cells.
+    """Return the names of the judge's cells: tests, and cells that use names of `coursekit.checks` or of such cells.
 
-    Example: the judge runs `found = lab01.try_it(answer)` and `print(found)` below it, but not the cell of `answer`.
+    Example: the judge runs `found = lab01.try_it(answer)` and `print(found)` below it, but not the cell with `answer`.
     """
     found, names = [], set[str]()
     for name, cell in code.items():

@@ -38,7 +38,7 @@ ASK_AGAIN = (
     f"{MAX_NOTEBOOK_BYTES / 1e6:.0f} MB; clearing its outputs makes it small enough [notebook.refused]"
 )
 MAX_TIMESTAMP_BYTES, MAX_SECRET_BYTES = 100, 1000
-# As nbgrader's exchange writes it; a time zone is a name such as UTC or an offset such as +0100.
+# A time as nbgrader's exchange writes it; its time zone is a name such as UTC or an offset such as +0100.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+-]\d{4})?")
 
 
@@ -47,15 +47,15 @@ class Submission:
     """One submission, read once; nothing in it is trusted.
 
     Attributes:
-        notebook: Path within the student's folder of the notebook that is graded; '' if no file can be graded.
+        notebook: Path of the graded notebook within the student's folder; '' if no file can be graded.
         cells: The answers from that notebook, with notes and flags.
         timestamp: When it was handed in, UTC without an offset; None if unknown.
         notes: Sentences for the report.
         flags: Things that an instructor should look at.
-        jobs: Records of batch jobs in it, which are the student's own claims.
+        jobs: Records of batch jobs that were handed in with it; they are the student's own claims.
         files: The files that nbgrader wrote next to the notebook and needs for feedback, keyed by name.
         mark: Fingerprint of all its files.
-        key: Digest of everything that its verdict depends on: equal answers of two students have the same key.
+        key: Digest of everything that its verdict depends on; students with equal answers have the same key.
     """
 
     student: str
@@ -81,10 +81,10 @@ def to_submission(  # noqa: PLR0913, PLR0917  # everything known about a folder
     *,
     worked_copies: bool = False,
 ) -> Submission:
-    """Return the submission in a folder, which may be any version of it.
+    """Return the submission in a folder, which may hold any version of it.
 
-    `public` names files that students got with the lab; `refused` holds sentences on files of the student's own folder
-    that were not copied into this one.
+    `public` names files that students got with the lab; `refused` holds sentences about files in the student's own
+    folder that were not copied into this one.
     With `worked_copies`, another notebook is graded if it holds more answers than the one with the expected name.
     """
     files = contents.files
@@ -163,7 +163,7 @@ def _find_notebook(
 
 
 def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool) -> tuple[str, list[str]]:
-    """Choose between the expected notebook, in which some answer is as released, and the other notebooks."""
+    """Choose between the expected notebook, in which some answer is unchanged, and the other notebooks."""
     most = max(num for name, num in worked.items() if not name.startswith(JOBS))
     best = [name for name, num in worked.items() if num == most and not name.startswith(JOBS)]
     if expected in best:

@@ -1,6 +1,6 @@
-"""Read files and notebooks of students without following links, and with a bound on everything.
+"""Read students' files and notebooks without following links, and with a limit on everything.
 
-From a notebook it takes only plain data: the source text of cells and their marks.
+Only plain data are taken from a notebook, such as the source text of cells and their marks.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def is_old(stamp: Stamp) -> bool:
 
 
 class Unchanged(Generic[T]):
-    """Values made from folders, kept until a file in the folder changes: `grade --watch` rereads all folders."""
+    """Values made from folders, each kept until a file in its folder changes: `grade --watch` needs them repeatedly."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[object, T]] = {}
@@ -114,7 +114,7 @@ def list_folder(folder: Path) -> Listing:
     num_bytes = num_seen = 0
     while pending:
         inner = pending.pop()
-        # Files that count come first, so that other files of students cannot use up the bounds.
+        # Files that count come first, so that a student's other files cannot use up the limits.
         for entry in sorted(os.scandir(folder / inner), key=lambda entry: (not entry.name.endswith(FIRST), entry.name)):
             name = f"{inner}/{entry.name}" if inner else entry.name
             shown = ascii(name)[1:-1][:200]
@@ -158,7 +158,7 @@ def is_plain(name: str) -> bool:
 def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
     """Read a plain file within a folder; no part of `name` may be a link.
 
-    It refuses a file that is missing, not plain, or bigger than `max_bytes`, by default the bound for its kind.
+    It refuses a file that is missing, not plain, or bigger than `max_bytes`, by default the limit for its kind.
     """
     max_bytes = _max_bytes(name) if max_bytes is None else max_bytes
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -196,7 +196,7 @@ def _kind(mode: int) -> str:
     return next((kind for is_kind, kind in kinds if is_kind(mode)), "a special file")
 
 
-Pictures = Mapping[str, Mapping[str, str]]  # by name, the base64 content by MIME type, as in Jupyter's attachments
+Pictures = Mapping[str, Mapping[str, str]]  # for each name, the base64 content by MIME type, as in Jupyter
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ COPIED = ("labs", "slurm", "solutions", "students")
 def configure(c: Any) -> None:
     """Add what only the demo needs to JupyterHub's configuration."""
     c.JupyterHub.authenticator_class = "shared-password"
-    c.SharedPasswordAuthenticator.user_password = Path(PASSWORD).read_text()  # main() has changed to its folder
+    c.SharedPasswordAuthenticator.user_password = Path(PASSWORD).read_text()  # main() has changed to the file's folder
     c.JupyterHub.spawner_class = LocalProcessSpawner
     c.JupyterHub.db_url = "sqlite:///jupyterhub.sqlite"
     c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 - the name of a file
@@ -119,16 +119,16 @@ def _accounts(homes: Path) -> dict[str, str]:
 
 
 def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
-    """Hide folders, and those parents of `paths` that others may not enter, with everything in them except the paths.
+    """Hide the folders in `hidden`, and the parents of `paths` that others may not enter, but keep `paths` visible.
 
-    An empty folder is mounted over each of them, and the paths that stay visible are mounted in it.
+    An empty folder is mounted over each hidden folder, and the paths that stay visible are mounted in it.
     """
     paths = list(paths)
     covered = {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
     covered |= {*hidden}
     for folder in covered:
         if covered & {*folder.parents}:
-            continue  # it is inside another one
+            continue  # it is inside another hidden folder
         shown = [path for path in paths if path.is_relative_to(folder)]
         handles = [os.open(path, os.O_PATH) for path in shown]
         system.mount("tmpfs", str(folder), "tmpfs", 0, f"mode={PASSABLE:o},size=1m")
@@ -139,9 +139,9 @@ def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
 
 
 def change_etc(folder: Path, files: dict[str, str]) -> None:
-    """Mount a copy of /etc over it, in which these files have new texts.
+    """Replace /etc by a mounted copy in which these files have new texts.
 
-    A mount over a single file would vanish as soon as somebody adds an account: that renames a new file over the old.
+    A mount over a single file would vanish as soon as somebody adds an account, because that replaces the file.
     """
     folder.mkdir(exist_ok=True)
     system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")

@@ -26,7 +26,7 @@ LOGGER = logging.getLogger(__name__)
 NUM_PORTS = 4
 PROXY = "hub/node_modules/.bin/configurable-http-proxy"
 PASSABLE = 0o711  # not readable, but open to anyone who knows a path below
-PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder within the demo's, and a file in it
+PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder within the demo's folder, and a file in it
 START_TIMEOUT_S, END_TIMEOUT_S = 180, 20
 NUM_LOG_LINES = 15
 UNSHARE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
@@ -42,7 +42,7 @@ class Person(NamedTuple):
     uid: int
 
 
-# Debian gives ordinary accounts none of these numbers. The grading account is for a service: nobody logs in.
+# Debian gives ordinary accounts none of these numbers. The grading account is for a service, so nobody logs in.
 GRADER = Person("grader", "Formgrader", 60101)
 INSTRUCTOR = Person("instructor", "Instructor", 60102)
 STUDENTS = (
@@ -55,7 +55,7 @@ PEOPLE = (GRADER, INSTRUCTOR, *STUDENTS)
 
 @dataclass(frozen=True)
 class DemoHub:
-    """A running demo: the folder with its files, the address, everyone's password, the log, the outermost process."""
+    """A running demo: the folder with its files, the address, everyone's password, the log, and the first process."""
 
     state: Path
     address: str
@@ -93,9 +93,9 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
     Args:
         root: the course checkout.
         port: the first of four ports.
-        state: the folder for the users' files; if None, build/hub in the checkout. For an ordinary user, who could not
-            remove there what other accounts own, it is ~/.local/state/coursekit/hub.
-        watch: whether to grade submissions at once and release their feedback.
+        state: the folder for the users' files. By default, root gets build/hub in the checkout. An ordinary user, who
+            could not remove other accounts' files from there, gets ~/.local/state/coursekit/hub.
+        watch: whether to grade each submission at once and release its feedback.
 
     Raises:
         CourseKitError: it cannot start; the message says why.
@@ -134,7 +134,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
             hub.wait_until_ready()
             yield hub
         finally:
-            process.kill()  # and everything in the namespace with it: two Ctrl-C in a row must not leave a server
+            process.kill()  # this also kills everything in the namespace: two Ctrl-C in a row must not leave a server
             process.wait(END_TIMEOUT_S)
 
 

@@ -22,7 +22,7 @@ from coursekit.text import counted, format_minutes
 
 TEMPLATES = Path(__file__).with_name("templates")
 NUM_RANKS = 2  # the labs are written for this number; with fewer, they are not worth running
-MOST_NODES = 4  # for a notebook's server; larger jobs need nobody in front of them
+MOST_NODES = 4  # for a notebook's server; nobody needs to sit in front of a larger job
 # Names as sites use them, with nothing that a shell, Slurm or HTML could misread.
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}|")
 RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}|")
@@ -57,7 +57,7 @@ def default_wish(site: Site) -> ServerWish:
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
     """Check and return the values that a student requests; missing or empty ones come from `default_wish`.
 
-    Their keys are the names in `ServerWish`; each is a text, a number, or a list of one, as forms send it.
+    The keys are the names in `ServerWish`; each value is a text, a number, or a list of one of these, as forms send it.
 
     Raises:
         CourseKitError: a value is wrong; the message says what to write.
@@ -121,7 +121,7 @@ def _describe(site: Site, partition: Partition) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a value as text: forms send lists of one, programs send numbers."""
+    """Return a value as text; forms send it as a list with one text, and programs may send a number."""
     if isinstance(value, (list, tuple)) and len(value) == 1:
         value = value[0]
     if value is None:

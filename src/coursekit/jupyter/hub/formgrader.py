@@ -18,7 +18,7 @@ from tornado import web
 
 LAB, STUDENT = "([^/]+)", "([^/]+)"
 ASSIGNMENT = f"formgrader/api/assignment/{LAB}"
-# For each address, the words of the command; {0} is the lab, {1} the student.
+# For each address, the words of the command; {0} is the lab, and {1} is the student.
 VERBS = {
     f"{ASSIGNMENT}/collect": ("course", "collect", "{0}"),
     f"formgrader/api/submission/{LAB}/{STUDENT}/autograde": ("grade", "{0}", "--student", "{1}"),
@@ -39,7 +39,7 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
         self.course = course
 
     @web.authenticated
-    @check_xsrf  # type: ignore[untyped-decorator]  # nor has its decorator
+    @check_xsrf  # type: ignore[untyped-decorator]  # neither has its decorator
     async def post(self, *names: str) -> None:
         """Run the command; refuse a name that begins with a dash, because it would be an option."""
         if any(name.startswith("-") for name in names):
@@ -60,7 +60,7 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Put the kit's commands before nbgrader's own, then load formgrader: the first address that matches counts."""
+    """Add the kit's commands before formgrader adds nbgrader's own, because the first address that matches counts."""
     base = server.web_app.settings["base_url"]
     handlers = [
         (url_path_join(base, address), VerbHandler, {"words": words, "course": "."}) for address, words in VERBS.items()

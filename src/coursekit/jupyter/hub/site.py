@@ -1,6 +1,6 @@
-"""The site's part of JupyterHub's configuration: servers are jobs on nodes, and tell the hub their ports.
+"""The site's part of JupyterHub's configuration: servers run as jobs on nodes, and tell the hub their ports.
 
-The rest is in the centre's own file: who may log in, addresses, certificates.
+The rest, such as who may log in, addresses and certificates, is in the centre's own file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coursekit.jupyter.hub.form import TEMPLATES
 from coursekit.jupyter.hub.spawner import CourseSpawner
 from coursekit.slurm.sites.load import load_site
 
-START_TIMEOUT_S = 3600 + 600  # longer than the spawner's own limit of an hour: the hub cannot say why a job waits
+START_TIMEOUT_S = 3600 + 600  # longer than the spawner's own limit, an hour, because the hub cannot say why a job waits
 AS_STUDENT = "runuser -u {username} --"  # unlike sudo, it keeps variables as they are
 PORT_ADDRESS = r"/api/batchspawner"  # where `batchspawner-singleuser` sends a server's port
 PORTS = range(1024, 65536)
@@ -27,8 +27,8 @@ PORTS = range(1024, 65536)
 class PortHandler(APIHandler):  # type: ignore[misc]  # jupyterhub has no types
     """Accepts the port of a server that is starting on a node, but only once.
 
-    It replaces batchspawner's own handler, which sets any attribute of the spawner that a server names. With that one,
-    a student, who has the server's token, could give the hub a command to run.
+    It replaces batchspawner's own handler, which sets any attribute of the spawner that a server names. With that
+    handler, a student, who has the server's token, could give the hub a command to run.
     """
 
     @web.authenticated
@@ -59,7 +59,7 @@ def configure(c: Any, site: str, root: Path) -> None:
     Raises:
         CourseKitError: there is no such site.
     """
-    load_site(root, site)  # a wrong name fails here, not when the first student starts
+    load_site(root, site)  # a wrong name fails here, not when the first student starts a server
     default_handlers[:] = [each for each in default_handlers if each[0] != PORT_ADDRESS] + [(PORT_ADDRESS, PortHandler)]
     address = os.environ.get("COURSEKIT_HUB_ADDRESS") or socket.gethostname()
     c.JupyterHub.hub_ip = c.JupyterHub.hub_connect_ip = address
@@ -68,14 +68,14 @@ def configure(c: Any, site: str, root: Path) -> None:
     c.JupyterHub.template_vars = {"why_ended": lambda _: why_ended}  # the hub calls every callable
     c.CourseSpawner.site_name = site
     c.CourseSpawner.root = str(root)
-    if os.geteuid() == 0:  # otherwise sudo, batchspawner's default
+    if os.geteuid() == 0:  # other accounts use sudo, batchspawner's default
         c.CourseSpawner.exec_prefix = AS_STUDENT
     c.Spawner.start_timeout = START_TIMEOUT_S
     c.Spawner.http_timeout = 300  # for a cold parallel file system
     c.Spawner.startup_poll_interval = 2.0
     c.Spawner.environment.update({"COURSEKIT_CHECKOUT": str(root)})
     c.Spawner.env_keep = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes all of these on, so they are few
-    c.Spawner.apply_user_options = lambda _spawner, _options: None  # they are checked and go into the script
+    c.Spawner.apply_user_options = lambda _spawner, _options: None  # options are checked and go into the script
     c.Spawner.consecutive_failure_limit = 0  # the hub keeps running after refused jobs
 
 

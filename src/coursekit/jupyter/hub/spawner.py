@@ -58,7 +58,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     batch_submit_cmd = "sbatch --parsable --chdir={folder} --job-name={name} --output=hub-%j.out"
     batch_query_cmd = f"squeue --jobs={{job_id}} --states=all --noheader --format='%T %B|{slurm_cli.QUEUE_FORMAT}'"
     state_exechost_re = r"^\S+ ([^|\s]+)\|"
-    # If Slurm does not answer, or its answer is a state that batchspawner does not know, the job has not ended.
+    # If Slurm does not answer, or answers with a state that batchspawner does not know, assume that the job goes on.
     state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(slurm_cli.ENDED)})\b)"
 
     _stopped = False
@@ -95,7 +95,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
             raise Refused(str(error)) from None
 
     async def _get_batch_script(self, **_: object) -> str:
-        """Return the job script; this checks the options, however they came in."""
+        """Check the options, however they came in, and return the job script."""
         wish = self.wish(self.user_options)
         job = JobScript(
             *(self.site, "hub", None, wish.partition, wish.num_nodes, wish.num_ranks_per_node),
@@ -139,7 +139,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         try:
             await self.submit_batch_script()
         except BaseException as error:
-            # A student stopped it just now, or Slurm is busy: Slurm may have the job, but its number is not known here.
+            # The student has just stopped it, or Slurm is busy. Slurm may have the job, but its number is unknown here.
             prefix = format_template(self.exec_prefix, **self.get_req_subvars())
             with suppress(RuntimeError):
                 await self.run_command(f"{prefix} scancel --name={self.req_name}")
@@ -162,7 +162,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return Refused(sentence)
 
     async def progress(self) -> AsyncIterator[dict[str, object]]:
-        """Yield why the job waits, each time that the reason changes, and where it starts."""
+        """Yield why the job waits, each time that the reason changes, and on which nodes it starts."""
         last = ""
         while not self.port:
             message = self._waits()
@@ -181,7 +181,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     # From then on.
 
     async def stop(self, now: bool = False) -> None:
-        """Cancel the job, and wait until it has ended; such an end needs no explanation."""
+        """Cancel the job, and wait until it has ended; no explanation is kept for such an end."""
         self._stopped = True
         if self.job_id:
             try:

@@ -1,1 +1,1 @@
-"""Build executable sources in `build/source/` and students' labs in `labs/` from authored notebooks in `solutions/`."""
+"""Build executable sources in `build/source/` and students' labs in `labs/` from the notebooks in `solutions/`."""

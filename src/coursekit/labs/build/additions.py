@@ -1,4 +1,4 @@
-"""Add to a lab: quizzes (`quiz`), pieces of the solution (`solution_snippet`), and the list of checks to report."""
+"""Add quizzes (`quiz`), pieces of the solution (`solution_snippet`) and the list of checks for the report to a lab."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from coursekit.quiz import explain
 
 explain(choice, "{folded}")"""
 
-NUM_LETTERS = 48  # in a line: so many fit on a page enlarged to 200 %
+NUM_LETTERS = 48  # maximum per line, so that lines fit on a page enlarged to 200 %
 WAY_OUT = """
 
 <details><summary>Stuck? Continue without these points</summary>
@@ -66,7 +66,7 @@ class Choice(NamedTuple):
 
 
 def ask_quizzes(notebook: NotebookNode) -> None:
-    """Replace each quiz with its text and a cell that shows only its output and has the right choice selected."""
+    """Replace each quiz with a text cell and a code cell that holds the right choice and shows only its output."""
     cells = (_asked(notebook, cell) if cell.metadata.get("role") == QUIZ else [cell] for cell in notebook.cells)
     notebook.cells = [cell for group in cells for cell in group]
 
@@ -94,12 +94,12 @@ def parse_quiz(source: str) -> tuple[str, list[Choice]]:
 
 
 def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
-    """In the text above each answer in the lab's `ways_out`, add lines that take the answer from the solution.
+    """Above each answer in the lab's `ways_out`, show lines of code that take the answer from the solution.
 
-    If a student uses them, the checks between this answer and the next one give no points.
+    If a student uses them, the checks between this answer and the next answer give no points.
 
     Raises:
-        CourseKitError: there is no such answer, or it is not a single function.
+        CourseKitError: the lab has no such answer, or the answer is not a single function.
     """
     cells = notebook.cells
     answers = {cell.id: i for i, cell in enumerate(cells) if is_solution(cell) and cell.cell_type == "code"}
@@ -121,7 +121,7 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
 
 
 def list_checks(notebook: NotebookNode) -> None:
-    """Give the report at the end of a lab all checks and texts with their points, including those that never run."""
+    """Pass all checks and texts with their points to the report at the end of a lab, even if they are never run."""
     checks, texts = {}, {}
     for cell in notebook.cells:
         if cell.metadata.get("role") == "tests":

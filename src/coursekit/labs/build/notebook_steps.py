@@ -1,4 +1,4 @@
-"""The steps from a text notebook to nbgrader's source notebook; each changes the notebook or refuses it."""
+"""The steps that turn a text notebook into nbgrader's source notebook; each changes the notebook or refuses it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coursekit.labs.build.text_notebook import LINE, CellError
 from coursekit.labs.cells import QUIZ
 
 ATTRIBUTES = ("tags", "role", "id", "points")
-# jupytext's notes, useless to a reader.
+# jupytext's notes, which are useless to a reader.
 NOTES = (LINE, "lines_to_next_cell", "cell_marker")
 # nbformat's rule for cell ids.
 CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -28,8 +28,8 @@ class Role(NamedTuple):
     """How nbgrader treats a cell, and which kind of region it may contain."""
 
     cell_types: tuple[str, ...]
-    grade: bool = False  # it earns points
-    solution: bool = False  # students edit it; nbgrader restores all other cells
+    grade: bool = False  # whether it earns points
+    solution: bool = False  # whether students edit it; nbgrader restores all other cells
     may_hold: str | None = None
     must_hold: bool = False
 
@@ -91,9 +91,9 @@ def check_regions(notebook: NotebookNode) -> None:
 
 
 def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> Cause | None:
-    """Return a fault if a hint such as `# about 2 lines` differs from the region's code by more than one line.
+    """Return a fault if a hint such as `# about 2 lines` is wrong by more than one line.
 
-    Each hint refers to the region after it.
+    Each hint refers to the region that follows it.
     """
     for region, after in zip(regions, (0, *(region.end for region in regions))):
         size = sum(1 for code in region.lines if code.strip() and not code.strip().startswith("#"))
@@ -104,7 +104,7 @@ def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> Cause | None:
 
 
 def check_script_cells(notebook: NotebookNode) -> None:
-    """Refuse the tag `script` on a text cell, and script cells that form no program; record the parameters they use."""
+    """Refuse text cells with the tag `script`, and script cells that form no program; record the parameters used."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
             raise CellError(notebook, cell, f"the tag {SCRIPT} is for code cells, not for a text", "script.text-cell")
@@ -133,7 +133,7 @@ def expand_roles(notebook: NotebookNode) -> None:
 
 
 def name_cells(notebook: NotebookNode) -> None:
-    """Give each cell its author's id, or one made from lab name and position, so that it is the same in every build."""
+    """Give each cell the author's id or an id made of lab name and position, so that every build gives the same ids."""
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
     for position, cell in enumerate(notebook.cells, 1):
         cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"

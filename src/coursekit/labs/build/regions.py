@@ -1,4 +1,4 @@
-"""Find solution regions and hidden tests: nbgrader's markers, checked more strictly than by nbgrader."""
+"""Find solution regions and hidden tests by nbgrader's markers, and check these more strictly than nbgrader does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HIDDEN_TESTS = "HIDDEN TESTS"
 CODE_STUB = f'raise NotImplementedError("{STUB}")'
 TEXT_STUB = "*Your answer goes here.*"
 
-# nbgrader acts on these words anywhere in a line, and no text that contains them may reach a student.
+# nbgrader acts on these words anywhere in a line; texts that contain them must never reach a student.
 MARKER_WORDS = tuple(f"{edge} {name}" for name in (SOLUTION, HIDDEN_TESTS, "MARK SCHEME") for edge in ("BEGIN", "END"))
 
 EXACT = re.compile(r"(?P<indent>\s*)### (?P<edge>BEGIN|END) (?P<name>SOLUTION|HIDDEN TESTS)\s*")
@@ -26,7 +26,7 @@ class RegionError(CourseKitError):
 
 
 class Region(NamedTuple):
-    """The lines between two markers; `begin` and `end` are the markers' lines in the cell, counted from 0."""
+    """The lines between two markers; `begin` and `end` are the line numbers of the markers in the cell, from 0."""
 
     name: str
     begin: int
@@ -38,8 +38,8 @@ def find_regions(source: str) -> tuple[Region, ...]:
     """Return the regions of a cell in order.
 
     Raises:
-        RegionError: a marker is misspelt, nested or without its counterpart, or a solution's text is not indented like
-            its marker (the stub takes the marker's indentation).
+        RegionError: a marker is misspelt, is nested or has no counterpart, or a solution is not indented like its
+            marker (the stub will be indented like the marker).
     """
     lines = source.splitlines()
     regions: list[Region] = []
@@ -80,7 +80,7 @@ def outside_regions(source: str) -> list[str]:
 
 
 def without_markers(source: str) -> str:
-    """Return a cell as a student would have written it, without the markers of regions."""
+    """Return a cell's text as a student would have written it, without region markers."""
     return "\n".join(line for line in source.splitlines() if not EXACT.fullmatch(line))
 
 

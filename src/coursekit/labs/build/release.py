@@ -1,6 +1,6 @@
 """Make the students' version of a notebook: nbgrader's `generate_assignment`, without its database.
 
-A final check finds answers, hidden tests and markers in it, even if earlier steps went wrong.
+A final check finds answers, hidden tests and markers that are left in it because an earlier step went wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHORTEST_SECRET = 13
 
 def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
     """Return the students' version of a notebook; raise a `CourseKitError` if nbgrader refuses it."""
-    # Importing nbgrader takes a second or more; no other command should wait for that.
+    # Importing nbgrader takes a second or more, and other commands should not have to wait for that.
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
     from traitlets.config import Config
@@ -40,9 +40,9 @@ def release_notebook(name: str, source: NotebookNode) -> NotebookNode:
 
 
 def finish(release: NotebookNode) -> NotebookNode:
-    """Finish nbgrader's release of a notebook for students: clear the quizzes, and let *Run All* run past errors.
+    """Finish nbgrader's release of a notebook for students: clear the quizzes, and let *Run All* continue after errors.
 
-    From the first answer on, each code cell gets tags that make Jupyter and nbclient continue after an error in it.
+    Each code cell from the first answer on gets tags that make Jupyter and nbclient continue if it raises an error.
     The error stays in the cell's output, where nbgrader and papermill find it.
     """
     for cell in release.cells:
@@ -52,12 +52,12 @@ def finish(release: NotebookNode) -> NotebookNode:
     first = next((number for number, cell in enumerate(cells) if is_solution(cell)), len(cells))
     for cell in cells[first:]:
         tags = cell.metadata.get("tags", [])
-        cell.metadata.tags = tags if GOES_ON[0] in tags else [*tags, *GOES_ON]  # errors of a lesson keep theirs
+        cell.metadata.tags = tags if GOES_ON[0] in tags else [*tags, *GOES_ON]  # deliberate errors keep their tags
     return release
 
 
 def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
-    """Refuse a release (text by cell or file) that contains a marker or a line of an answer or a hidden test."""
+    """Refuse a release that contains a marker or a line of an answer or a hidden test; `release` maps place to text."""
     forbidden = (*MARKER_WORDS, *sorted(secret_lines(source)))
     for place, text in release.items():
         leaked = next((words for words in forbidden if words in text), None)
@@ -70,7 +70,7 @@ def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]
 
 
 def secret_lines(source: NotebookNode) -> set[str]:
-    """Return the stripped lines of answers and hidden tests that appear nowhere else in the notebook."""
+    """Return the lines of answers and hidden tests that appear nowhere else in the notebook, without indentation."""
     public = "\n".join(
         line for cell in source.cells if not _is_all_answer(cell) for line in outside_regions(cell.source)
     )
@@ -80,7 +80,7 @@ def secret_lines(source: NotebookNode) -> set[str]:
 
 
 def texts(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return everything readable in a release, keyed by place: the text and outputs of each cell, and each file."""
+    """Return everything readable in a release, by place: the text and outputs of each cell, and each file."""
     cells = {f"cell {cell.id}": f"{cell.source}\n{cell.get('outputs', '')}" for cell in notebook.cells}
     return {**cells, **{name: content.decode("utf-8", errors="ignore") for name, content in files.items()}}
 

@@ -1,6 +1,6 @@
-"""Make a lab's script: the notebook's cells with the tag `script` as one program that a launcher starts on N ranks.
+"""Make a lab's script from the notebook's cells with the tag `script`: a program that a launcher starts on N ranks.
 
-The builder writes it next to the notebook: for students with stubs, in `build/source` with the solution;
+The builder writes it next to the notebook: with stubs for students, and with the solution in `build/source`.
 `coursekit script` and `coursekit submit --train` write it with the answers from a student's own notebook.
 """
 
@@ -27,12 +27,12 @@ KINDS = ("release", "solution", "answers")  # with stubs, the solution, or a stu
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 _MAGIC_LINE = re.compile(r"\s*[%!]")
 _KNOWN_NAMES = {*dir(builtins), "__file__", "__name__", "__doc__"}
-# At the end of a script, so that later builds can tell their own work from a person's edits.
+# The mark at the end of a script shows later builds whether a person has edited it.
 _MARK = re.compile(rf"\n\n# Made, not edited: ({'|'.join(KINDS)}) ([0-9a-f]{{64}})\n\Z")
 
 
 class ScriptError(CourseKitError):
-    """Script cells form no program; `cell` is the cell at fault."""
+    """The script cells do not form a program; `cell` is the cell at fault."""
 
     def __init__(self, cell: Mapping[str, Any], sentence: str, code: str) -> None:
         super().__init__(sentence, code)
@@ -45,7 +45,7 @@ def is_script(cell: Mapping[str, Any]) -> bool:
 
 
 def is_parameters(cell: Mapping[str, Any]) -> bool:
-    """Return whether a cell holds the parameters."""
+    """Return whether a cell holds the notebook's parameters."""
     return cell["cell_type"] == "code" and PARAMETERS in cell["metadata"].get("tags", ())
 
 
@@ -61,7 +61,7 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
     """Refuse script cells that form no program, and return the names of the parameters that they use.
 
     Raises:
-        ScriptError: code is broken or uses unknown names, or `main` or the framework is missing.
+        ScriptError: a cell is not valid Python or uses an unknown name, or `main` or the framework is not defined.
     """
     codes = _codes(notebook)
     names = global_names("\n".join(code for _, code in codes))
@@ -82,21 +82,21 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
 
 
 def script_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
-    """Return the script of a notebook that the builder made, by file name; an empty mapping if it has no script cells.
+    """Return a dict with the script of a notebook that the builder made, by file name; {} if it has no script cells.
 
-    `kind` goes into the mark: "solution", or "release" for a notebook with stubs as answers.
+    `kind` goes into the mark: "solution", or "release" for a notebook that has stubs in place of answers.
     """
     if not any(is_script(cell) for cell in notebook["cells"]):
         return {}
     source = notebook["metadata"]["coursekit"]["generated_from"]
     made = f"Made by `coursekit build` from {source}: edit that file, not this one."
     if kind == "release":
-        made += f"\n`coursekit script {source.split('/')[-2][:2]}` makes the one with the answers of your notebook."
+        made += f"\n`coursekit script {source.split('/')[-2][:2]}` makes a script with the answers from your notebook."
     return {SCRIPT_NAME: script_text(notebook, made, kind).encode()}
 
 
 def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
-    """Return the text of the script with the answers from a student's notebook, which was read from `path`.
+    """Return the text of the script with the answers from a student's notebook, which comes from the file `path`.
 
     Raises:
         CourseKitError: the lab has no script, answers are missing, or the cells form no program.
@@ -114,12 +114,12 @@ def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
 
 
 def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
-    """Return the text of a notebook's script; the sentence `made` in its head says what made it, and from which file.
+    """Return the text of a notebook's script; its head contains `made`, a sentence on what made it from which file.
 
-    Answers may still be stubs; `kind`, one of `KINDS`, says so in the mark.
+    Answers may still be stubs: `kind`, one of `KINDS`, records this in the mark.
 
     Raises:
-        ScriptError: the script cells are not Python.
+        ScriptError: a script cell is not valid Python.
     """
     codes = _codes(notebook)
     # Stubs use no parameters, so the builder has recorded the parameters that the solution uses.
@@ -145,7 +145,7 @@ def missing_answers(cells: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of the script in a file; '' if the file is not such a script or was edited."""
+    """Return the kind of the script in a file; '' if the file is not such a script or has been edited."""
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     found = _MARK.search(text)
     return found[1] if found and _checksum(found[1], text[: found.start()]) == found[2] else ""
@@ -156,7 +156,7 @@ def _checksum(kind: str, text: str) -> str:
 
 
 def _option(parameter: tuple[str, str, str]) -> str:
-    """Return the line that makes a parameter an option; '' if no command-line word can express its value."""
+    """Return the line that makes a parameter an option; '' if its value cannot be given on a command line."""
     name, default, about = parameter
     try:
         kind = type(ast.literal_eval(default))
@@ -182,7 +182,7 @@ def _code(cell: Mapping[str, Any]) -> str:
     code = without_markers(cell["source"])
     try:
         ast.parse(code)
-    except SyntaxError:  # a Python line may begin with % too, within a formula
+    except SyntaxError:  # only then: in a long formula, a line of Python may also begin with %
         code = "\n".join("" if _MAGIC_LINE.match(line) else line for line in code.splitlines())
     try:
         ast.parse(code)

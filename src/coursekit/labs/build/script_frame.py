@@ -1,4 +1,4 @@
-"""The parts of a script around its notebook's cells: its head, its options, and the end that calls `main`."""
+"""The parts of a script around the notebook's cells: its head, its options, and its end, which calls `main`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coursekit.framework import HOROVOD, TORCH
 
 @dataclass(frozen=True)
 class Frame:
-    """The parts that differ between frameworks; all except `module` are text of the script."""
+    """The parts that differ between frameworks; all except `module` are pieces of the script's text."""
 
     module: str  # the framework's name in `rank`, `num_ranks` and `end`
     starts: tuple[str, ...]  # command lines that start a script on two ranks
@@ -26,8 +26,8 @@ FRAMES = {
     HOROVOD: Frame(
         module="hvd",
         starts=("horovodrun -np 2 python", "mpirun -np 2 python", "srun --ntasks=2 python"),
-        first="\nimport coursekit  # before TensorFlow: it selects Keras 2\n",
-        join="launched_script.begin_training()  # stops tasks that Horovod has not joined: each would train alone",
+        first="\nimport coursekit  # must come before TensorFlow, because it selects Keras 2\n",
+        join="launched_script.begin_training()  # stops tasks that Horovod did not connect: each would train by itself",
         rank="hvd.rank()",
         num_ranks="hvd.size()",
         end="hvd.shutdown()",
@@ -36,7 +36,7 @@ FRAMES = {
         module="dist",
         starts=("torchrun --nproc-per-node=2", "srun --ntasks=2 python"),
         first="",
-        join="launched_script.place_torch()  # gives tasks of srun the rank variables that torchrun sets",
+        join="launched_script.place_torch()  # gives tasks of srun the rank variables that torchrun would set",
         rank="dist.get_rank()",
         num_ranks="dist.get_world_size()",
         end="dist.destroy_process_group()",
@@ -48,7 +48,7 @@ _HEAD = '''\
 
 {made}
 
-Start it on any number of ranks, for example on two:
+Start the script on any number of ranks, for example on two:
 
 {starts}
 
@@ -89,7 +89,7 @@ def frame_of(notebook: Mapping[str, Any]) -> Frame:
 
 
 def head(frame: Frame, title: str, made: str, name: str) -> str:
-    """Return the beginning of a script with the file name `name`; `made` says what made it."""
+    """Return the beginning of a script whose file is called `name`; the sentence `made` says what made it."""
     starts = "\n".join(f"    {start} {name}" for start in frame.starts)
     return _HEAD.format(title=title, made=made, starts=starts, name=name, first=frame.first)
 

@@ -1,7 +1,7 @@
 """Make the folder to publish for students: labs, job scripts, pages, and the package without the instructors' parts.
 
-The copy has no `solutions/` to show what labs there are, so it has each lab's `lab.toml` next to the notebook. It also
-has a second copy of each notebook, as it was released.
+The copy has no `solutions/`, from which the labs are otherwise known, so each lab's `lab.toml` is next to its notebook.
+A second copy of each notebook shows how it was released.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from coursekit.labs.build.release import refuse_leaks, texts
 from coursekit.labs.lab import Lab, find_labs
 from coursekit.labs.students_notebook import RELEASED
 
-# Files that `make env`, `make lab` and the students' commands need. None of these folders is solutions/ or tests/.
+# Files that `make env`, `make lab` and the students' commands need. The folders do not include solutions/ and tests/.
 FOLDERS = ("slurm", "src/coursekit", "tools")
 LOCKS = ("requirements-2.15.lock", "requirements-2.21.lock")
 FILES = (".gitignore", "environment.yml", "labs/README.md", "pyproject.toml", *LOCKS)
-OWN = (".gitattributes", "AGENTS.md", "Makefile", "README.md")  # from students/; at the top level of the copy
+OWN = (".gitattributes", "AGENTS.md", "Makefile", "README.md")  # from students/ to the top level of the copy
 PAGES = ("clusters", "commands", "glossary", "gpus", "scaling", "site-format", "sites", "student", "troubleshooting")
 MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", *(f"docs/{page}.md" for page in PAGES))
 PICTURE = re.compile(rb"\]\((?:\.\./docs/)?(pictures/[^)]+)\)")  # in a page of docs/ or in labs/README.md
-# From these folders of the package, only the students' commands and their imports; from all others, everything.
+# From these folders of the package, students get only their commands and what those import; from all others, all files.
 PARTS = {
     "src/coursekit/cli": (
         *("__init__", "shared", "execute", "submit", "jobs", "predict", "script", "hand_in"),
@@ -46,12 +46,12 @@ PARTS = {
     ),
     "src/coursekit/labs/build": ("__init__", "regions", "script", "script_frame"),
 }
-# Job scripts that only instructors can use, and tools that only authors use.
+# Job scripts that only instructors can use, and tools that only authors need.
 NOT_FOR_STUDENTS = (
     *("solutions.sbatch", "grade.sbatch", "solutions.sbatch.j2", "grade.sbatch.j2", "hub.sbatch.j2"),
     *("book-requirements.lock", "count_networks.py", "horovod_tests.py"),
 )
-# Sections of pages, and lists at their top, about commands that students do not have.
+# In pages, the sections, and the lists at the top, that are about commands which students do not have.
 OTHERS = rb"(For instructors|For authors|The authors' program: workshop)"
 SECTION = re.compile(rb"^## %b\n.*?(?=^## |\Z)|^%b:\n\n.*?\n\n" % (OTHERS, OTHERS), re.MULTILINE | re.DOTALL)
 BY_PRODUCTS = ("__pycache__", "node_modules")
@@ -62,7 +62,7 @@ def students_files(root: Path) -> dict[str, bytes]:
     """Return the contents of all files that students get, by path.
 
     Raises:
-        CourseKitError: this is a students' copy itself, or a notebook in `labs/` was edited, is missing,
+        CourseKitError: the checkout is itself a students' copy, or a notebook in `labs/` was edited, is missing,
             or would show an answer or a hidden test.
     """
     files = {name: _read(root, name) for name in FILES}
@@ -81,10 +81,10 @@ def students_files(root: Path) -> dict[str, bytes]:
 
 
 def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
-    """Write these files into a folder, remove other files of an earlier copy, and return how many files changed.
+    """Write files into a folder, remove an earlier copy's other files, and return how many files were written.
 
     Raises:
-        CourseKitError: the folder is in a folder of the checkout, or holds other files or an edited notebook.
+        CourseKitError: the folder is inside a folder of the checkout, or holds other files or an edited notebook.
     """
     target = folder.resolve()
     if root in target.parents and target.parent != root:
@@ -99,7 +99,7 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
     for name in files:
         if name.endswith(".ipynb"):
             refuse_edited(folder / name)
-    # If this is stopped half-way, the next call knows all files that may be there.
+    # If this call is stopped half-way, the next call knows all files that may be there.
     write_json(manifest, {"files": sorted({*former, *files})})
     changed = [
         name for name, data in files.items() if not (folder / name).is_file() or (folder / name).read_bytes() != data
@@ -114,8 +114,8 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
 
 
 def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
-    """Return a lab's notebook, the files that belong to it, and facts about the lab; no other file of its folder."""
-    source = source_notebook(lab)  # raises in a students' copy, which has no source
+    """Return a lab's notebook, the files that belong to it, and `lab.toml`, but no other file from its folder."""
+    source = source_notebook(lab)  # raises an error in a students' copy, which has no source
     place = f"labs/{lab.name}"
     notebook = _read(root, f"{place}/{lab.name}.ipynb")
     refuse_edited(root / place / f"{lab.name}.ipynb")

@@ -1,4 +1,4 @@
-"""Read a py:percent text notebook, and keep the line number at which each cell starts."""
+"""Read a py:percent text notebook, and record the line at which each cell starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coursekit.errors import CourseKitError
 from coursekit.framework import HOROVOD
 from coursekit.labs.lab import Lab
 
-# The lines at which jupytext starts a cell, including indented markers.
+# The lines at which jupytext starts a cell; they include indented markers.
 MARKER = re.compile(r"\s*#\s*%%+(\s|$)")
 # jupytext would also turn comments into commands if they begin with a word such as `copy` or `cat`.
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
@@ -21,7 +21,7 @@ LINE = "marker_line"
 
 
 class CellError(CourseKitError):
-    """Something is wrong in a cell; the message begins with the cell's file and line."""
+    """A fault in a cell; the message begins with the cell's file and line."""
 
     def __init__(
         self, notebook: nbformat.NotebookNode, cell: nbformat.NotebookNode, sentence: str, code: str = ""
@@ -32,15 +32,15 @@ class CellError(CourseKitError):
 def read_text_notebook(lab: Lab) -> nbformat.NotebookNode:
     """Read a lab's source.
 
-    jupytext drops line numbers, so each marker gets its line number as an additional attribute beforehand.
+    jupytext drops line numbers, so each marker first gets its line number as an additional attribute.
 
     Returns:
         A notebook in which commented magics (`# %%ranks 2`, `# !ls`) are active.
-        The metadata of its cells holds the attributes of the author's marker, and `marker_line`, counted from 1.
+        A cell's metadata holds the attributes from the author's marker, and `marker_line`, which counts from 1.
 
     Raises:
-        CourseKitError: this is a students' copy, which has no source; or there is text before the first marker,
-            a marker inside a text or a fenced block, or a marker with malformed tags.
+        CourseKitError: this is a students' copy, which has no source; there is text before the first marker; or
+            a marker is inside a text or a fenced block, or has malformed tags.
     """
     shown = f"{lab.folder.parent.name}/{lab.name}/{lab.source.name}"
     if not lab.source.is_file():

@@ -1,4 +1,4 @@
-"""Copy the files next to a student's notebook, such as modules and data, to the folder in which its copy runs."""
+"""Copy the files next to a student's notebook, such as modules and data, to the folder in which a copy of it runs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from coursekit.labs.run.jobs_folder import JOBS_FOLDER
 from coursekit.labs.students_notebook import RELEASED
 
 BY_PRODUCTS = (".ipynb_checkpoints", "__pycache__", ".git")
-OTHERS = (JOBS_FOLDER, RELEASED)  # the results of jobs that started here, and the released notebook
-MAX_BYTES = 1_000_000_000  # of a file or a folder; bigger ones are data sets, or checkpoints of an earlier run
+OTHERS = (JOBS_FOLDER, RELEASED)  # the results of jobs that were submitted here, and the released notebook
+MAX_BYTES = 1_000_000_000  # of a file or folder; anything bigger is a data set, or checkpoints of an earlier run
 BYTES_PER_GB = 1e9
 NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no copy can succeed
 
 
 def copy_beside(notebook: Path, folder: Path) -> tuple[str, ...]:
-    """Copy everything next to a notebook into a folder, created if needed; return what was left out and why.
+    """Copy everything next to a notebook into a folder, which is created if needed; return what was left out, and why.
 
-    A link to a folder or a big file becomes a link to the same place, because it may be a data set.
+    A link to a folder or to a big file becomes a link to the same target, because that may be a data set.
     """
     folder.mkdir(parents=True, exist_ok=True)
     left_out: list[str] = []

@@ -1,4 +1,4 @@
-"""Execute one lab: papermill runs the cells, this module decides the verdict, and no process outlives the run."""
+"""Execute one lab: papermill runs the cells, and this module decides the verdict and ends all processes of the run."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from coursekit.ranks.explain import MachineTooSlowError
 from coursekit.text import first_few
 
 NUM_TRACEBACK_LINES = 15
-MAX_CHARACTERS = 1000  # of an error on one line: its message may contain an array
+MAX_CHARACTERS = 1000  # of a one-line error: its message may contain an array
 NO_ANSWER = "Kernel didn't respond in"  # jupyter_client's message if a kernel is alive, but was not ready in time
-DIED = "Kernel died"  # the message of jupyter_client and nbclient if it has ended
+DIED = "Kernel died"  # the message of jupyter_client and nbclient if the kernel has ended
 NOT_FINISHED = "NotFinished: this cell ended without an answer from the kernel"
 
 
 def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int, int, str], None]) -> LabResult:
-    """Execute a lab in a separate folder and return how it went, whatever happened.
+    """Execute a lab in a separate folder, and return its result even if it fails or is interrupted.
 
-    The folder is the kernel's working folder, in which the executed notebook is saved after every cell.
-    `on_cell` is called with the number, total and name of each code cell that starts.
+    The folder is the kernel's working folder, and the executed notebook is saved there after every cell.
+    When a code cell starts, `on_cell` is called with its number, the total, and its name.
     A KeyboardInterrupt is caught here, and makes the verdict "interrupted".
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
@@ -64,7 +64,7 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
         end_all(watch.stop())
         end_marked(folder)
     notebook = nbformat.read(executed, as_version=4)
-    if not watch.failed:  # papermill also marks errors that are part of the lesson or were passed by
+    if not watch.failed:  # papermill also marks errors that are part of the lesson or did not stop the run
         notebook = remove_error_markers(notebook)
     write_text(executed, nbformat.writes(notebook))
     result = LabResult(
@@ -90,10 +90,10 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
 
 
 def _prepare(run: LabRun, executed: Path) -> None:
-    """Write the notebook that is executed, with the metadata of cells that programs need."""
+    """Write the notebook that will be executed, with all cell metadata that programs need."""
     notebook = nbformat.from_dict(read_notebook(run.notebook, run.name))
     for cell in list(filter(is_parameters, notebook.cells))[:-1]:
-        cell.metadata.tags.remove(PARAMETERS)  # of a split cell: papermill would insert after the first part
+        cell.metadata.tags.remove(PARAMETERS)  # a split cell: papermill would insert values after its first part
     write_text(executed, nbformat.writes(notebook))
 
 
@@ -114,7 +114,7 @@ def _papermill(run: LabRun, executed: Path, watch: KernelWatch) -> None:
 
 
 def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]:
-    """Return the scores; a test earns nothing if the kernel never answered, although it shows no error."""
+    """Return the scores; a test that the kernel did not finish earns nothing, although it shows no error."""
     finished = {cell_name(cell) for cell in notebook.cells if cell.get("id") in watch.finished}
     return tuple(
         one if one.grade_id in finished else replace(one, points=0.0, message=one.message or NOT_FINISHED)
@@ -123,13 +123,13 @@ def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]
 
 
 def _images_per_s(notebook: NotebookNode) -> float:
-    """Return the highest speed that any cell of the lab has shown; 0 if none has."""
+    """Return the highest speed that any cell of the lab has shown; 0 if no cell has shown any."""
     shown = [output.get("data", {}).get(SPEED) for cell in notebook.cells for output in cell.get("outputs", [])]
     return max((float(speed["images_per_s"]) for speed in shown if speed), default=0.0)
 
 
 def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
-    """Return why the machine, not the lab, is to blame for how the run ended; '' if it is not."""
+    """Return why the run ended if the machine is to blame and not the lab; '' if the machine is not to blame."""
     errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
     message = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
     return message or (watch.too_slow if watch.stopped_early else problem if NO_ANSWER in problem else "")
@@ -138,7 +138,7 @@ def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
 def _verdict(  # noqa: PLR0913  # everything known
     run: LabRun, watch: KernelWatch, result: LabResult, problem: str, too_slow: str, *, interrupted: bool
 ) -> tuple[str, str]:
-    """Return the verdict and one sentence on why the lab did not pass."""
+    """Return the verdict, and a sentence on why the lab did not pass."""
     where = f"in cell {watch.number} ({cell_name(watch.current)})" if watch.current else "at its start"
     if interrupted or too_slow:
         slow = f"needs another run: {too_slow}; stopped {where} [lab.machine-too-slow]"
@@ -165,7 +165,7 @@ def _raised(number: int, cell: NotebookNode) -> FailedCell:
 
 
 def _failed_cell(notebook: NotebookNode, watch: KernelWatch, folder: Path) -> FailedCell:
-    """Return the cell that ran last, with its traceback or, if it has none, the output of the cell and the kernel."""
+    """Return the cell that ran last, with its traceback; if it has none, with the output of the cell and the kernel."""
     cell = next((cell for cell in notebook.cells if watch.current and cell.get("id") == watch.current.id), None)
     outputs = cell.outputs if cell else []
     error = next((output for output in outputs if output.output_type == "error"), None)

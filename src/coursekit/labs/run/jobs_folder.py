@@ -1,10 +1,10 @@
 """The layout of `jobs/`, the folder of a checkout in which batch jobs leave their results.
 
-    123456.json                     a job that was submitted, as `coursekit jobs` remembers it
+    123456.json                     a submitted job, which `coursekit jobs` remembers
     01-sgd-123456/                  its results: result.json, and the executed notebook 01-sgd.ipynb
-    01-sgd-123456-attempt-2/        its results after Slurm had started it again
+    01-sgd-123456-attempt-2/        its results after Slurm restarted it
     01-sgd.sbatch                   a script that was rendered for one submission
-    submit-2026-11-20T17-00-00.log  what `coursekit submit` asked Slurm
+    submit-2026-11-20T17-00-00.log  the Slurm commands that `coursekit submit` ran
 
 Students hand in the folders of their jobs with their notebooks.
 """
@@ -25,9 +25,9 @@ ATTEMPT = "-attempt-"
 
 
 def new_folder(parent: Path, prefix: str = "") -> Path:
-    """Make a new folder, named after this Slurm job's number or the local time.
+    """Make a new folder, named after this Slurm job's number or, outside a job, the local time.
 
-    A job that Slurm starts again keeps its number, but gets a separate folder.
+    A job that Slurm restarts keeps its number, but gets another folder.
     """
     stem = prefix + (os.environ.get("SLURM_JOB_ID") or time_stamp())
     for attempt in count(1):
@@ -39,7 +39,7 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
 
 
 def last_attempt(first: Path) -> Path:
-    """Return the folder of a job's last start, given the folder of its first; each start has a separate result."""
+    """Return the folder of a job's last attempt, given the folder of its first; each attempt has a separate result."""
     later = {
         int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{escape(first.name)}{ATTEMPT}*[0-9]")
     }
@@ -47,5 +47,5 @@ def last_attempt(first: Path) -> Path:
 
 
 def time_stamp() -> str:
-    """Return the local time in a form that fits into a file name."""
+    """Return the local time in a form that is safe in a file name."""
     return datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")

@@ -1,4 +1,4 @@
-"""papermill's engine for a lab: the kernel runs in this same Python, and ends with the notebook."""
+"""papermill's engine for a lab: the kernel uses the same Python as this process, and ends after the last cell."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from coursekit.paths import socket_folder
 ENGINE = "coursekit"
 START_TIMEOUT_S = int(longest_wall_s(20))  # Jupyter counts only wall-clock time
 
-# Messages of nbclient and papermill on a failing kernel would spoil the progress display; the result has them.
+# Messages of nbclient and papermill about a failing kernel would spoil the progress display; they are in the result.
 silent = logging.getLogger("coursekit.kernel")
 silent.addHandler(logging.NullHandler())
 silent.propagate = False
-# Ctrl-C can leave a coroutine of nbclient behind; the user who pressed it need not hear of that.
+# Ctrl-C can leave a coroutine of nbclient behind, but this is of no interest to the user.
 warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning)
 
 
 class ThisPython(KernelSpecManager):
-    """Offers a single kernel, which runs in this same Python.
+    """Offers a single kernel, which uses the same Python as this process.
 
-    On Jupyter's paths, which sites and users set, another `python3` may come first; a hub's kernel (`coursekit kernel`)
-    would start a container inside the job's container.
+    Sites and users set Jupyter's paths, so another `python3` may come first there; the kernel for a hub
+    (`coursekit kernel`) would start a container inside the job's container.
     """
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
@@ -52,10 +52,10 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Execute the notebook of papermill's manager, which saves it after every cell; we added the option `watch`."""
+        """Execute the notebook of papermill's manager, which saves it after every cell; the option `watch` is ours."""
         watch: KernelWatch = options["watch"]
         with (
-            # Sockets in a private folder (/kernel-12345678/kernel-ipc-5): no port that others could reach.
+            # With sockets in a private folder (/kernel-12345678/kernel-ipc-5), no port is open to others.
             tempfile.TemporaryDirectory(prefix="kernel-", dir=socket_folder(29)) as sockets,
             (watch.folder / KERNEL_LOG).open("wb") as log,
         ):

@@ -29,20 +29,20 @@ class LabRun:
     parameters: Mapping[str, Scalar]
     num_ranks: int  # 1 if its notebook has no such parameter
     time_limit_s: float  # corrected time
-    goes_on: bool = False  # past errors, as nbgrader does with a student's notebook
+    goes_on: bool = False  # whether it continues after errors, as nbgrader does with a student's notebook
 
 
 def plan_runs(
     labs: Sequence[Lab], notebooks: Mapping[str, Path], num_ranks: int | None, given: Mapping[str, str]
 ) -> tuple[LabRun, ...]:
-    """Return the planned runs, with parameters from the lab's small run, then `--ranks`, then `-p`, all checked.
+    """Check and return the planned runs; `-p` overrides `--ranks`, which overrides parameters of the lab's small run.
 
     Raises:
         CourseKitError: no chosen lab has a given parameter, or a value is not allowed.
     """
     defaults = {lab.name: read_defaults(notebooks[lab.name]) for lab in labs}
     if num_ranks is not None:
-        # Checked even if no chosen lab starts ranks: an impossible number is a mistake anyway.
+        # Check it even if no chosen lab starts ranks: an impossible number is a mistake anyway.
         check(NUM_RANKS, num_ranks, 1, "--ranks")
     known = {name: None for names in defaults.values() for name in names}
     unknown = given.keys() - known.keys()
@@ -79,7 +79,7 @@ def _plan(
 
 
 def read_defaults(notebook: Path) -> dict[str, Scalar]:
-    """Return the default of every parameter that a notebook assigns; refuse one that is not a bool, number or text."""
+    """Return the default of each parameter in a notebook; refuse a default that is not a bool, number or text."""
     defaults: dict[str, Scalar] = {}
     for name, default, _ in parameters_of(read_notebook(notebook, notebook.stem)):
         try:
@@ -97,10 +97,10 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
 
 
 def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Return the values given with `-p` for one notebook's parameters; ignore other names, which belong to other labs.
+    """Return the values that `-p` gives to one notebook's parameters; ignore other names, which belong to other labs.
 
     Raises:
-        CourseKitError: a text is not a value of its parameter.
+        CourseKitError: a text is not a valid value for its parameter.
     """
     values = {}
     for name in sorted(given.keys() & defaults.keys()):
@@ -114,7 +114,7 @@ def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> di
 
 
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
-    """Return a value from `origin` after checking that it has its default's type; an integer may stand for a float.
+    """Return a value from `origin` after checking that it has its default's type; an integer is accepted for a float.
 
     Raises:
         CourseKitError: the type differs, or a number of ranks is out of range.

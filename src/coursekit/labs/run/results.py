@@ -1,6 +1,6 @@
-"""The records of a run, written as JSON and read back unchanged, and their form in words.
+"""The records of a run, which are written as JSON and read back unchanged, and text for showing their numbers.
 
-They include the facts about where a result was measured: machine, versions, commit.
+They include the circumstances in which a result was measured: machine, versions and commit.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TENSORFLOW_NAMES = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")
 PACKAGES = ("horovod", "nbgrader", "papermill", "coursekit")
 TOOL_TIMEOUT_S = 20
 NUM_COMMIT_DIGITS = 10
-HTML = "report.html"  # a run's report for people
+HTML = "report.html"  # a run's report for human readers
 PASSED, FAILED, INTERRUPTED, NOT_RUN = "passed", "failed", "interrupted", "not run"
 
 MB_PER_GB = 1000
 SECONDS_PER_MINUTE = 60
 NOTHING = "-"
 CHECK = "CheckError: "  # the message of a check begins with it
-WHOLE_FROM = 100  # from here on, decimals mean nothing
+WHOLE_FROM = 100  # from here on, decimals are not significant
 
 Value = bool | int | float | str | list[Any] | dict[str, Any] | None
 
@@ -44,8 +44,8 @@ class Facts:
     num_cpus: int  # processors this process may use
     versions: Mapping[str, str]  # version of Python and of each package; "not installed" if it is missing
     commit: str | None  # commit of the course checkout; None outside git
-    dirty: bool  # whether tracked files differ from that commit, or untracked files exist
-    nodes: str = ""  # all nodes of its Slurm job, as Slurm abbreviates them: `acn[01-02]`; '' outside a job
+    dirty: bool  # whether tracked files differ from that commit, or there are untracked files
+    nodes: str = ""  # all nodes of its Slurm job in Slurm's notation, such as `acn[01-02]`; '' outside a job
     job_id: str = ""
 
     def in_words(self) -> tuple[str, str, str]:
@@ -59,9 +59,9 @@ class Facts:
 
 
 def gather_facts(root: Path) -> Facts:
-    """Return the facts of this process and of the course checkout at `root`."""
+    """Return the facts about this process and the course checkout at `root`."""
     commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
-    # Touching a file does not count as a change, and this takes no lock that could block a commit elsewhere.
+    # A file that was only touched does not count as changed, and no lock is taken that could block a commit elsewhere.
     changes = commit and _output("git", "--no-optional-locks", "-C", str(root), "status", "--porcelain")
     tensorflow = next((_version(name) for name in TENSORFLOW_NAMES if _version(name)), "")
     found = {"python": platform.python_version(), "tensorflow": tensorflow, "keras": _version(KERAS)}
@@ -86,8 +86,8 @@ def _version(package: str) -> str:
 
 
 def _device() -> str:
-    """Return the GPUs that TensorFlow may use, such as "2 x NVIDIA A100-SXM4-40GB"; without any, the processor."""
-    # A GPU is named only if this TensorFlow can use it, and nobody has hidden it from the labs.
+    """Return the GPUs that TensorFlow may use, such as "2 x NVIDIA A100-SXM4-40GB"; without GPUs, the processor."""
+    # A GPU is named only if this TensorFlow can use it and it is not hidden from the labs.
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in {"", "-1"} or _version("tensorflow-cpu")
     gpus = [] if hidden else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
     if gpus:
@@ -98,7 +98,7 @@ def _device() -> str:
 
 
 def _output(*command: str) -> str:
-    """Return what a command prints; empty if it is missing, fails or takes too long."""
+    """Return what a command prints; '' if the command is missing, fails or takes too long."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -108,7 +108,7 @@ def _output(*command: str) -> str:
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell with an error: its number `[n]`, its name in the authored source, its code, and the end of its traceback.
+    """A cell with an error: its number `[n]`, its name in the author's source, its code, and the end of its traceback.
 
     Before the first cell, the number is 0.
     """
@@ -126,7 +126,7 @@ class FailedCell:
 
 @dataclass(frozen=True)
 class LabResult:
-    """How one lab went."""
+    """The result of one lab's run."""
 
     lab: str
     title: str
@@ -138,7 +138,7 @@ class LabResult:
     num_ranks: int = 1  # the notebook's parameter of that name; 1 if it has none
     parameters: Mapping[str, Value] = field(default_factory=dict)  # every value that was passed to the notebook
     started: str = ""  # ISO 8601 with the offset from UTC; empty for a lab that was not run
-    failed_cell: FailedCell | None = None  # at which the lab stopped; None if it ran to its end
+    failed_cell: FailedCell | None = None  # the cell at which the lab stopped; None if it ran to its end
     raised: tuple[FailedCell, ...] = ()  # cells with errors after which the run continued, each error on one line
     facts: Facts | None = None  # machine, versions and commit of the run; None for a lab that was not run
     left_out: tuple[str, ...] = ()  # files next to the notebook that were not copied to its working folder, and why
@@ -156,7 +156,7 @@ class LabResult:
 
     @property
     def lost(self) -> tuple[CellScore, ...]:
-        """The test cells that did not pass, in the order of the notebook."""
+        """The test cells that did not pass, in the notebook's order."""
         return tuple(score for score in self.scores if not score.passed)
 
     @property
@@ -166,12 +166,12 @@ class LabResult:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The cells, in words, with errors that are neither failed tests nor messages of a check."""
+        """The number and name of each cell whose error is neither a failed test nor the message of a check."""
         tests = {score.grade_id for score in self.scores}
         return tuple(one.place for one in self.raised if one.name not in tests and not one.error.startswith(CHECK))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values, with sums that every reader of the file needs."""
+        """Return the record as JSON values, with the sums of points, which every reader of the file needs."""
         return {**asdict(self), "points": self.points, "max_points": self.max_points}
 
     @classmethod

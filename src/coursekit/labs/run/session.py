@@ -1,6 +1,6 @@
 """Run labs one after another in a new folder, and write a report of the results so far after each lab.
 
-The report is JSON for programs, and one self-contained HTML file for people; a terminal shows a short form.
+The report is a JSON file for programs, and a self-contained HTML file for people; the terminal shows a short form.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MARKS = {
 
 
 def point_latest(folder: Path) -> None:
-    """Point `build/runs/latest` to this run, without a moment in which the link points nowhere."""
+    """Make `build/runs/latest` point to this run; there is no moment at which the link is missing."""
     fresh = folder.parent / f".{LATEST}-{folder.name}"
     fresh.symlink_to(folder.name)
     fresh.replace(folder.parent / LATEST)
@@ -49,11 +49,11 @@ class RunProgress:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self.line = console.status("")  # on the screen while in a `with` block
+        self.line = console.status("")  # visible within a `with` block
         self._lab = ""
 
     def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
-        """Show that a lab starts; until its first cell, its kernel is starting."""
+        """Show that a lab starts; its kernel has to start before its first cell runs."""
         self._lab = f"lab {number}/{num_labs} {escape(run.name)}"
         self.line.update(f"{self._lab}: starting")
 
@@ -65,7 +65,7 @@ class RunProgress:
             _print(self._console, text, markup=True)
 
     def lab_ended(self, result: LabResult) -> None:
-        """Print how a lab ended; this line stays."""
+        """Print how a lab ended, on a line that stays visible."""
         points = f"{format_points(result)} points"
         text = f"{self._lab}: {MARKS[result.verdict]}, {points}, {format_time(result.time_s)}"
         _print(self._console, text, markup=True)
@@ -78,7 +78,7 @@ def run_labs(
 
     If a signal stops the run, the remaining labs count as not run.
     """
-    from nbconvert import HTMLExporter  # takes a quarter of the start of `coursekit execute`, which does not need it
+    from nbconvert import HTMLExporter  # imported late, so that `coursekit execute` starts faster
 
     done: dict[str, LabResult] = {}
     try:
@@ -92,7 +92,7 @@ def run_labs(
             write_text(_executed(folder, run.name).with_suffix(".html"), text)
             write_report(folder, plan, done, facts)
     except KeyboardInterrupt:
-        pass  # between two labs; during a lab it decides that lab's verdict
+        pass  # it came between two labs; during a lab, it decides that lab's verdict
     finally:
         end_marked(folder)
     return write_report(folder, plan, done, facts)
@@ -103,7 +103,7 @@ def _executed(folder: Path, lab: str) -> Path:
 
 
 def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> list[LabResult]:
-    """Write `report.json` and `report.html` into the run's folder: results so far, and labs not run."""
+    """Write `report.json` and `report.html` into the run's folder, with the results so far and the labs not run yet."""
     reason = "the run ended before this lab started"
     labs = [
         done.get(run.name)
@@ -139,7 +139,7 @@ def _links(folder: Path, result: LabResult) -> list[tuple[str, str]]:
         ("Executed notebook to read", notebook.with_suffix(".html")),
         ("Executed notebook for Jupyter", notebook),
     ]
-    if result.verdict != results.PASSED:  # otherwise a kernel writes only that it was interrupted at its end
+    if result.verdict != results.PASSED:  # otherwise the kernel's only output is that it was interrupted at the end
         links.append(("Output of the kernel", notebook.with_name(KERNEL_LOG)))
     return [
         (text, path.relative_to(folder).as_posix()) for text, path in links if path.exists() and path.stat().st_size
@@ -149,7 +149,7 @@ def _links(folder: Path, result: LabResult) -> list[tuple[str, str]]:
 def show_report(console: Console, labs: Sequence[LabResult], facts: Facts, folder: Path) -> None:
     """Print the table, the errors in each lab, the facts of the run, and the path of the full report."""
     table = Table(title=f"run {folder.name}", title_justify="left")
-    # As much as fits into 79 columns; the report also shows the memory.
+    # These columns fit into 79 characters; the report also shows the memory.
     for heading in ("lab", "verdict", "points", "time", "ranks", "images/s"):
         table.add_column(heading, justify="left" if heading in {"lab", "verdict"} else "right", no_wrap=True)
     for one in labs:
@@ -159,7 +159,7 @@ def show_report(console: Console, labs: Sequence[LabResult], facts: Facts, folde
     for one in labs:
         if one.verdict != results.PASSED:
             _print(console, f"\n{MARKS[one.verdict]} {escape(one.lab)}: {escape(one.reason)}", markup=True)
-            # The traceback shows the code, too.
+            # The traceback also shows the code.
             _print(console, f"{textwrap.indent(one.failed_cell.error, '    ')}\n" if one.failed_cell else "")
     machine, versions, commit = facts.in_words()
     _print(console, f"on {machine}\n{versions}\ncommit {commit}")

@@ -1,1 +1,1 @@
-"""Jobs: their scripts for every site, submitting and following them, and why they wait or fail."""
+"""Write job scripts for every site, submit and follow jobs, and explain why they wait or fail."""

@@ -1,4 +1,4 @@
-"""Explain why a job waits, was refused or failed: match Slurm's messages and the job's log with `hints.toml`."""
+"""Explain why a job waits, was refused or failed, by matching Slurm's messages and the job's log with `hints.toml`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from coursekit.slurm.sites.profile import Site, account, limits
 from coursekit.text import format_minutes
 
 NUM_TAIL_BYTES = 64_000
-NUM_EXPLANATIONS = 3  # more would bury the first, which is the most informative
+NUM_EXPLANATIONS = 3  # more would bury the first explanation, which is the most informative
 NUM_SHOWN = 200  # characters of a line
-# The last line of a traceback: the exception, at the margin or after the prefix of a rank.
+# The last line of a traceback, with the exception, which begins at the margin or after a rank's prefix.
 _RAISED = re.compile(
     r"^(?:\[?[\w.,<>-]+\]?:\s?)?(?:\w+\.)*(?P<name>[A-Z]\w*(?:Error|Exception|Interrupt))(?::.*)?$", re.MULTILINE
 )
@@ -31,12 +31,12 @@ CONSEQUENCES = frozenset((
     "PapermillExecutionError", "CellExecutionError", "DeadKernelError", "CheckError",
     "RankError", "HorovodInternalError", "CalledProcessError", "KeyboardInterrupt",
 ))  # fmt: skip
-EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # set for a course
+EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # users set these for a course
 
 
 @dataclass(frozen=True)
 class Hint:
-    """A row of `hints.toml`, which explains the keys; its code is the row's name there."""
+    """A row of `hints.toml`, where the keys are explained; `code` is the name of the row."""
 
     words: str
     patterns: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Hint:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Messages as a reader sees them."""
+        """Examples of the messages, as users see them."""
         return self.seen or self.patterns
 
     @property
@@ -59,7 +59,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class Hints:
-    """The rows of `hints.toml`, keyed by code: why a job waits, was refused or ended, and texts if no row matches."""
+    """The rows of `hints.toml` by code: why a job waits, was refused or ended, and texts for when no row matches."""
 
     unknown: Mapping[str, Hint]
     waits: Mapping[str, Hint]
@@ -92,9 +92,9 @@ def reason_of(reason: str) -> Hint:
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
-    """Return a sentence on why a job waits and, if Slurm expects it to start after `now`, one on when.
+    """Return a sentence on why a job waits and, if Slurm expects a start after `now`, a sentence on when it starts.
 
-    Reason and start are as `squeue --format='%r %S'` shows them; the start is '' if there is none.
+    `reason` and `start` are as `squeue --format='%r %S'` shows them; `start` is '' if Slurm gives no time.
     """
     words = reason_of(reason).words.format(job_id=job_id)
     shown = f" ({reason})" if reason else ""
@@ -113,7 +113,7 @@ def _expected(start: str, now: datetime) -> str:
 
 
 def explain(state: JobState, log: str) -> tuple[Explanation, ...]:
-    """Return explanations of a job's end, the most informative first; () if it completed or nothing is recognised."""
+    """Return explanations of a job's end, the most informative first; () if it completed or nothing was recognised."""
     if state.state == COMPLETED:
         return ()
     by = f" by {_user_name(state.cancelled_by)}" if state.cancelled_by else ""
@@ -146,9 +146,9 @@ def read_tail(path: Path) -> str:
 
 
 def _from_log(log: str) -> list[Explanation]:
-    """Return explanations of all matches, latest first, but exceptions that end a traceback before all others.
+    """Return explanations of all matches in a log: first exceptions that end a traceback, then others, latest first.
 
-    Weak rows, which may be harmless or follow from something else, count only if nothing else is recognised.
+    Weak rows, which may be harmless or consequences of something else, count only if nothing else was recognised.
     """
     raised = [match for match in _RAISED.finditer(log) if match["name"] not in CONSEQUENCES]
     found = _matches(log, is_weak=False)
@@ -171,7 +171,7 @@ def _matches(log: str, *, is_weak: bool) -> list[tuple[Hint, re.Match[str]]]:
 
 
 def _lines_of(match: re.Match[str]) -> tuple[int, str]:
-    """Return where the lines of a match begin, and these lines joined into one, to be found in the log."""
+    """Return where the lines of a match begin, and these lines joined into one, which users can find in the log."""
     text, end = match.string, match.end()
     start = text.rfind("\n", 0, match.start() + 1) + 1
     lines = text[start:end] + text[end:].partition("\n")[0]
@@ -185,13 +185,13 @@ def _user_name(number: str) -> str:
 
 
 def explain_refusal(words: str, site: Site, key: str = "", of_form: dict[str, str] | None = None) -> Cause:
-    """Return one sentence on why `sbatch` refused a script, and its code.
+    """Return a sentence on why `sbatch` refused a script, and its code.
 
     Args:
         words: the command's error message.
         site: the machine.
         key: a partition's name in the machine's profile; '' for the default partition.
-        of_form: texts that replace the advice on options and variables, if the user filled in a form.
+        of_form: texts that replace the advice on options and variables if the user filled in a form.
     """
     fitting = (row for row in WHY_REFUSED if any(one.lower() in words.lower() for one in row.patterns))
     facts, overriding = _of_site(site, key) | (of_form or _of_shell(site, key)), "" if of_form else _overriding()
@@ -231,6 +231,6 @@ def _of_shell(site: Site, key: str) -> dict[str, str]:
 
 
 def _overriding() -> str:
-    """Return a sentence that names easily forgotten variables that override the script; '' if none is set."""
+    """Return a sentence that names variables which override the script and are easily forgotten; '' if none is set."""
     names = sorted(name for name in FOR_SBATCH if name in os.environ and name not in EXPECTED)
     return f" These variables of your shell override the script: {', '.join(names)}." if names else ""

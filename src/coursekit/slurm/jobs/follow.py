@@ -1,4 +1,4 @@
-"""Follow a job: why it waits, what it prints, and how it ended. You may stop following and resume at any time."""
+"""Follow a job: why it waits, what it prints, and how it ended. You can stop following and resume at any time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from coursekit.text import counted
 from coursekit.waiting import Attempts
 
 READ_S = 1.0  # between looks at the log
-FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between questions to Slurm, ever longer, because it serves everybody
-LATE_S = 20.0  # how late files from another node may appear on a parallel file system
+FIRST_PAUSE_S, LAST_PAUSE_S = 2.0, 15.0  # between requests to Slurm; pauses get longer, because Slurm serves everybody
+LATE_S = 20.0  # on a parallel file system, files from another node may appear this late
 _write = partial(print, end="", flush=True)
 
 
 def follow_job(job_id: str | int) -> bool | None:
-    """Show why a job waits, its log and how it ended; if you interrupt this, the job continues.
+    """Show why a job waits, its log, and how it ended; if you interrupt this, the job continues.
 
     Returns:
-        Whether the job went well; None if you interrupted following.
+        Whether the job succeeded; None if you interrupted this.
 
     Raises:
         CourseKitError: the job was not submitted from this checkout.
@@ -50,7 +50,7 @@ def follow_job(job_id: str | int) -> bool | None:
 def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
     """Show the job's state and its log until it has ended, and return its last state.
 
-    Slurm is asked less and less often, and its answer is shown when it changes.
+    Slurm is asked less and less often, and its answer is shown only if it has changed.
     """
     state, shown, pause_s = JobState(PENDING), ("", ""), FIRST_PAUSE_S
     attempts, next_ask = Attempts(lambda sentence: _write(f"{sentence}\n")), time.monotonic()
@@ -61,9 +61,9 @@ def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
                 state = found[job.job_id]
                 job = note(root, job, state)
                 log.path = root / job.log
-                # An estimated start changes all the time: it is shown with the reason, not each time that it changes.
+                # The estimated start changes all the time, so it is shown only together with a new state or reason.
                 if (state.state, state.reason) != shown:
-                    shown, pause_s = (state.state, state.reason), FIRST_PAUSE_S  # the next change is often near
+                    shown, pause_s = (state.state, state.reason), FIRST_PAUSE_S  # another change often follows soon
                     _write(_sentence(job, state))
             pause_s = min(pause_s * 1.5, LAST_PAUSE_S)
             next_ask = now + pause_s
@@ -75,14 +75,14 @@ def _until_end(root: Path, job: SubmittedJob, log: LogReader) -> JobState:
 
 
 class LogReader:
-    """Reads what is new in a log, even if the log appears late or ends in the middle of a character."""
+    """Reads the new part of a log, even if the log appears late or ends in the middle of a character."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.position = path, 0
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def read(self) -> str:
-        """Return what was written since the last call; '' while there is no log."""
+        """Return what has been written since the last call; '' while there is no log."""
         try:
             with self.path.open("rb") as log:
                 log.seek(self.position)
@@ -94,7 +94,7 @@ class LogReader:
 
 
 def _sentence(job: SubmittedJob, state: JobState) -> str:
-    """Return a line that describes a state; '' for a state that is shown at the end."""
+    """Return a line that describes a state; '' for a final state, which is shown later."""
     if state.state == PENDING:
         return f"{explain_pending(job.job_id, state.reason, state.start)}\n"
     if state.ended or state.state == UNKNOWN:
@@ -104,7 +104,7 @@ def _sentence(job: SubmittedJob, state: JobState) -> str:
 
 
 def _read_late(log: LogReader, state: JobState) -> None:
-    """Show what arrives in a log after the job's end: wait for its first line, and for a second of silence."""
+    """Show what arrives in a log after the job's end: wait for its first line, and then for a second without output."""
     deadline = time.monotonic() + (LATE_S if state.ever_ran else 0)
     while time.monotonic() < deadline:
         new = log.read()
@@ -115,7 +115,7 @@ def _read_late(log: LogReader, state: JobState) -> None:
 
 
 def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
-    """Show how a job ended, and return whether it went well; if it completed, wait for its files."""
+    """Show how a job ended, and return whether it succeeded; if it completed, wait for its files."""
     leaves_result = job.name == job.lab and (root / "labs" / job.lab).is_dir()
     deadline = time.monotonic() + (LATE_S if state.state == COMPLETED and leaves_result else 0)
     while (result := read_result(root, job)) is None and time.monotonic() < deadline:
@@ -138,7 +138,7 @@ def _show_ending(root: Path, job: SubmittedJob, state: JobState) -> bool:
 
 
 def describe_result(result: LabResult) -> str:
-    """Return the verdict in a few lines: points, time, and what is missing."""
+    """Return a lab's result in a few lines: verdict, points, time, and why it did not pass."""
     head = f"{result.lab}: {result.verdict}"
     if result.scores:
         head += f", {format_points(result)} points"

@@ -1,4 +1,4 @@
-"""What a job script requests, which is no more than it needs; its `#SBATCH` lines, and the most that it costs."""
+"""What a job script requests, which is no more than the job needs; its `#SBATCH` lines; and its maximum cost."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ WHY = {  # comments on options that sites add
     "--ntasks-per-core": "one task on a core, not on half of one",
     "--exclusive": "whole nodes, shared with nobody",
 }
-GRADING_GB = 8  # the least memory for grading: what one hand-in may use, and what runs it
-SAVE_AHEAD_S = 120  # how long before the time limit a job gets the signal to save its work
+GRADING_GB = 8  # minimum memory for grading: for one hand-in and the program that runs it
+SAVE_AHEAD_S = 120  # how long before its time limit a job gets the signal to save its work
 JUPYTER_MIN = GRADE_MIN = 60
 
 
 class JobShape(NamedTuple):
-    """How much of a partition a job requests; a task is one rank."""
+    """How much of a partition a job requests; each task is one rank."""
 
     num_nodes: int
     num_tasks_per_node: int
 
     @property
     def num_ranks(self) -> int:
-        """The world size if every task is one rank."""
+        """The world size: every task is one rank."""
         return self.num_nodes * self.num_tasks_per_node
 
 
 @dataclass(frozen=True)
 class LaunchPattern:
-    """What the job scripts of one template have in common.
+    """Everything that job scripts from the same template have in common.
 
     Attributes:
-        suffix: what follows the lab's name in the job's name.
-        signal: the signal on which the script saves its work before its time limit; '' for a job that cannot.
+        suffix: text after the lab's name in the job's name.
+        signal: the signal that tells the script to save its work before its time limit; '' for a job that cannot.
             Only a job with a signal is restarted when a node fails.
-        time_limit_min: the time limit; 0 for the lab's.
-        num_ranks: how many ranks a committed script requests; 0 for the lab's number in a notebook's job, otherwise
-            for all GPUs of the number of nodes in the site's profile.
-        is_grading: whether it judges hand-ins, on the smallest share of a node.
-        each: what one such job serves: a student, or a run.
+        time_limit_min: the time limit; 0 for the lab's own limit.
+        num_ranks: the number of ranks that a committed script requests. 0 means the lab's number in a notebook's job,
+            and otherwise all GPUs of as many nodes as the site's profile gives.
+        is_grading: whether it grades hand-ins, on the smallest possible share of a node.
+        each: the unit for which the cost of a job is given, "student" or "run".
     """
 
     suffix: str = ""
@@ -64,31 +64,32 @@ class LaunchPattern:
 
 LAUNCH_PATTERNS = {
     "lab": LaunchPattern(),
-    # A training job requeues itself on this signal, but not on SIGTERM, which it gets when somebody cancels it.
+    # A training job requeues itself on this signal, but not on SIGTERM, which it gets when it is cancelled.
     "train": LaunchPattern("-train", signal="USR1"),
     "solutions": LaunchPattern(each="run"),
     "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_ranks=2),
     "grade": LaunchPattern(time_limit_min=GRADE_MIN, num_ranks=1, is_grading=True, each="run"),
-    # A signal would end a hub's server, and the student would not know why.
+    # A signal would end the server that a hub started, and the student would not know why.
     "hub": LaunchPattern(signal=""),
 }
 
 
 @dataclass(frozen=True)
 class JobScript:
-    """What a job script is made from.
+    """The data from which a job script is made.
 
     Attributes:
-        pattern: one of `LAUNCH_PATTERNS`.
+        pattern: a name in `LAUNCH_PATTERNS`.
         lab: the lab, for the patterns "lab" and "train".
-        key: a partition's name in the site's file; '' for its default.
-        num_nodes: how many nodes; 0 for the number that committed scripts request.
-        num_tasks_per_node: ranks per node; 0 for the number that committed scripts request, or for one per GPU if the
-            number of nodes is given.
-        time_limit_min: the time limit; 0 for the pattern's or the lab's.
-        account: the project, without the partition's suffix; committed scripts leave it to `SBATCH_ACCOUNT`.
-        reservation: likewise.
-        arguments: what to pass to the program that the script starts, quoted for a shell.
+        key: a partition's name in the site's file; '' for the default partition.
+        num_nodes: the number of nodes; 0 for the number that committed scripts request.
+        num_tasks_per_node: ranks per node; 0 for the number that committed scripts request or, if the number of nodes
+            is given, for one rank per GPU.
+        time_limit_min: the time limit; 0 for the limit of the pattern or the lab.
+        account: the project, without the partition's suffix; '' in committed scripts, which leave it to
+            `SBATCH_ACCOUNT`.
+        reservation: a reservation of nodes; '' in committed scripts.
+        arguments: arguments for the program that the script starts, quoted for a shell.
     """
 
     site: Site
@@ -104,12 +105,12 @@ class JobScript:
 
     @property
     def name(self) -> str:
-        """The job's name, which is also its script's: `02-horovod-sgd`, `03-keras-cnn-train`, `solutions`."""
+        """The name of the job and its script, such as `02-horovod-sgd`, `03-keras-cnn-train` or `solutions`."""
         return f"{self.lab.name}{self.launch.suffix}" if self.lab else self.pattern
 
     @property
     def launch(self) -> LaunchPattern:
-        """Its launch pattern, which scripts of other labs and sites share."""
+        """The job's launch pattern, which it shares with scripts for other labs and sites."""
         return LAUNCH_PATTERNS[self.pattern]
 
     @property
@@ -119,7 +120,7 @@ class JobScript:
 
     @property
     def num_ranks(self) -> int:
-        """How many ranks the job needs; 0 for all GPUs of the number of nodes in the site's profile."""
+        """The number of ranks that the job needs; 0 for all GPUs of as many nodes as the site's profile gives."""
         return self.lab.resources.num_ranks if self.lab and not self.launch.suffix else self.launch.num_ranks
 
     @property
@@ -127,7 +128,7 @@ class JobScript:
         """How much of its partition the job requests.
 
         Raises:
-            CourseKitError: no job there may have that many nodes, or no node there has that many GPUs.
+            CourseKitError: no job in the partition may have that many nodes, or no node in it has that many GPUs.
         """
         partition, num_nodes, num_tasks = self.partition, self.num_nodes, self.num_tasks_per_node
         where, most = f"{self.site.name}, partition {partition.slurm_name}", most_nodes(partition) or num_nodes
@@ -145,24 +146,24 @@ class JobScript:
 
     @property
     def time_min(self) -> int:
-        """The job's time limit, cut to what its partition allows."""
+        """The job's time limit, which is no longer than its partition allows."""
         of_lab = self.lab.resources.time_limit_min if self.lab else 0
         return min(self.time_limit_min or self.launch.time_limit_min or of_lab, self.partition.max_time_min)
 
     @property
     def num_charged(self) -> int:
-        """How many GPUs the job is charged for, used or not."""
+        """The number of GPUs that the job is charged for, whether or not it uses them."""
         num_gpus = self.partition.num_gpus_per_node if self.partition.whole_nodes else self.shape.num_tasks_per_node
         return self.shape.num_nodes * num_gpus if self.partition.has_gpus else 0
 
     @property
     def gpu_hours(self) -> float:
-        """What the job costs if it runs until its time limit."""
+        """The cost of the job if it runs until its time limit."""
         return self.num_charged * self.time_min / MINUTES_PER_HOUR
 
 
 def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
-    """Return the smallest piece of a partition with that many ranks; if whole nodes are charged, it uses all GPUs."""
+    """Return the smallest piece of a partition for this many ranks; nodes that are charged whole run a rank per GPU."""
     num_gpus = partition.num_gpus_per_node
     num_tasks = num_gpus if partition.whole_nodes else min(num_ranks, num_gpus)
     num_nodes = math.ceil(num_ranks / num_tasks)
@@ -170,14 +171,14 @@ def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
 
 
 def most_nodes(partition: Partition) -> int:
-    """Return the most nodes that a job may have; 0 if that is not known."""
+    """Return the maximum number of nodes in a job; 0 if it is not known."""
     return partition.max_num_nodes or partition.num_nodes
 
 
 def all_jobs(root: Path, site: Site) -> list[JobScript]:
-    """Return all jobs of a site: for each lab, one per launch pattern, and those of the site itself."""
+    """Return all jobs of a site: the jobs of each lab, and the jobs that belong to no lab."""
     labs = find_labs(root)
-    # Labs with a training script, which a launcher starts on many ranks.
+    # The labs that have a training script, which a launcher starts on many ranks.
     trained = [lab for lab in labs if (root / "labs" / lab.name / SCRIPT_NAME).exists()]
     return [
         *(JobScript(site, "lab", lab) for lab in labs),
@@ -205,7 +206,7 @@ def hours(gpu_hours: float) -> str:
 
 
 def directives(job: JobScript) -> list[str]:
-    """Return the `#SBATCH` lines of a job, most with a comment for the reader."""
+    """Return the `#SBATCH` lines of a job, most of which have a comment for the reader."""
     launch, partition, shape = job.launch, job.partition, job.shape
     task, cpus = "one task per rank, one rank per GPU", "a rank's share of the node"
     num_cpus = partition.num_cpus_per_gpu

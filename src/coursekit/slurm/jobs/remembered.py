@@ -1,6 +1,7 @@
-"""Your own jobs for the course: those that were submitted from this checkout, with `coursekit submit` or `sbatch`.
+"""Remember your own jobs for the course, which were submitted from this checkout with `coursekit submit` or `sbatch`.
 
-Each has a small file in the checkout's folder `jobs/`. It outlives the notebook's kernel and needs no accounting.
+Each job has a small file in the checkout's folder `jobs/`. The file outlives the notebook's kernel, and jobs are known
+even if Slurm's accounting is off.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from coursekit.slurm.sites.profile import JOB_SCRIPTS
 from coursekit.text import first_few
 
 NUMBER = re.compile(r"\d+")
-JOB_ID = re.compile(r"\d+(?:[_+]\d+)?")  # 7, the task 7_1 of an array, the part 7+1 of a job with two kinds of nodes
+JOB_ID = re.compile(r"\d+(?:[_+]\d+)?")  # 7, task 7_1 of an array, or part 7+1 of a job with two kinds of nodes
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,12 @@ class SubmittedJob:
     """One job of the course; paths are relative to the checkout.
 
     Attributes:
-        job_id: Slurm's id for it, as `squeue` shows it.
-        name: the job's name, the same as its script's.
+        job_id: the id that Slurm gave to the job, as `squeue` shows it.
+        name: the job's name, which is also the name of its script.
         site: the name of the site's profile; '' if its script belongs to no site.
         submitted: when it was submitted, in ISO 8601 with the offset from UTC.
-        ending: how it ended, once we know: Slurm forgets it, within minutes if accounting is off.
-        number: its `JobState.number`, once we know it; '' means `job_id`.
+        ending: how it ended, once this is known; Slurm forgets it, within minutes if accounting is off.
+        number: its `JobState.number`, once this is known; '' means `job_id`.
     """
 
     job_id: str
@@ -58,12 +59,12 @@ class SubmittedJob:
 
     @property
     def folder(self) -> str:
-        """The folder of the executed notebook and its result; a second start adds `-attempt-2`."""
+        """The folder of the executed notebook and its result; a restart adds `-attempt-2`."""
         return f"{JOBS_FOLDER}/{self.name}-{self.number or self.job_id}"
 
 
 class ListedJob(NamedTuple):
-    """One job, its state, and what we know about it in words."""
+    """One job, its state, and a few words on its result or its progress."""
 
     job: SubmittedJob
     state: JobState
@@ -71,14 +72,14 @@ class ListedJob(NamedTuple):
 
 
 def remember(root: Path, job: SubmittedJob) -> None:
-    """Save a job's file, completely or not at all."""
+    """Save a job's file, whole or not at all."""
     (root / JOBS_FOLDER).mkdir(exist_ok=True)
     write_json(root / JOBS_FOLDER / f"{job.job_id}.json", asdict(job))
 
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
     """Return the job with this id, or None if it was not submitted from here."""
-    # A file from another version or a broken disk is ignored.
+    # A file that another version wrote or that is damaged is ignored.
     with suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         fields = json.loads((root / JOBS_FOLDER / f"{job_id}.json").read_text(encoding="utf-8"))
         ending = fields.pop("ending")
@@ -96,10 +97,10 @@ def recall_all(root: Path) -> list[SubmittedJob]:
 
 
 def find_jobs(root: Path, job_id: str) -> list[SubmittedJob]:
-    """Return the job of this checkout that has this number, or all tasks of the array with this number.
+    """Return the job of this checkout with this number, or all tasks of the array with this number.
 
     Raises:
-        CourseKitError: no job has this number.
+        CourseKitError: this is not a job number, or no job has it.
     """
     if not JOB_ID.fullmatch(job_id):
         raise CourseKitError(f"{job_id!r} is not a job number: give one that `coursekit jobs` shows.", "job.no-number")
@@ -117,7 +118,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
     """Return one job of this checkout.
 
     Raises:
-        CourseKitError: no job has this number, or several do.
+        CourseKitError: no job or more than one job has this number.
     """
     job, *others = find_jobs(root, job_id)
     if others:
@@ -127,7 +128,7 @@ def find_job(root: Path, job_id: str) -> SubmittedJob:
 
 
 def list_jobs(root: Path) -> list[ListedJob]:
-    """Return all jobs of this checkout, oldest first; if Slurm does not answer, their files give the states."""
+    """Return all jobs of this checkout, oldest first; if Slurm does not answer, take their states from their files."""
     states: dict[str, JobState] = {}
     try:
         queue = read_queue()
@@ -142,7 +143,7 @@ def list_jobs(root: Path) -> list[ListedJob]:
 
 
 def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
-    """Save a job's number and how it ended, if these are new, and return the updated job."""
+    """Save a job's number and how it ended, if they are new, and return the updated job."""
     if state is None:
         return job
     newest = replace(job, number=state.number or job.number, ending=state if state.ended else job.ending)
@@ -152,12 +153,12 @@ def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
 
 
 def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
-    """Remember jobs that plain `sbatch` submitted from this checkout, before Slurm forgets them."""
+    """Remember jobs that were submitted from this checkout with plain `sbatch`, before Slurm forgets them."""
     for job_id, state in queue.items():
         is_here = state.folder != "" and Path(state.folder).resolve() == root.resolve()
-        was_refused = state.state == FAILED and not state.nodes  # such a job is gone at once
+        was_refused = state.state == FAILED and not state.nodes  # Slurm forgets it at once
         if JOB_ID.fullmatch(job_id) and is_here and not was_refused and not recall(root, job_id):
-            # Slurm joins a script's path and arguments with spaces; the checkout's path may have some, the rest none.
+            # Slurm joins a script's path and arguments with spaces; only the checkout's path may contain spaces itself.
             script = Path((state.command.removeprefix(f"{state.folder}/") or state.name).split(" ")[0])
             site = script.parent.name if script.parts[:-2] == Path(JOB_SCRIPTS).parts else ""
             lab = state.name.removesuffix(LAUNCH_PATTERNS["train"].suffix)
@@ -173,7 +174,7 @@ def read_result(root: Path, job: SubmittedJob) -> LabResult | None:
 
 
 def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
-    """Return the path of the executed notebook, or None before it is written."""
+    """Return the path of the executed notebook, or None if it has not been written yet."""
     path = last_attempt(root / job.folder) / f"{job.lab}.ipynb"
     return path if path.is_file() else None
 
@@ -181,11 +182,11 @@ def executed_notebook(root: Path, job: SubmittedJob) -> Path | None:
 def _listed(root: Path, job: SubmittedJob, state: JobState) -> ListedJob:
     if state.state == PENDING:
         return ListedJob(job, state, explain_pending(job.job_id, state.reason, state.start).partition(" waits: ")[2])
-    # While a job runs, any result is from an earlier start.
+    # While a job is running, any result comes from an earlier start.
     result = read_result(root, job) if state.ended or state.state == UNKNOWN else None
     if result:
         points = f", {format_points(result)} points" if result.scores else ""
         return ListedJob(job, state, f"{result.verdict}{points}")
-    # In their last line, job scripts say how the job went.
+    # The last line that a job script prints says how the job went.
     lines = [line.strip() for line in read_tail(root / job.log).splitlines() if line.strip()]
     return ListedJob(job, state, lines[-1].removeprefix(f"{job.name}: ") if lines else "")

@@ -1,7 +1,7 @@
-"""The one place that calls Slurm's own commands, and what these report about jobs.
+"""Call Slurm's commands, and read what they report about jobs; only this module does so.
 
 Each command has a time limit, and its failure is reported in one sentence.
-Jobs are read from the queue as long as it remembers them, then from accounting, if it is on.
+Jobs are read from the queue as long as it remembers them, and then from accounting if that is on.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from coursekit.environ import FOR_SBATCH, slurm_environ
 from coursekit.waiting import AwayError
 
 LOGGER = logging.getLogger(__name__)
-TIMEOUT_S = 60.0  # a busy controller answers late, and tells its commands to try again
+TIMEOUT_S = 60.0  # a busy controller answers late, and tells commands to try again
 
-# A kernel sets these for its own output (ipykernel's `init_io` and its launcher); they put colour codes into logs.
+# A kernel sets these for its own output (ipykernel's `init_io` and its launcher); in jobs, they put colours into logs.
 KERNEL_VARIABLES = {"CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND", "PAGER", "GIT_PAGER", "JPY_PARENT_PID"}
 
-# Slurm's commands say this if no controller is configured, or if it is down.
+# Slurm's commands print this if no controller is configured, or if it is down.
 NO_SLURM = ("Could not establish a configuration source", "Unable to contact slurm controller")
 
 PENDING, COMPLETED, FAILED, OUT_OF_MEMORY = "PENDING", "COMPLETED", "FAILED", "OUT_OF_MEMORY"
-UNKNOWN = "UNKNOWN"  # our word for a job that Slurm has forgotten
+UNKNOWN = "UNKNOWN"  # our own state for a job that Slurm has forgotten
 ENDED = frozenset((
     COMPLETED, FAILED, OUT_OF_MEMORY, "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "DEADLINE",
     "PREEMPTED", "REVOKED", "SPECIAL_EXIT",
 ))  # fmt: skip
-# Names, folders and arguments may contain bars and line breaks, so other marks separate fields and jobs.
+# Names, folders and arguments may contain vertical bars and line breaks, so other characters separate fields and jobs.
 FIELD, JOB = "\x1f", "\x1e"
 QUEUE_FORMAT = FIELD.join(("%i", "%T", "%r", "%S", "%M", "%N", "%A", "%V", "%j", "%Z", "%o")) + JOB
 ACCOUNTING_FORMAT = "JobID,State,Start,Elapsed,NodeList,JobIDRaw,ExitCode"
@@ -47,7 +47,7 @@ class SlurmError(AwayError):
     """A Slurm command failed.
 
     Attributes:
-        words: what the command said, without the prefix `sbatch: error:`; '' if it said nothing.
+        words: the command's error message without the prefix `sbatch: error:`; '' if it printed none.
     """
 
     def __init__(self, message: str, code: str, words: str = "") -> None:
@@ -62,7 +62,7 @@ def call(
     environ: dict[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> str:
-    """Run one of Slurm's commands, by default without variables that change what it does; return its output.
+    """Run one of Slurm's commands, by default without variables that change its behaviour; return its output.
 
     Raises:
         SlurmError: the command is missing, fails, or does not end in time.
@@ -97,12 +97,12 @@ def call(
 
 
 def job_environment() -> dict[str, str]:
-    """Return this process's environment without the variables of a job or a kernel that it may run in."""
+    """Return this process's environment without the variables of the job or kernel in which it may be running."""
     return {name: value for name, value in slurm_environ(FOR_SBATCH).items() if name not in KERNEL_VARIABLES}
 
 
 def without_prefix(said: str, program: str) -> str:
-    """Return what a Slurm command said, in one line and without the command's name."""
+    """Return a Slurm command's message on one line, without the command's name."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     for prefix in (f"{program}: ", "error: ", "Batch job submission failed: "):
         lines = [line.removeprefix(prefix) for line in lines]
@@ -111,18 +111,18 @@ def without_prefix(said: str, program: str) -> str:
 
 @dataclass(frozen=True)
 class JobState:
-    """One job as Slurm sees it; a text is '' if Slurm says nothing.
+    """One job as Slurm describes it; a text is '' if Slurm gives no value.
 
     Attributes:
-        state: Slurm's word, such as `PENDING`; `UNKNOWN` for a job that it has forgotten.
-        reason: why it waits or ended, as Slurm writes it.
-        start: when it started, or when Slurm expects it to start, such as `2026-11-20T17:30:00` in the machine's time.
-        elapsed: how long it has run, `[days-]hours:minutes:seconds` or shorter.
+        state: Slurm's name for the state, such as `PENDING`; `UNKNOWN` for a job that it has forgotten.
+        reason: why it is waiting or has ended, as Slurm writes it.
+        start: when it started or is expected to start, such as `2026-11-20T17:30:00`, in the machine's time zone.
+        elapsed: how long it has run, as `[days-]hours:minutes:seconds` or shorter.
         exit_code: `status:signal` of its script.
         cancelled_by: the number of the user who cancelled it.
         submitted: when it was submitted, written like `start`.
-        command: its script and the arguments of the script.
-        number: the SLURM_JOB_ID in its script, once it has nodes; each task of an array has a different one.
+        command: its script, and the arguments of the script.
+        number: the SLURM_JOB_ID in its script, once it has nodes; it differs between the tasks of an array.
     """
 
     state: str
@@ -140,17 +140,17 @@ class JobState:
 
     @property
     def ended(self) -> bool:
-        """Whether the job is over."""
+        """Whether the job has ended."""
         return self.state in ENDED
 
     @property
     def ever_ran(self) -> bool:
-        """Whether it reached the first line of its script."""
-        return self.nodes != "" or self.elapsed not in NOT_STARTED  # some fail within their first second
+        """Whether the job started to run its script."""
+        return self.nodes != "" or self.elapsed not in NOT_STARTED  # some jobs fail within their first second
 
 
 def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) -> dict[str, JobState]:
-    """Return the state of each job; pass what `read_queue` has just returned as `queue` to avoid a second query.
+    """Return the state of each job; to avoid a second query, pass the result of `read_queue` as `queue`.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -162,7 +162,7 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
     if gone:
         # If a task never started, accounting lists only its array.
         numbers = dict.fromkeys(re.split("[_+]", job_id)[0] for job_id in gone)
-        with suppress(SlurmError):  # accounting may be off, or not answer
+        with suppress(SlurmError):  # accounting may be off, or may not answer
             text = call(
                 "sacct", "--parsable2", "--noheader", f"--jobs={','.join(numbers)}", f"--format={ACCOUNTING_FORMAT}"
             )
@@ -170,7 +170,7 @@ def look(job_ids: Iterable[str], queue: Mapping[str, JobState] | None = None) ->
     states = {}
     for job_id in wanted:
         queued, accounted = queue.get(job_id), accounts.get(job_id)
-        # Accounting lags behind by seconds, but then says more.
+        # Accounting lags behind by a few seconds, but then has more information.
         newest = accounted if accounted and (accounted.ended or not queued) else queued
         states[job_id] = newest or JobState(UNKNOWN)
     return states
@@ -199,7 +199,7 @@ def parse_queue(text: str) -> dict[str, JobState]:
 
 
 def parse_accounting(text: str) -> dict[str, JobState]:
-    """Return the jobs in sacct's output; if a step ran out of memory, that is why its job failed."""
+    """Return the jobs in sacct's output; if a step of a failed job ran out of memory, its state is OUT_OF_MEMORY."""
     jobs: dict[str, JobState] = {}
     for line in text.splitlines():
         job_id, state, start, elapsed, nodes, number, exit_code = (_value(word) for word in line.split("|"))
@@ -214,7 +214,7 @@ def parse_accounting(text: str) -> dict[str, JobState]:
 
 
 def _tasks(job_id: str) -> list[str]:
-    """Return the jobs that an id stands for: `7_[1,5-9:2%4]` is 7_1, 7_5, 7_7 and 7_9, of which four run at a time."""
+    """Return the jobs that an id stands for: `7_[1,5-9:2%4]` is 7_1, 7_5, 7_7 and 7_9, at most four at a time."""
     array, bracket, listed = job_id.partition("[")
     if not bracket:
         return [job_id]

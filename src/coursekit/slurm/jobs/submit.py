@@ -36,11 +36,11 @@ def submit(  # noqa: PLR0913  # the options of the command
 ) -> list[SubmittedJob]:
     """Submit each lab as a separate job: `submit(["02"], "karolina", nodes=2, values={"num_epochs": "50"})`.
 
-    Without `nodes`, `ranks_per_node` and `partition`, the committed scripts are submitted as they are.
-    With `train`, the labs' scripts run instead of their notebooks; `values` maps parameters of the notebooks to values.
+    Without `nodes`, `ranks_per_node` and `partition`, the committed scripts are submitted unchanged.
+    With `train`, jobs run the labs' scripts instead of their notebooks. `values` maps notebook parameters to values.
 
     Raises:
-        CourseKitError: something is missing in a lab, or Slurm refuses a job; the message says what to do.
+        CourseKitError: a lab lacks something, or Slurm refuses a job; the message says what to do.
     """
     root = find_root()
     chosen = select_labs(root, labs)
@@ -64,8 +64,8 @@ def arguments_of(root: Path, lab: str, given: Mapping[str, str], *, train: bool)
     """Return the arguments of a lab's job script: for each parameter, `-p NAME VALUE` or an option of train.py.
 
     Raises:
-        CourseKitError: the notebook cannot be read, answers are missing or do not form a script, there is no such
-            parameter, or a value does not fit.
+        CourseKitError: the notebook cannot be read, answers are missing or do not form a script, a parameter does not
+            exist, or a value is not valid for its parameter.
     """
     path = root / "labs" / lab / f"{lab}.ipynb"
     notebook, shown = read_notebook(path, lab), path.relative_to(root)
@@ -101,7 +101,7 @@ def _script(root: Path, job: JobScript) -> tuple[str, str]:
     """Return the path of a job's script below `root`, and its text if it must be rendered for this job.
 
     Raises:
-        CourseKitError: there is no such script, or the job does not fit the machine.
+        CourseKitError: there is no such script, or the machine cannot run such a job.
     """
     if job.key or job.num_nodes or job.num_tasks_per_node:
         return f"{JOBS_FOLDER}/{job.name}{SUFFIX}", render(root, job)
