@@ -163,6 +163,6 @@ def test_what_did_not_come_through_the_exchange_stays_here(course, hand_in, call
     page = course.folder / "feedback" / "ada" / NAME / f"{NAME}.html"
     line, where = call("course", "feedback", "01")[1]
     assert re.findall(r"\d+", line.removeprefix(NAME)) == ["1", "1"]
-    assert ": ada; pages: " in where
+    assert ": ada; " in where
     assert str(course.folder / "feedback") in where
     assert "(Score: 3.0 / 7.0)" in page.read_text()

@@ -135,7 +135,7 @@ def _check_function(function: Callable[..., Any]) -> None:
 
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
-    """Return the server for these ranks: a step of the surrounding job if that has enough tasks, or a fork server."""
+    """Return the server for these ranks: a step of the surrounding job if that has enough tasks, else `fork_server`."""
     return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else fork_client.shared
 
 

@@ -69,4 +69,4 @@ def test_students_are_told_the_limit(path):
     """In the text at the top of each lab, with the number that holds in grading."""
     intro = nbformat.read(path, as_version=4).cells[0].source
 
-    assert f"takes longer than {SubmissionLimits().cell_s:g} s" in intro
+    assert f" {SubmissionLimits().cell_s:g} s " in intro
