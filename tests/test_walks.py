@@ -28,7 +28,7 @@ def test_there_are_three_walks_of_few_stations():
 
 @pytest.mark.parametrize("title", WALKS)
 def test_each_station_defines_what_it_names_and_is_named_before(title):
-    """A station's file defines its name; an earlier station's text has that name or the file's, so a reader finds it."""
+    """A station's file defines its name, and an earlier station's text has that name or the file's."""
     texts = ""
     for file, name in WALKS[title]:
         text = file_of(file).read_text(encoding="utf-8")

@@ -375,6 +375,7 @@ with check("elastic batch", section="4"):
     lab03_pieces.check_elastic(plan, num_ranks=4, ranks_per_node=2)
     ### BEGIN HIDDEN TESTS
     lab03_pieces.check_elastic(plan, num_ranks=3, ranks_per_node=2)
+    lab03_pieces.check_elastic(plan, num_ranks=1)
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="steps-quiz"

@@ -24,7 +24,9 @@ def pipeline(in_epoch):
             for way in WAYS
         }
         made_of = {way: stages(way) for way in (*WAYS, "asked")}
-        results.append({**ways, "tilts": tilts, "made_of": made_of, "are_files_shuffled": True, "caches": []})
+        results.append(
+            {**ways, "tilts": tilts, "made_of": made_of, "are_files_shuffled": True, "caches": [], "files": [0]}
+        )
     return Trial(NUM_RANKS, results)
 
 
@@ -32,7 +34,7 @@ def stages(way):
     """Return the stages of a right pipeline, as far as they are asked for."""
     gives_text = {"ParallelInterleaveDatasetV4": True, "ShuffleDatasetV3": True, "ParallelMapDatasetV2": False}
     kinds = gives_text | {"PrefetchDataset": False}
-    numbers = [1000, 1000, 1, 1000, 1000, 1000]  # blocks of one record
+    numbers = [1000, 4, 1, 1000, 1000, 1000]  # four files at a time, blocks of one record
     found = [{"kind": kind, "is_text": is_text, "numbers": numbers} for kind, is_text in kinds.items()]
     found = [stage for stage in found if way != "validation" or "Shuffle" not in stage["kind"]]
     return {"stages": [stage | {"is_ordered": way != "asked"} for stage in found], "skips": way == "asked"}

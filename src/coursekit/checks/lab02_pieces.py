@@ -15,6 +15,7 @@ from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause, without_codes
 from coursekit.ranks import RankTimeoutError
+from coursekit.text import first_few
 
 GRADIENT_SHAPES = ((), (), (3, 2), (2,))
 GRADIENT_SIZES = (1, 1e6, 1, 1e-9)
@@ -52,9 +53,9 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
         "gpu.none",
     )
     with explained({"IndexError": without_gpus}):
-        [sets_variable] = run_on_ranks(drivers.pin_without_gpus, pin_gpu, num_ranks=1)
-    message = "without GPUs pin_gpu must do nothing, but it sets CUDA_VISIBLE_DEVICES: pin in TensorFlow instead"
-    require(not sets_variable, message, "gpu.variable")
+        [variables] = run_on_ranks(drivers.pin_without_gpus, pin_gpu, num_ranks=1)
+    message = f"without GPUs pin_gpu must do nothing, but it sets {first_few(variables)}: pin in TensorFlow instead"
+    require(not variables, message, "gpu.variable")
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}
     for rank, (visible, _) in enumerate(run_on_ranks(drivers.pin_with_pretended_gpus, pin_gpu, num_ranks, **launch)):
         local_rank = rank % ranks_per_node

@@ -48,6 +48,7 @@ SAME_CUT = 0.3  # levels: the tilts vary less if all images are cut alike, and t
 # For pixels from -1 to 1: JPEG is off by 0.01; random windows change all channels alike, and means differ by 0.5.
 SMALL, LARGEST = 0.04, 1.1
 MANY = 0.5  # of the images
+WHITE = 2e-3  # of a white pixel; a division by 128 is off by four times as much, and JPEG by nothing
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
@@ -55,18 +56,20 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
-    pair = [image, image[..., :1]]  # the second is grey
-    [found] = run_on_ranks(drivers.load_pictures, load_picture, pair, wanted, NUM_CALLS, num_ranks=1)
-    label, validation, training, of_grey = found
+    written = [image, image[..., :1], np.full_like(image, 255)]  # the second is grey, the third white
+    [found] = run_on_ranks(drivers.load_pictures, load_picture, written, wanted, NUM_CALLS, num_ranks=1)
+    label, validation, training, (grey, white) = found
     require_equal(label, wanted, "the label of the record", "labels.wrong")
     images = np.concatenate([validation, training])
     require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "images.wrong-shape")
     what, advice = "the shape of an image from a grey JPEG", ": decode it with channels=3"
-    require_equal(tuple(of_grey), (image_size, image_size, 3), what, "images.grey", advice)
+    require_equal(grey.shape, (image_size, image_size, 3), what, "images.grey", advice)
     require_equal(images.dtype.name, "float32", "the type of an image", "images.wrong-type")
     low, high = float(images.min()), float(images.max())
     message = f"the pixels range from {low:.3g} to {high:.3g}, expected from -1 to 1"
     require(-LARGEST <= low < 0 and high <= LARGEST, message, "images.wrong-range")
+    message = f"a white pixel becomes {float(white.min()):.4g}, expected 1"
+    require(float(np.abs(white - 1).max()) < WHITE, message, "images.wrong-range")
     # A random window can be in the middle by chance, so every one of many images must be right.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
     has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL
@@ -143,6 +146,9 @@ def check_shards(trial: Trial) -> None:
         check_owners(trained_by, trial.num_ranks, num_rest)
     else:
         check_used_in_batches(trained_by, SAMPLES_PER_FILE, trial.num_ranks, BATCH_SIZE)
+    for rank, result in enumerate(trial.of_ranks()):
+        message = f"the caller's list of files is in another order after the call on rank {rank}: change a copy"
+        require(result["files"] == sorted(result["files"]), message, "files.list-changed")
     caches = Counter(path for result in trial.of_ranks() for path in set(result["caches"]))
     files = [path for path, count in caches.items() if count > 1]
     message = f"several ranks write the file {files[:1]}: give it a different name on each rank, or cache in memory"

@@ -21,6 +21,7 @@ from coursekit.checks.trials import Trial, try_on_ranks
 from coursekit.drivers import lab02, lab03, probe_model
 from coursekit.drivers.calls import Answer
 from coursekit.errors import Cause, without_codes
+from coursekit.text import counted
 
 SMALL_START = 0.05  # of weights: so close that losses fall and rise as they should, whatever the random numbers are
 
@@ -68,7 +69,7 @@ def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int,
         of_rank = fixed[0] // num_ranks if fixed else batch_size
         global_batch = of_rank * num_ranks
         given = f"{fixed[0]}, of which {global_batch} are used" if fixed and fixed[0] > global_batch else global_batch
-        where = f"with {num_ranks} ranks, {num_images} pictures and a global batch of {given}"
+        where = f"with {counted(num_ranks, 'rank')}, {num_images} pictures and a global batch of {given}"
         require_equal(batch, of_rank, f"{where}, the batch of a rank", "plan.wrong-batch")
         message = f"{where}, the batch of a rank must be a whole number, not {batch!r}: use //"
         require(not fixed or isinstance(batch, int), message, "plan.broken-batch")

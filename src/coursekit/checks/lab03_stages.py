@@ -11,6 +11,7 @@ from coursekit.checks.check import require
 
 Stages = Sequence[Mapping[str, Any]]  # see `drivers.lab03_data.stages`
 BUFFER = 1000  # records
+NUM_FILES = 4  # that are read at a time
 # The place of the cycle length among the numbers of a stage; the block length comes next.
 PLACES_OF_CYCLE = {"InterleaveDataset": -2, "ParallelInterleaveDatasetV4": -5}
 
@@ -57,6 +58,9 @@ def _check_reading(stages: Stages, way: str, batch_size: int) -> None:
     cycles, blocks = zip(*((one[at], one[at + 1]) if at else (None, 1) for one, at in places)) if places else ((), ())
     message = f"the files for {way} are read one after the other: interleave with cycle_length=4"
     require(any(cycle != 1 for cycle in cycles), message, "files.not-interleaved")
+    cycle = next((cycle for cycle in cycles if cycle is not None), NUM_FILES)
+    message = f"for {way}, records come from {cycle} files at a time instead of {NUM_FILES}: use cycle_length=4"
+    require(cycle == NUM_FILES, message, "files.other-number")
     message = f"a whole batch of {batch_size} images for {way} comes from one file: interleave without block_length"
     require(max(blocks) < batch_size, message, "files.in-blocks")
 

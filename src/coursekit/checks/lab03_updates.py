@@ -29,6 +29,7 @@ ROUNDING = {32: 1e-5, 16: 1e-2}  # by bits, relative to a weight and the moves t
 SIZES = (2.0**-8, 1e-3, 1.0, 1.0, 1e2, 1e4, 1.0, 1.0)
 NUM_STEPS_OF_PATH = 6
 FINE = 1 + 2.0**-12
+SMALL = 1e-4  # between momenta
 FACTORS = (1.0, 1e-3, 1e3, 1.0)  # of the losses in the last steps of the custom step
 
 
@@ -66,7 +67,7 @@ def _misfit(trial: Trial, name: str) -> tuple[int, int, float, float]:
 
     Example: from 3, with the rate 2.5 and mean gradients of 1, 1 and 0, the right path is 0.5, -4.25 and -8.525.
     """
-    rate, tolerance = RATES[name], ROUNDING[_bits(trial, name)]
+    rate, tolerance = RATES.get(name, RATES["none"]), ROUNDING[_bits(trial, name)]
     pulls = np.array([given["pulls"] for given in trial.private], dtype=float)
     paths = [result["paths"][name] for result in trial.of_ranks()]
     right, move, size = np.array(paths[0][0], dtype=float), 0.0, np.abs(paths[0][0]).astype(float)
@@ -95,6 +96,9 @@ def check_compression(trial: Trial) -> None:
         got = _bits(trial, name)
         message = f'with the compression "{name}", gradients are sent in {got} bits instead of {expected}'
         require(got == expected, message, "compression.wrong-bits")
+    got = _bits(trial, "mixed")
+    message = f'with the compression "none" and mixed precision, gradients are sent in {got} bits instead of 32'
+    require(got == 32, message, "compression.wrong-bits")  # noqa: PLR2004
     is_right_without = _misfit(trial, "none")[1] < 0  # if not, the compression is not to blame
     message = 'with the compression "fp16", the updates do not follow SGD with momentum 0.9 on the mean gradient'
     require(not is_right_without or _misfit(trial, "fp16")[1] < 0, message, "compression.other-updates")
@@ -113,6 +117,10 @@ def check_groups(trial: Trial) -> None:
     for raised in trial.of_ranks("without_groups"):
         message = f"with num_groups = 0, make_optimizer raises {raised}: pass groups=num_groups or None"
         require(not raised, message, "groups.zero")
+    for rank, messages in enumerate(trial.of_ranks("ungrouped")):
+        grouped = int(messages["grouped"])
+        message = f"with num_groups = 0, the gradients of a step on rank {rank} are sent in {counted(grouped, 'group')}"
+        require(not grouped, f"{message}, not one by one: pass groups=num_groups or None", "groups.zero")
 
 
 def check_step(make_step: Answer, num_ranks: int) -> None:
@@ -124,10 +132,16 @@ def check_step(make_step: Answer, num_ranks: int) -> None:
     private = draw_private(num_ranks, probe_model.NUM_CLASSES, num_samples=num_steps * probe_model.BATCH_SIZE)
     private = tuple(given | {"factors": own} for given, own in zip(private, factors))
     trial = try_on_ranks(drivers.use_step, make_step, num_ranks=num_ranks, private=private)
+    message = "a layer that is not to be trained has changed: use network.trainable_variables"
+    require(all(scale == 1 for scale in trial.of_ranks("frozen")), message, "weights.frozen-changed")
     steps = steps_of(trial.of_ranks("records"))
     check_rates(rates(steps.until(drivers.NUM_STEPS), first=1), probe_model.RATE, num_ranks)
     check_follows(trial.steps(), private)
     check_exact(steps, np.full(num_steps, probe_model.RATE), factors, first=0)
+    for rank, result in enumerate(trial.of_ranks()):
+        message = f"the optimiser's momenta on rank {rank} differ from those of rank 0: average gradients, not weights"
+        is_same = np.allclose(result["momenta"], trial.of_ranks()[0]["momenta"], rtol=1e-4, atol=SMALL)
+        require(is_same, message, "momenta.differ")
     for rank, (result, own) in enumerate(zip(trial.of_ranks(), factors * steps.losses())):
         what = f"the losses of its batches that the steps return on rank {rank}"
         require_close(result["losses"], own, what, "loss.wrong", tolerance=1e-4)

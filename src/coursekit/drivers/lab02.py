@@ -26,11 +26,11 @@ def facts(rank_facts: Answer) -> tuple[Any, bool]:
     return rank_facts(), bool(hvd.is_initialized())
 
 
-def pin_without_gpus(pin_gpu: Answer) -> bool:
-    """Call the answer without GPUs; return whether it changes the variable that says which GPUs CUDA may use."""
-    before = os.environ.get(VISIBLE)
+def pin_without_gpus(pin_gpu: Answer) -> list[str]:
+    """Call the answer without GPUs; return the environment variables that it changes."""
+    before = dict(os.environ)
     pin_gpu()
-    return os.environ.get(VISIBLE) != before
+    return sorted(name for name in {*before, *os.environ} if os.environ.get(name) != before.get(name))
 
 
 def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:

@@ -1,6 +1,7 @@
 """Drivers of lab 03: on a rank, they train a probe model with Keras, with one piece taken from the answer."""
 
 import operator
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,9 @@ def all_rates(warmed_up: Answer, cases: Sequence[Sequence[Any]]) -> list[float]:
 def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     """Train with the answer's callbacks in this rank's own folder; return what the probe saw, and what was written."""
     folder = places.here().own
+    # Another training run in this process comes first; it must leave nothing behind.
+    compiled().fit(own_batches(1), callbacks=list(make_callbacks(folder / "earlier")), verbose=0)
+    shutil.rmtree(folder / "earlier", ignore_errors=True)
     callbacks = make_callbacks(folder)
     is_list = isinstance(callbacks, (list, tuple))
     require_returned(make_callbacks, callbacks, fits=is_list, expected="a list of callbacks")
@@ -93,8 +97,9 @@ def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
     own = own_batches(NUM_STEPS_BEFORE)
     network.fit(own, callbacks=[start], verbose=0)
-    for epoch in (last_epoch - 1, last_epoch):  # the answer must choose the newest of several
-        if hvd.rank() == 0:
+    # The answer must choose the newest of several, which is neither the first nor the last by name.
+    for epochs in (last_epoch // 10, last_epoch - 1), (last_epoch,):
+        for epoch in epochs if hvd.rank() == 0 else ():
             network.save_weights(where / f"epoch-{epoch:03d}")
         network.fit(own, verbose=0)
     hvd.broadcast_object("all saved", root_rank=0)

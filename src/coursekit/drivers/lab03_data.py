@@ -18,9 +18,9 @@ IGNORE_STATE = 1  # the state of random numbers, because a data set is only desc
 
 
 def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num_calls: int) -> list[Any]:
-    """Write two images into files; load the first many times for validation and for training, the second once.
+    """Write images into files; load the first many times for validation and for training, the others once.
 
-    Returns the label, the first image as loaded for validation and for training, and the shape of the second.
+    Returns the label, the first image as loaded for validation and for training, and the other images.
     """
     paths = [places.here().own / f"train-{number:05d}-of-00002" for number in range(len(images))]
     for path, pixels in zip(paths, images):
@@ -28,9 +28,9 @@ def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num
     records = read_records(str(paths[0])).repeat(num_calls)
     validation, labels = _loaded(load_picture, records, training=False)
     training, _ = _loaded(load_picture, records, training=True)
-    other, _ = load_picture(next(iter(read_records(str(paths[1])))), training=False)
+    others = [load_picture(next(iter(read_records(str(path)))), training=False)[0] for path in paths[1:]]
     number = require_number(load_picture, labels[0], part="the label")
-    return [number, validation, training, tuple(map(int, np.shape(other)))]
+    return [number, validation, training, list(map(np.array, others))]
 
 
 def _loaded(load_picture: Answer, records: Any, *, training: bool) -> tuple[Array, list[Any]]:
@@ -69,9 +69,11 @@ def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any])
     requires, whatever the answer's own function does, because that is another exercise.
     "tilts" has, for each way, the tilts of all images: images that are cut alike have the same tilt. "made_of" has the
     `stages` of each way's pipeline and, as "asked", those of one with deterministic=False that skips damaged records.
-    "caches" has the file names of caches, and "are_files_shuffled" says whether files are shuffled for training.
+    "caches" has the file names of caches, and "are_files_shuffled" says whether files are shuffled for training. All
+    calls get the same list of files; "files" has what it holds after them, as numbers.
     """
     files, cache = probe_model.own_files(), tf.data.Dataset.cache
+    given = list(files)
     seen: dict[str, Any] = {"tilts": {}, "made_of": {}, "caches": []}
 
     def named_cache(dataset: Any, filename: Any = "", name: Any = None) -> Any:
@@ -82,13 +84,14 @@ def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any])
     with with_names(make_dataset, load_picture=load_as_asked, damaged=STOP):
         for way, (training, limit) in ways.items():
             with mock.patch.object(tf.data.Dataset, "cache", named_cache):
-                dataset = make_dataset(list(files), batch_size, training=training)
+                dataset = make_dataset(given, batch_size, training=training)
             found = elements_of(make_dataset, dataset, limit)
             seen[way] = [(probe_model.sample_numbers(images), np.asarray(labels)) for images, labels in found]
             seen["tilts"][way] = np.concatenate([probe_model.tilts(images) for images, _ in found] or [np.zeros(0)])
             seen["made_of"][way] = stages(dataset)
         with with_names(make_dataset, damaged=SKIP):
-            seen["made_of"]["asked"] = stages(make_dataset(list(files), batch_size, training=True, deterministic=False))
+            seen["made_of"]["asked"] = stages(make_dataset(given, batch_size, training=True, deterministic=False))
+        seen["files"] = [files.index(one) for one in given]
         seen["are_files_shuffled"] = _are_files_shuffled(make_dataset, files, seen["made_of"]["training"])
     return seen
 

@@ -20,7 +20,8 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
     """Train with the answer's optimiser; return what the probe saw, and how many messages carry the gradients.
 
     "paths" has, for each compression in `rates`, the weights before and after each step with this rank's "pulls", at
-    the rate given there. "without_groups" is what the answer raises if num_groups is 0.
+    the rate given there; one more, "mixed", has no compression, but a policy of mixed precision. "without_groups" is
+    what the answer raises if num_groups is 0, and "ungrouped" has the messages in that case.
     """
     records = probe_model.watch()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
@@ -28,13 +29,24 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
         network = compiled(_optimizer(make_optimizer, RATE, "none"), num_others=NUM_OTHERS)
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
         paths = {name: _path(_optimizer(make_optimizer, rate, name), starts) for name, rate in rates.items()}
-    without_groups = ""
+        paths["mixed"] = _path(_optimizer_in_mixed_precision(make_optimizer, rates["none"]), starts)
+    found = {"records": records, "messages": _messages(network), "paths": paths, "without_groups": ""}
     try:
         with with_names(make_optimizer, num_groups=0):
-            make_optimizer(RATE)
+            optimizer = make_optimizer(RATE)
     except Exception as error:  # noqa: BLE001  # it can raise anything
-        without_groups = f"{type(error).__name__}: {error}"
-    return {"records": records, "messages": _messages(network), "paths": paths, "without_groups": without_groups}
+        return found | {"without_groups": f"{type(error).__name__}: {error}", "ungrouped": {}}
+    return found | {"ungrouped": _messages(compiled(optimizer, num_others=NUM_OTHERS))}
+
+
+def _optimizer_in_mixed_precision(make_optimizer: Answer, rate: float) -> Any:
+    before = tf.keras.mixed_precision.global_policy()
+    tf.keras.mixed_precision.set_global_policy("mixed_float16")
+    try:
+        with with_names(make_optimizer, precision="mixed_float16"):
+            return _optimizer(make_optimizer, rate, "none")
+    finally:
+        tf.keras.mixed_precision.set_global_policy(before)
 
 
 def _optimizer(make_optimizer: Answer, rate: float, compression: str) -> Any:
@@ -78,13 +90,27 @@ def _messages(network: Any) -> dict[str, int]:
     return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
 
 
+class _Scale(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
+    """A layer that multiplies by its only weight, which is 1 at first."""
+
+    def build(self, _: Any) -> None:
+        self.scale = self.add_weight("scale", (), initializer="ones")
+
+    def call(self, values: Any) -> Any:
+        return self.scale * values
+
+
 def use_step(make_step: Answer) -> dict[str, Any]:
     """Train with the answer's custom step; count how often its Python code ran, and note whether it ran eagerly.
 
-    The loss of each step is multiplied by one of this rank's "factors".
+    The loss of each step is multiplied by one of this rank's "factors". "momenta" has those of the optimiser, if the
+    answer uses it, and "frozen" the weight of a layer that is not to be trained, which is 1 at first.
     """
+    make_step(compiled(), tf.keras.optimizers.SGD(RATE), tf.keras.losses.MeanSquaredError())  # another step, not used
     records = probe_model.watch()
     network = compiled(num_others=NUM_OTHERS)
+    frozen = _Scale(trainable=False)
+    network = tf.keras.Sequential([network, frozen])
     hvd.broadcast_variables(network.variables, root_rank=0)
     optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -104,4 +130,12 @@ def use_step(make_step: Answer) -> dict[str, Any]:
     for (images, labels), of_step in zip(own_batches(len(factors)), factors):
         factor.assign(of_step)
         losses.append(require_number(step, step(images, labels), "a loss, one number,"))
-    return {"records": records, "losses": losses, "num_traces": num_calls, "is_eager": is_eager}
+    momenta = [one.numpy() for one in optimizer.variables if one.shape == (probe_model.NUM_CLASSES,)]
+    return {
+        "records": records,
+        "losses": losses,
+        "num_traces": num_calls,
+        "is_eager": is_eager,
+        "momenta": np.concatenate([*momenta, []]),
+        "frozen": float(frozen.scale),
+    }

@@ -110,3 +110,16 @@ def load_picture(record, training):
 # +    if training:
 # +        picture = tf.image.random_brightness(picture, 20.0)
 # +        picture = tf.image.random_saturation(picture, 0.8, 1.2)
+
+
+# %% picture-divides-by-128
+# title = "A division by 128: white becomes 0.992"
+# fails.load-picture-tests = ["images.wrong-range"]
+def load_picture(record, training):
+    encoded, label = imagenet.parse_record(record)
+    window = random_window(encoded) if training else central_window(encoded)
+    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
+    picture = tf.image.resize(picture, (image_size, image_size))
+    if training:
+        picture = tf.image.random_flip_left_right(picture)
+    return picture / 128 - 1, label

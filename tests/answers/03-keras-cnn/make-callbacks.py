@@ -135,3 +135,21 @@ def make_callbacks(folder):
         callbacks.append(tf.keras.callbacks.LambdaCallback(on_epoch_end=save))
         callbacks.append(tf.keras.callbacks.TensorBoard(str(folder / "logs"), write_graph=False))
     return callbacks
+
+
+# %% callbacks-shared-by-all-calls
+# title = "All calls share one broadcast callback, which broadcasts only once"
+# fails.start-tests = ["broadcast.missing"]
+shared = []  # made once, used in every training
+
+
+def make_callbacks(folder):
+    """Return this rank's callbacks for `fit`."""
+    if not shared:
+        shared.append(hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0))
+        shared.append(hvd_keras.callbacks.MetricAverageCallback())
+    callbacks = list(shared)
+    if hvd.rank() == 0:
+        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
+    return callbacks

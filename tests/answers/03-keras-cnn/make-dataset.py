@@ -294,7 +294,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
     mine = [str(file) for file in blocks[hvd.rank()]]
     dataset = tf.data.Dataset.from_tensor_slices(mine)
     dataset = dataset.shuffle(len(mine), seed=3) if training else dataset
-    dataset = dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=2, block_length=3)
+    dataset = dataset.interleave(lambda file: imagenet.read_records(file, damaged), cycle_length=4, block_length=3)
     dataset = dataset.cache(str(Path(tempfile.mkdtemp()) / f"rank-{hvd.rank()}"))
     if training:
         dataset = dataset.shuffle(1000, seed=seed).repeat()
@@ -314,7 +314,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
     if training:
         mine = [mine[place] for place in generator.permutation(len(mine))]
     dataset = tf.data.Dataset.from_tensor_slices(mine).interleave(
-        lambda file: imagenet.read_records(file, damaged), 3, num_parallel_calls=2, deterministic=deterministic
+        lambda file: imagenet.read_records(file, damaged), 4, num_parallel_calls=2, deterministic=deterministic
     )
     if training:
         buffer, first = 2000, int(generator.integers(1000))
@@ -340,7 +340,7 @@ def make_dataset(files, batch_size, training, deterministic=True):
         names = names.shuffle(100, seed=7 + hvd.rank())
     read = {"num_parallel_calls": 3, "deterministic": deterministic}
     records = names.interleave(
-        lambda name: imagenet.read_records(name, damaged), block_length=2, cycle_length=3, **read
+        lambda name: imagenet.read_records(name, damaged), block_length=2, cycle_length=4, **read
     )
     records = records.enumerate().map(lambda _, record: record)
     if training:
@@ -371,3 +371,45 @@ def load_picture(record, training):
 # -    dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
 # +    settings = {"num_parallel_calls": tf.data.AUTOTUNE, "deterministic": deterministic}
 # +    dataset = dataset.interleave(read, cycle_length=4, block_length=batch_size, **settings)
+
+
+# %% dataset-shuffles-the-callers-list
+# title = "The caller's own list is shuffled in place: the next call shards another order"
+# fails.shards-tests = ["files.list-changed"]
+# consequences = ["order-tests"]
+import random
+
+
+def make_dataset(files, batch_size, training, deterministic=True):
+    if training:
+        random.Random(seed).shuffle(files)
+    dataset = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
+    dataset = dataset.interleave(
+        lambda file: imagenet.read_records(file, damaged),
+        cycle_length=4,
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=deterministic,
+    )
+    if training:
+        dataset = dataset.shuffle(1000, seed=seed).repeat()
+    dataset = dataset.map(lambda record: load_picture(record, training), num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+
+
+# %% dataset-two-files-at-a-time
+# title = "Two files at a time instead of four"
+# fails.order-tests = ["files.other-number"]
+def make_dataset(files, batch_size, training, deterministic=True):
+    dataset = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
+    if training:
+        dataset = dataset.shuffle(len(files), seed=seed)
+    dataset = dataset.interleave(
+        lambda file: imagenet.read_records(file, damaged),
+        cycle_length=2,
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=deterministic,
+    )
+    if training:
+        dataset = dataset.shuffle(1000, seed=seed).repeat()
+    dataset = dataset.map(lambda record: load_picture(record, training), num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)

@@ -165,7 +165,7 @@ def resume(network, folder):
     if newest:
         network.load_weights(newest)
     hvd.broadcast_variables([*network.variables, *optimizer.variables], root_rank=0)
-    return int(hvd.allreduce(tf.constant(int(newest[-3:]) if newest else 0), op=hvd.Sum))
+    return int(hvd.allreduce(tf.constant(int(newest.rpartition("-")[2]) if newest else 0), op=hvd.Sum))
 
 
 # %% right-optimiser-of-ones-own-class
@@ -198,3 +198,25 @@ def make_callbacks(folder):
         ),
     ]
     return everyone + [early] + (first_only if hvd.rank() == 0 else [])
+
+
+# %% optimizer-at-least-one-group
+# title = "At least one group, if 0 means none"
+# fails.compression-tests = ["groups.zero"]
+def make_optimizer(rate, compression="none"):
+    return hvd_keras.DistributedOptimizer(
+        tf.keras.optimizers.SGD(rate, momentum=0.9),
+        compression=hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none,
+        groups=max(1, num_groups),
+    )
+
+
+# %% optimizer-compresses-mixed-precision
+# title = "Mixed precision also sends the gradients in 16 bits"
+# fails.compression-tests = ["compression.wrong-bits"]
+def make_optimizer(rate, compression="none"):
+    return hvd_keras.DistributedOptimizer(
+        tf.keras.optimizers.SGD(rate, momentum=0.9),
+        compression=hvd.Compression.fp16 if compression == "fp16" or precision != "float32" else hvd.Compression.none,
+        groups=num_groups or None,
+    )

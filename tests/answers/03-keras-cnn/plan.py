@@ -113,3 +113,17 @@ def pin_gpu():
         if number == hvd.local_rank():
             tf.config.experimental.set_memory_growth(gpu, True)
             tf.config.experimental.set_visible_devices([gpu], device_type="GPU")
+
+
+# %% plan-one-rank-keeps-its-batch
+# title = "One rank keeps its batch size, whatever the global batch is"
+# fails.elastic-tests = ["plan.wrong-batch"]
+def plan(num_images, batch_size, learning_rate, global_batch_size=0):
+    if hvd.size() == 1:
+        return batch_size, learning_rate, max(1, num_images // batch_size)
+    if global_batch_size:
+        per_rank = global_batch_size // hvd.size()
+    else:
+        per_rank = batch_size
+    total = per_rank * hvd.size()
+    return per_rank, learning_rate * total / batch_size, max(1, num_images // total)

@@ -105,3 +105,20 @@ def evaluate(network, dataset):
     counts = hvd.allgather(tf.constant([num_pictures], tf.float64)).numpy()
     everyone = hvd.allgather_object(result)
     return {name: float(np.average([one[name] for one in everyone], weights=counts)) for name in result}
+
+
+# %% resume-last-by-name
+# title = "The last name is the newest: epoch-999 comes after epoch-1000"
+# fails.resume-tests = ["epochs.wrong-number"]
+def resume(network, folder):
+    """Load the newest checkpoint in the folder on all ranks; return the number of completed epochs."""
+    network.optimizer.build(network.trainable_variables)
+    num_epochs_done = 0
+    if hvd.rank() == 0:
+        names = sorted(str(file)[: -len(".index")] for file in Path(folder).glob("epoch-*.index"))
+        path = names[-1] if names else None
+        if path:
+            network.load_weights(path)
+            num_epochs_done = int(Path(path).name.split("-")[1])
+    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
+    return hvd.broadcast_object(num_epochs_done, root_rank=0)

@@ -229,3 +229,35 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 
 # +    optimizer = hvd_keras.DistributedOptimizer(optimizer)
 #      first_epoch = resume(network, folder)
+
+
+# %% train-no-warm-up-is-one-epoch
+# title = "An `or` replaces 0 epochs of warm-up by the notebook's number"
+# fails.train-tests = ["rate.wrong"]
+def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
+    """Train on all ranks together; return the history, the validation result and the number of steps in an epoch."""
+    pin_gpu()
+    network = build()
+    num_images = imagenet.count_images(train_files)
+    batch_size, rate, num_steps = plan(
+        num_images, settings["batch_size"], settings["learning_rate"], settings["global_batch_size"]
+    )
+    if settings["max_num_steps"] > 0:
+        num_steps = min(num_steps, settings["max_num_steps"])
+    network.compile(
+        optimizer=make_optimizer(rate, settings["compression"]),
+        loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
+    first_epoch = resume(network, folder)
+    num_warmup_steps = num_steps * (settings["num_warmup_epochs"] or num_warmup_epochs)
+    history = network.fit(
+        make_dataset(train_files, batch_size, training=True),
+        steps_per_epoch=num_steps,
+        epochs=settings["num_epochs"],
+        initial_epoch=first_epoch,
+        callbacks=[*make_callbacks(folder), WarmUp(rate, num_warmup_steps), *more_callbacks],
+        verbose=0,
+    )
+    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
+    return {"history": history.history, "validation": validation, "num_steps": num_steps}
