@@ -568,6 +568,9 @@ with check("averaged metrics", section="7"):
 # %% role="tests" id="files-tests" points=1
 with check("files", section="7"):
     lab03_pieces.check_files(callbacks_trial)
+    ### BEGIN HIDDEN TESTS
+    lab03_pieces.check_files(lab03_pieces.try_callbacks(make_callbacks, num_ranks=1))
+    ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="statistics-quiz"
 # During training, batch normalisation keeps moving averages of the batches' statistics and uses them in validation. After the first step, what keeps these averages equal on all ranks?

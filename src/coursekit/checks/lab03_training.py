@@ -57,7 +57,7 @@ LAST_EPOCH = 1000
 UNEQUAL = ((3001, 1100), (0, 2), (1, 3))
 TINY = 1e-9  # of a step
 SMALL = 1e-4  # between weights; momenta are above 0.01
-ROUNDING = 3e-5  # of sums over all images
+ROUNDING = 3e-6  # of sums over all images; four decimal places are off by more
 CLOSE = 1e-3  # of weights at the end, where moves are above 0.01, and of losses and accuracies
 
 
@@ -212,6 +212,8 @@ def _check_results(results: Sequence[dict[str, Any]], num_steps: int, num_epochs
         message = f"more_callbacks see the losses of rank {rank} alone, expected the mean over the ranks: "
         message += "they come after those of make_callbacks"
         require(np.allclose(result["heard"], losses, rtol=1e-4), message, "callbacks.wrong-order")
+        message = f"more_callbacks see the last batch's rate on rank {rank}: they come after WarmUp"
+        require(not result["is_warmed_late"], message, "callbacks.wrong-order")
         message = f"rank {rank} must pin its GPU before it builds the network, which takes memory of all GPUs"
         require(result["is_pinned_first"], message, "gpu.pinned-late")
 

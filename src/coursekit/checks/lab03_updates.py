@@ -149,5 +149,7 @@ def check_step(make_step: Answer, num_ranks: int) -> None:
         eager = Cause("it is not compiled; use tf.function", "step.not-compiled")
         often = Cause("compile it once for all steps", "step.compiled-again")
         words, code = eager if result["is_eager"] else often
+        message = "the step updates the weights outside its compiled function: compile the whole step"
+        require(result["is_eager"] or not result["updates_eagerly"], message, "step.not-compiled")
         # TensorFlow may trace once more to create the variables.
         require(result["num_traces"] <= 2, f"{traces}: {words}", code)  # noqa: PLR2004

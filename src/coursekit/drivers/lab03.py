@@ -31,13 +31,23 @@ STEPS_PER_EPOCH = 2
 EVALUATED_BATCH = 256
 NUM_STEPS_BEFORE, NUM_STEPS_AFTER = 5, 4  # before and after a checkpoint
 EPOCHS_DONE = "the number of completed epochs"
+# Parameters of the notebook that an answer gets as arguments, if it may use them at all: these values are wrong ones.
+NOT_ASKED = {
+    "batch_size": 5,
+    "global_batch_size": 30,
+    "learning_rate": 7.0,
+    "num_warmup_epochs": 5,
+    "max_num_steps": 1,
+    "compression": "fp8",
+}
 
 
 def all_plans(plan: Answer, cases: Sequence[Sequence[Any]]) -> list[list[float]]:
     """Return the numbers that the answer plans in each case; whole numbers stay whole."""
     plans = []
     for case in cases:
-        numbers = plan(*case)
+        with with_names(plan, **NOT_ASKED):
+            numbers = plan(*case)
         require_values(plan, numbers, "a tuple of batch size, rate and steps", len(PLANNED))
         plans.append([_plain_number(plan, *pair) for pair in zip(numbers, PLANNED)])
     return plans
@@ -52,7 +62,8 @@ def _plain_number(plan: Answer, number: Any, what: str) -> float:
 
 def all_rates(warmed_up: Answer, cases: Sequence[Sequence[Any]]) -> list[float]:
     """Return the answer's rate in each case."""
-    return [require_number(warmed_up, warmed_up(*case)) for case in cases]
+    with with_names(warmed_up, **NOT_ASKED):
+        return [require_number(warmed_up, warmed_up(*case)) for case in cases]
 
 
 @eager_fit()
@@ -87,10 +98,11 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
 def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     """Let the answer resume without a checkpoint; then train, save on rank 0, and let it resume with a fresh network.
 
-    Every rank has a separate folder, so that only rank 0 sees the checkpoint.
+    Every rank has a separate folder, so that only rank 0 sees the checkpoint, and even its folder.
     """
     where = places.here().own / "resnet-50"  # this number in the path is not an epoch
-    where.mkdir()
+    if hvd.rank() == 0:
+        where.mkdir()
     from_nothing = resume(compiled(has_statistics=True), where / "nothing-here")
     records = probe_model.watch()
     network = compiled(has_statistics=True)
@@ -122,7 +134,8 @@ def use_evaluate(evaluate: Answer) -> dict[str, Any]:
     """Evaluate a probe on this rank's samples."""
     records = probe_model.watch()
     # Not eagerly: for an epoch without a batch, Keras would then return other results.
-    result = evaluate(compiled(), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
+    with with_names(evaluate, **NOT_ASKED):
+        result = evaluate(compiled(), batches(probe_model.private_input()["samples"], EVALUATED_BATCH))
     numbers = require_entries(evaluate, result)
     for name, number in dict(result).items():
         require_returned(evaluate, number, fits=isinstance(number, float), expected="a float", part=repr(str(name)))
@@ -135,24 +148,44 @@ def use_train(
 ) -> list[tuple[dict[str, Any], list[probe_model.Record]]]:
     """Train in one folder with each of these settings in turn; return each result with what the probe saw.
 
-    In a result, "heard" has the epoch losses that reached the callback passed to the answer; "is_pinned_first" says
-    whether the answer asked for GPUs, or pinned one in another way, before it built the network.
+    In a result, "heard" has the epoch losses that reached the callback passed to the answer; "is_warmed_late" says
+    whether a batch got its rate only after that callback; "is_pinned_first" says whether the answer asked for GPUs, or
+    pinned one in another way, before it built the network.
     """
     files = probe_model.own_files("train"), probe_model.own_files("validation"), places.here().shared / "training"
     kinds = list, tuple  # of more_callbacks
     return [_train_once(train, files, settings, kinds[number % 2]) for number, settings in enumerate(runs)]
 
 
+class _Listener(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
+    """A callback that records the loss of each epoch, and whether a batch gets its rate only after this callback."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.losses: list[float] = []
+        self.is_rate_late = False
+        self._rate = 0.0
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        del batch, logs
+        self._rate = float(self.model.optimizer.learning_rate)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        del batch, logs
+        self.is_rate_late |= float(self.model.optimizer.learning_rate) != self._rate
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        del epoch
+        self.losses.append(float((logs or {}).get("loss", np.nan)))
+
+
 def _train_once(
     train: Answer, files: Any, settings: Mapping[str, Any], kind: Callable[[list[Any]], Any]
 ) -> tuple[dict[str, Any], list[probe_model.Record]]:
     records = probe_model.watch()
-    heard: list[float] = []
     pinned: list[bool] = []
-    listener = tf.keras.callbacks.LambdaCallback(
-        on_epoch_end=lambda _, logs: heard.append(float((logs or {}).get("loss", np.nan)))
-    )
-    with lab02.watched_pinning(train) as is_pinned, with_names(train, load_picture=load_as_asked):
+    listener = _Listener()
+    with lab02.watched_pinning(train) as is_pinned, with_names(train, load_picture=load_as_asked, **NOT_ASKED):
 
         def build() -> Any:
             pinned.append(is_pinned())
@@ -160,7 +193,8 @@ def _train_once(
 
         result = train(build, *files, dict(settings), kind([listener]))
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-    return {**_plain(train, dict(result)), "heard": heard, "is_pinned_first": all(pinned)}, records
+    heard = {"heard": listener.losses, "is_warmed_late": listener.is_rate_late, "is_pinned_first": all(pinned)}
+    return {**_plain(train, dict(result)), **heard}, records
 
 
 def _plain(train: Answer, result: dict[str, Any]) -> dict[str, Any]:

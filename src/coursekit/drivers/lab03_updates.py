@@ -123,6 +123,14 @@ def use_step(make_step: Answer) -> dict[str, Any]:
         is_eager = tf.executing_eagerly()
         return factor * loss_of(labels, logits)
 
+    apply = optimizer.apply_gradients
+    in_python: list[bool] = []  # for each call: whether the update is not part of a compiled function
+
+    def watched(*args: Any, **options: Any) -> Any:
+        in_python.append(tf.executing_eagerly())
+        return apply(*args, **options)
+
+    optimizer.apply_gradients = watched
     step = make_step(network, optimizer, counted_loss)
     require_returned(make_step, step, fits=callable(step), expected="a function")
     losses = []
@@ -136,6 +144,7 @@ def use_step(make_step: Answer) -> dict[str, Any]:
         "losses": losses,
         "num_traces": num_calls,
         "is_eager": is_eager,
+        "updates_eagerly": any(in_python),
         "momenta": np.concatenate([*momenta, []]),
         "frozen": float(frozen.scale),
     }

@@ -153,3 +153,20 @@ def make_callbacks(folder):
         callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
         callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
     return callbacks
+
+
+# %% callbacks-none-on-one-rank
+# title = "A single rank gets no callbacks, and so no checkpoints"
+# fails.files-tests = ["writers.none"]
+def make_callbacks(folder):
+    """Return this rank's callbacks for `fit`."""
+    if hvd.size() == 1:
+        return []  # nothing to synchronise
+    callbacks = [
+        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+        hvd_keras.callbacks.MetricAverageCallback(),
+    ]
+    if hvd.rank() == 0:
+        callbacks.append(tf.keras.callbacks.ModelCheckpoint(folder / "epoch-{epoch:03d}", save_weights_only=True))
+        callbacks.append(tf.keras.callbacks.TensorBoard(folder / "logs"))
+    return callbacks

@@ -117,3 +117,24 @@ def make_step(network, optimizer, loss_of):
     if not compiled:
         compiled.append(step)
     return compiled[0]
+
+
+# %% step-applies-eagerly
+# title = "Only the gradients are compiled, not the update"
+# fails.make-step-tests = ["step.not-compiled"]
+def make_step(network, optimizer, loss_of):
+    """Return a compiled function that takes one training step on this rank's batch with averaged gradients."""
+
+    @tf.function(autograph=False)
+    def forward_and_backward(pictures, labels):
+        with tf.GradientTape() as tape:
+            loss = loss_of(labels, network(pictures, training=True))
+        tape = hvd.DistributedGradientTape(tape)
+        return loss, tape.gradient(loss, network.trainable_variables)
+
+    def step(pictures, labels):
+        loss, gradients = forward_and_backward(pictures, labels)
+        optimizer.apply_gradients(zip(gradients, network.trainable_variables))
+        return loss
+
+    return step

@@ -122,3 +122,22 @@ def resume(network, folder):
             num_epochs_done = int(Path(path).name.split("-")[1])
     hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
     return hvd.broadcast_object(num_epochs_done, root_rank=0)
+
+
+# %% resume-each-rank-looks-for-the-folder
+# title = "Ranks that cannot see the folder return at once, and rank 0 waits in its broadcast"
+# fails.resume-tests = ["ranks.deadlock"]
+def resume(network, folder):
+    """Load the newest checkpoint in the folder on all ranks; return the number of completed epochs."""
+    if not Path(folder).exists():
+        return 0
+    network.optimizer.build(network.trainable_variables)
+    num_done = 0
+    if hvd.rank() == 0:
+        checkpoint = tf.train.latest_checkpoint(folder)
+        if checkpoint:
+            network.load_weights(checkpoint)
+            num_done = int(checkpoint.split("-")[-1])
+    num_done = hvd.broadcast_object(num_done, root_rank=0)
+    hvd.broadcast_variables(network.variables + list(network.optimizer.variables), root_rank=0)
+    return num_done

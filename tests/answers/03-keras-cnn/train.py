@@ -4,7 +4,7 @@
 # +        run_eagerly=True,
 
 # %% right-train-in-other-order
-# title = "Resume and broadcast once more, callbacks on other places, more in the result"
+# title = "Resume and broadcast once more, and more in the result"
 def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
     pin_gpu()
     settings = dict(settings)
@@ -33,7 +33,7 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
         steps_per_epoch=num_steps,
         epochs=settings["num_epochs"],
         initial_epoch=num_epochs_done,
-        callbacks=make_callbacks(folder) + [*more_callbacks, warm_up],
+        callbacks=make_callbacks(folder) + [warm_up, *more_callbacks],
         verbose=0,
     )
     return {
@@ -209,7 +209,6 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # %% train-warm-up-of-the-notebook
 # title = "The parameter num_warmup_epochs instead of the entry of settings"
 # fails.train-tests = ["rate.wrong"]
-# fails.continued-tests = ["rate.wrong"]
 # -    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
 # +    warm_up = WarmUp(rate, num_steps * num_warmup_epochs)
 
@@ -260,4 +259,38 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
         verbose=0,
     )
     validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
+    return {"history": history.history, "validation": validation, "num_steps": num_steps}
+
+
+# %% train-warm-up-last
+# title = "WarmUp comes after more_callbacks, which see the rate of the last step"
+# fails.train-tests = ["callbacks.wrong-order"]
+def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
+    """Train on all ranks together; return the history, the validation result and the number of steps in an epoch."""
+    pin_gpu()
+    network = build()
+    batch, rate, num_steps = plan(
+        imagenet.count_images(train_files),
+        settings["batch_size"],
+        settings["learning_rate"],
+        settings["global_batch_size"],
+    )
+    if settings["max_num_steps"] > 0:
+        num_steps = min(num_steps, settings["max_num_steps"])
+    network.compile(
+        optimizer=make_optimizer(rate, settings["compression"]),
+        loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
+    first_epoch = resume(network, folder)
+    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
+    history = network.fit(
+        make_dataset(train_files, batch, training=True),
+        steps_per_epoch=num_steps,
+        epochs=settings["num_epochs"],
+        initial_epoch=first_epoch,
+        callbacks=[*make_callbacks(folder), *more_callbacks, warm_up],
+        verbose=0,
+    )
+    validation = evaluate(network, make_dataset(validation_files, batch, training=False))
     return {"history": history.history, "validation": validation, "num_steps": num_steps}
