@@ -36,7 +36,7 @@ from coursekit.checks import check, hand_in_report, lab01_linear, lab01_stabilit
 # ## 1. The data (3 minutes)
 #
 # The data are a thousand points on the line $y = 2x$, with noise added to $y$. Both $x$ and the noise are drawn uniformly from $[-0.5, 0.5)$.
-# The random generator is seeded, so everybody gets the same data; in the next lab, so does every rank.
+# The random generator has a fixed seed, so everybody gets the same data. In lab 02, every rank will draw the same data in this way.
 
 
 # %% role="readonly" id="data"
@@ -55,7 +55,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 # ## 2. The loss (6 minutes)
 #
 # The model has two parameters, `slope` and `offset`, and predicts $\hat y = \text{slope} \cdot x + \text{offset}$.
-# How wrong are its predictions? We measure this with the mean squared error over the $N$ given samples:
+# To measure how wrong its predictions are, we use the mean squared error over the $N$ given samples:
 #
 # $$L = \frac{1}{N} \sum_{i=1}^{N} (\text{slope} \cdot x_i + \text{offset} - y_i)^2$$
 #
@@ -71,7 +71,7 @@ pictures.show(figure, f"A cloud of {num_samples} points along a rising line.")
 #
 # In a new cell, add 5 to the `y` of the ten samples with the largest `x`.
 # Find the slope with the smallest mean *squared* error, then the slope with the smallest mean *absolute* error.
-# Which of the two slopes do the changed samples shift more?
+# Which of the two slopes do these ten samples change more?
 #
 # </details>
 
@@ -96,7 +96,7 @@ with check("loss", section="2"):
 # %% [markdown] role="readonly" id="surface-text"
 # The picture below shows the loss as a landscape over slope and offset; each contour line joins points of equal loss.
 # The red cross marks the parameters that generated the data, (2, 0); the black plus marks the lowest point, the best fit to *these* samples.
-# With a thousand samples, the two marks are close together; with fifty, they may not be. The valley is steep along the offset and flat along the slope. Keep its shape in mind for section 7.
+# With a thousand samples, the two marks are close together; with fifty, they may not be. The valley is steep along the offset axis and flat along the slope axis. Keep its shape in mind for section 7.
 
 # %% role="readonly" id="surface" tags=["picture"]
 figure, (axes,) = pictures.panels(1, height_inch=4)
@@ -163,7 +163,7 @@ with check("gradient", section="3"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Give the step a memory: add 0.9 times the previous change. This is called *momentum*.
+# Give the update a memory: to each change of the parameters, add 0.9 times the previous change. This is called *momentum*.
 # How many steps does it save along the flat floor of the valley?
 #
 # </details>
@@ -187,9 +187,9 @@ with check("step", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="descent-text"
-# Now comes the loop: it starts somewhere, takes many steps, and records each position.
+# The next cell contains the loop: it starts at one point, takes many steps, and records the position after each of them.
 # Because every step uses all samples, the path is smooth: it goes straight down into the valley, then slowly along its floor.
-# Each dot is one step; where the gradient is small, the dots are close together.
+# Each dot is one step. The dots are close together where the gradient is small.
 
 # %% role="readonly" id="descent" tags=["picture"]
 start = (0.5, 0.8)
@@ -225,7 +225,7 @@ print(f"after {num_epochs} steps: slope {full[-1, 0]:.3f}, offset {full[-1, 1]:.
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then miss, and can you see this in the fitted line?
+# In a new cell, draw the samples *with* replacement instead. How many samples does one epoch then leave out, and can you see the effect in the fitted line?
 #
 # </details>
 
@@ -250,11 +250,11 @@ with check("batches", section="5"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="updates-text"
-# **Exercise (1 point).** How many updates are there in a training run? Write `num_updates`. Include the last batch of every epoch, even if it is smaller.
+# **Exercise (1 point).** Write `num_updates`, which returns the number of updates in a training run. Include the last batch of every epoch, even if it is smaller.
 #
 # <details><summary>Hint</summary>
 #
-# Seven samples in batches of three give three updates, with 3 + 3 + 1 samples. So divide, round up, and multiply by the number of epochs.
+# Seven samples in batches of three give three updates, with 3 + 3 + 1 samples. So divide, round up, and then multiply by the number of epochs.
 #
 # </details>
 #
@@ -284,16 +284,16 @@ with check("number of updates", section="5"):
 # %% [markdown] role="quiz" id="noise-quiz"
 # Guess before you look: further down, we also train with batches of *one* sample, for ten thousand updates at a constant learning rate. Where does that path end?
 #
-# - [ ] At the lowest point; it only takes longer to get there.
+# - [ ] At the lowest point; it just takes longer to get there.
 #   The gradient of a single sample is not zero even at the lowest point, so the next update throws the path off again.
 # - [x] It wanders around the lowest point forever.
-#   Each update follows one sample, and at a constant rate the noise does not shrink. A smaller rate or a larger batch reduces the noise; more updates do not.
-# - [ ] At another lowest point, which small batches find more easily.
+#   Each update follows the gradient of one sample, and at a constant rate, the noise of these gradients does not shrink. A smaller rate or a larger batch reduces the noise; more updates do not.
+# - [ ] At a different lowest point, which small batches find more easily.
 #   The loss of a line has only one lowest point, and the gradients of single samples average to the gradient of all samples.
 
 # %% [markdown] role="readonly" id="compare-text"
-# The next cell trains with batches of 1 sample, of 100 samples and of all samples. For a fair comparison, each run trains for the same number of *epochs*
-# (but with batch size 1, we stop after ten epochs, which are already ten thousand updates).
+# The next cell trains with batches of 1 sample, of 100 samples and of all samples. For a fair comparison, each run trains for the same number of *epochs*.
+# The exception is batch size 1: we stop that run after ten epochs, because these are already ten thousand updates.
 
 
 # %% role="readonly" id="compare" tags=["picture"]
@@ -326,17 +326,17 @@ pictures.draw_data(axes, x, y, {name: tuple(history[-1]) for name, history in ru
 pictures.show(figure, "The lines fitted with three batch sizes; with batch size 1 the line is visibly off.")
 
 # %% [markdown] role="readonly" id="tape-text"
-# *Expected:* over the second half of the run, the spread with all samples is a few thousandths.
-# With batches of 100 it is about 0.01 to 0.03, and with single samples about 0.3.
+# *Expected:* if each step uses all samples, the spread over the second half of the run is a few thousandths.
+# With batches of 100, it is about 0.01 to 0.03, and with single samples, about 0.3.
 # The batch size is a hyper-parameter: small batches are cheap but noisy; large batches are exact but expensive.
-# Many GPUs, used as in lab 02, make large batches affordable.
+# If you use many GPUs, as in lab 02, large batches become affordable.
 #
 # ## 6. The same with TensorFlow (7 minutes)
 #
-# For a line, we can derive the gradient on paper; for a network, we leave that to TensorFlow. TensorFlow records the computation on a *tape* and then plays the tape backwards.
+# For a line, we can derive the gradient on paper; for a network, we leave that to TensorFlow. It records the computation on a *tape* and then plays the tape backwards.
 #
 # **Exercise (3 points).** Write `tape_step`. Its arguments `slope` and `offset` are scalar `tf.Variable`s; `x` and `y` are tensors.
-# Compute the loss under a `tf.GradientTape`, get both gradients, update the variables in place, and return the loss from before the update.
+# Compute the loss inside a `tf.GradientTape`, get both gradients, update the variables in place, and return the loss that you computed before the update.
 #
 # <details><summary>Hint</summary>
 #
@@ -396,14 +396,14 @@ pictures.show(figure, "The paths of the NumPy version and the TensorFlow version
 print(f"largest difference between the two paths: {np.max(np.abs(full - with_tape)):.1e}")
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* the paths differ by less than one part in a million. They differ because TensorFlow computes with 32-bit numbers.
+# *Expected:* the paths differ by less than one part in a million. They differ at all only because TensorFlow computes with 32-bit numbers.
 #
 # ## 7. The largest stable learning rate (12 minutes)
 #
-# With a larger learning rate, training is faster, until at some point it no longer converges. Where is this limit?
+# A larger learning rate makes training faster, but above some limit, training no longer converges. Where is this limit?
 #
 # **Exercise (2 points).** Find the limit by experiment. Write `is_stable`, which runs 200 steps of gradient descent on all samples and returns
-# `True` if training converges and `False` if it diverges. Its result must also be correct close to the limit. Use `step`. Start away from the lowest point, for example at `(0.5, 0.8)`.
+# `True` if training converges and `False` if it diverges. The result must be correct even close to the limit. Use `step`. Start away from the lowest point, for example at `(0.5, 0.8)`.
 #
 # <details><summary>Hint</summary>
 #
@@ -438,8 +438,8 @@ with check("stability by experiment", section="7"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="hessian-text"
-# Here is the reason. Near its lowest point, the loss is a parabola along every direction, with a second derivative $\lambda$.
-# One step multiplies the distance to the lowest point along that direction by $1 - \eta \lambda$. The distance shrinks only if $|1 - \eta \lambda| < 1$, that is
+# Here is the reason for this limit. Near its lowest point, the loss is a parabola in every direction, with a second derivative $\lambda$ in that direction.
+# One step multiplies the distance to the lowest point in that direction by $1 - \eta \lambda$. The distance shrinks only if $|1 - \eta \lambda| < 1$, that is
 #
 # $$\eta < \frac{2}{\lambda_{\max}}$$
 #
@@ -482,7 +482,7 @@ with check("Hessian", section="7"):
 #
 # <details><summary>Hint</summary>
 #
-# You wrote the Hessian in the previous exercise; the steepest direction has the largest eigenvalue.
+# You wrote the Hessian in the previous exercise. Its largest eigenvalue belongs to the steepest direction.
 #
 # </details>
 #
@@ -516,9 +516,9 @@ with check("largest stable rate", section="7"):
 # - [ ] It becomes ten times smaller, because ten times as many gradients are added up.
 #   The loss is a mean, not a sum: ten times as many samples of the same kind have the same mean gradient and the same Hessian.
 # - [ ] It becomes ten times larger, because the gradient is less noisy.
-#   Noise does not set this limit: here, each step used all samples, so there was no noise, and training still diverged. In lab 02, you scale the rate with the batch and reach the limit.
+#   Noise does not set this limit: here, each step used all samples, so there was no noise, and training still diverged. In lab 02, you will scale the rate with the batch size, and so reach the limit.
 # - [x] It stays about the same.
-#   The limit comes from the Hessian, which is a mean over the samples, so their number does not matter. If you scale the rate with the batch, you therefore reach the limit sooner or later.
+#   The limit comes from the Hessian, which is a mean over the samples, so their number does not matter. So if you scale the rate with the batch size, you reach the limit sooner or later.
 
 # %% role="readonly" id="limit" tags=["picture"]
 learning_rates = np.linspace(0.1, 1.1, 41)
@@ -541,7 +541,7 @@ print(f"largest stable rate by experiment: {largest:.3f}, from the Hessian: {lim
 # ## What you can now do
 #
 # - write a training loop, from the loss to the update, and check its gradients;
-# - say how the batch size changes the path that training takes, and what it does not change;
+# - explain how the batch size changes the path that training takes, and what it leaves unchanged;
 # - compute the largest stable learning rate or find it by experiment, and say which direction determines it.
 #
 # **Further reading**

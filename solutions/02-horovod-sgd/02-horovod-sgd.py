@@ -123,14 +123,14 @@ with check("rank facts", section="1"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="nodes-text"
-# On two nodes, rank and local rank differ. The argument `ranks_per_node` makes four ranks on this machine behave as if they were on two nodes:
+# If there are two nodes, a process's rank and its local rank can differ. The argument `ranks_per_node` makes four ranks on this machine behave as if they were on two nodes:
 
 # %% role="readonly" id="nodes" tags=["picture"]
 for facts in ranks.run(rank_facts, num_ranks=4, ranks_per_node=2):
     print(facts)
 
 # %% [markdown] role="readonly" id="staying-text"
-# `ranks.run` forgets everything when it ends. This suits exercises, because an answer has to work from scratch.
+# `ranks.run` forgets everything when it ends. This suits exercises, because an answer has to work in fresh processes.
 # To try things out, use *persistent ranks*. Until you run `%ranks stop`, they keep their variables, so a `%%ranks` cell can use what earlier cells have defined on the same rank.
 
 # %% role="readonly" id="staying-start" tags=["picture"]
@@ -166,7 +166,7 @@ f"rank {hvd.rank()} of {hvd.size()} still has mine = {mine}"
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In a copy of the function, raise an error if a node has more ranks than GPUs. Its message should be one clear sentence: what does the user need to know?
+# In a copy of the function, raise an error if a node has more ranks than GPUs. The error message should be one clear sentence. What does the user need to know?
 #
 # </details>
 
@@ -217,10 +217,10 @@ x, y = make_data(num_samples, seed)
 batch_size = -(-num_samples // num_ranks)
 
 # %% [markdown] role="readonly" id="train-text"
-# This is the gradient-tape loop of lab 01 with four gaps. Each gap is an argument, and a gap that is `None` is skipped. If all gaps are empty, every rank trains alone.
+# This is the gradient-tape loop of lab 01 with four gaps. Each gap is an argument, and the loop skips every gap whose argument is `None`. If it skips all four, every rank trains alone.
 # Read the loop once; you will fill the gaps one by one.
 #
-# From `seed`, each rank draws its own random starting point, the same one in every run. You can therefore compare the pictures before and after a change.
+# Each rank draws its own random starting point. Because `seed` is fixed, a rank starts at the same point in every run, so you can compare the pictures before and after a change.
 
 
 # %% role="readonly" id="train" tags=["picture"]
@@ -319,7 +319,7 @@ print(f"steps on every rank: before {len(alone[0]) - 1}, after {len(sharded[0]) 
 # All copies of the model must be equal at the start, so one rank sends its variables to all others. This *broadcast* is one of the *collectives*: operations that finish only if every rank takes part.
 #
 # **Exercise (1 point).** Write `broadcast_start`, which overwrites the variables on all ranks, in place, with the values of one rank. By convention, this is rank 0, as in the hint,
-# but any other rank works as well if all ranks name the same one.
+# but any other rank works as well, provided that all ranks name the same one.
 #
 # <details><summary>Hint</summary>
 #
@@ -363,7 +363,7 @@ pictures.before_and_after(sharded, together, x, y, "broadcast")
 # The collective that does this is called *allreduce*.
 #
 # **Exercise (2 points).** Write `average`. It takes the list of this rank's gradients and returns the list of their means over all ranks, computed with `hvd.allreduce`.
-# A gradient may have 32 or 64 bits, and its mean must have the same number of bits.
+# A gradient may consist of 32-bit or of 64-bit numbers, and its mean must have the same precision.
 #
 # <details><summary>Hint</summary>
 #
@@ -400,10 +400,10 @@ averaged = ranks.run(train, shard, broadcast_start, average, num_ranks=num_ranks
 pictures.before_and_after(together, averaged, x, y, "averaged gradients")
 
 # %% [markdown] role="readonly" id="scale-text"
-# All ranks now follow one path: this is *one* training run in several processes. *Expected:* after the change, the distance between the ranks is exactly 0.
+# All ranks now follow the same path: this is *one* training run in several processes. *Expected:* after the change, the distance between the ranks is exactly 0.
 #
-# What happens if one rank does not take part in a collective? It is worth seeing this once. In the next cell, only rank 0 calls the broadcast, while the other ranks have already moved on to the allreduce.
-# Now every rank waits for another rank, and none can continue. Within seconds, `ranks.run` notices this, stops all ranks and shows where each rank was waiting.
+# What happens if one rank does not take part in a collective? It is worth seeing this once. In the next cell, only rank 0 calls the broadcast, while the other rank has already moved on to the allreduce.
+# Now each rank waits for the other, and neither can continue. Within seconds, `ranks.run` notices this, stops both ranks and shows where each one was waiting.
 # (A rank that is only computing or sleeping may still reach the collective, so `ranks.run` waits for such a rank until the deadline `timeout_s`.)
 
 
@@ -424,7 +424,7 @@ except ranks.RankTimeoutError as error:
 # %% [markdown] role="readonly" id="rate-text"
 # ## 6. Scale the learning rate, and find the limit (15 minutes)
 #
-# With N ranks, a step uses N times as many samples, so an epoch has N times fewer steps. To get equally far in one epoch, each step has to be N times as long.
+# With N ranks, a step uses N times as many samples, so an epoch has only one N-th as many steps. To get as far in one epoch, each step has to be N times as long.
 # Therefore, *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
 # **Exercise (1 point).** Write `scale_rate`, which returns the scaled rate. It must work for any number of ranks: on two nodes with four ranks each, it must count all eight.
@@ -437,7 +437,7 @@ except ranks.RankTimeoutError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Pass your own rule to `train` as `scale_rate`, for example the square root of the number of ranks. With which rule does the loss fall sooner? Which rule allows more ranks before the rate reaches the limit in the next exercise?
+# Pass your own rule to `train` as `scale_rate`, for example one that multiplies the rate by the square root of the number of ranks. Does the loss fall sooner with your rule or with linear scaling? Which of the two allows more ranks before the rate reaches the limit in the next exercise?
 #
 # </details>
 
@@ -459,7 +459,7 @@ with check("learning rate", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="sum-quiz"
-# Each rank has the gradient of its *mean* loss. Someone writes `op=hvd.Sum` instead of `op=hvd.Average`, and does not scale the rate. How does SGD behave on four ranks?
+# Each rank has the gradient of its *mean* loss. Someone writes `op=hvd.Sum` instead of `op=hvd.Average`, and does not scale the rate. How does SGD then behave on four ranks?
 #
 # - [ ] The same as before: the sum over all ranks is the gradient of the whole batch.
 #   This would be true if each rank divided the sum of its losses by the global batch size. Here the sum of four means is four times the mean over all samples.
@@ -490,7 +490,7 @@ pictures.show(figure, "With the scaled rate, rank 0 follows the same path in lar
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Which rate would allow 16 ranks, and how many steps does a single rank need at that rate? What have you gained?
+# Which rate would allow 16 ranks, and how many steps would a single rank need at that rate? What would you have gained?
 #
 # </details>
 
@@ -537,8 +537,8 @@ for name, history in runs.items():
     print(f"{name}: distance from the best parameters at the end {np.hypot(*(history[-1] - pictures.OPTIMUM)):.3g}")
 
 # %% [markdown] role="readonly" id="files-text"
-# *Expected:* with up to four ranks, training converges, and each additional rank makes it converge sooner. With six ranks, at a rate of 1.2, the loss grows without bound.
-# Real networks hit the same limit, but with many more ranks. A gradual warm-up of the rate (lab 03) helps in the first steps, but does not raise the limit.
+# *Expected:* with up to four ranks, training converges, and it converges faster with each additional rank. With six ranks, at a rate of 1.2, the loss grows without bound.
+# Real networks hit the same kind of limit, but only with many more ranks. A gradual warm-up of the rate (lab 03) helps in the first steps, but does not raise the limit.
 #
 # ## 7. One rank writes (5 minutes)
 #
@@ -591,16 +591,16 @@ with check("files", section="7"):
 #
 # <details><summary>Hint</summary>
 #
-# Start from the code of `train` in the section "The training loop" and replace each gap with your piece. Wrap the tape just before `tape.gradient`.
+# Start from the code of `train` in the section "The training loop" and fill each gap with your piece. Wrap the tape just before `tape.gradient`.
 #
 # </details>
 #
 # <details><summary>Two traps</summary>
 #
-# `hvd.DistributedOptimizer` averages inside Keras's `model.fit`. In your own loop, `optimizer.apply_gradients` averages *nothing* and does not warn you. Here you have to use the tape.
+# `hvd.DistributedOptimizer` averages inside Keras's `model.fit`. In your own loop, `optimizer.apply_gradients` averages *nothing* and does not warn you. Here you have to wrap the tape.
 #
 # All ranks must take the same number of steps. With shards of 10 and 9 samples and batches of 3, one rank would take four steps and the other three.
-# The fourth allreduce would never finish, because the other rank would never join it. No check uses such numbers.
+# The fourth allreduce would never finish, because the other rank would never join it. The checks do not use such sizes.
 #
 # </details>
 #
@@ -690,15 +690,15 @@ pictures.show(figure, f"The trajectories of {num_ranks} ranks coincide, and show
 # %% [markdown] role="readonly" id="keras-text"
 # ## 9. The same with tf.keras (10 minutes)
 #
-# With Keras, `model.fit` is the loop, and Horovod needs changes in five places:
+# With Keras, `model.fit` is the training loop. For Horovod, you need five things:
 #
-# - `hvd_keras.init()`, as before;
+# - the call `hvd_keras.init()`, as before;
 # - this rank's shard as the training data;
 # - the learning rate, scaled with the number of ranks;
 # - the *optimiser*, wrapped in `hvd_keras.DistributedOptimizer(optimizer)`, which averages the gradients;
 # - the *callback* `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)`, which broadcasts after the first batch, when all variables exist.
 #
-# The callback below records the trajectory. Put it *after* the broadcast in the list of callbacks.
+# The callback below records the trajectory. In the list of callbacks, put it *after* the broadcast callback.
 
 
 # %% role="readonly" id="trajectory"
@@ -833,16 +833,16 @@ pictures.show(figure, f"Speed-up of one step. {'. '.join(words)}.")
 print("\n".join(words))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* with 1200 samples, more ranks are no faster and usually slower. Computing the gradient takes only microseconds. Most of a step is spent in
-# the TensorFlow calls, all of which every rank has to make, and on the latency, which is almost zero for a single rank.
-# With millions of samples, computing takes most of the time, so sharing this work helps. It helps only up to the number of cores: if there are more ranks than cores, the ranks take turns.
+# *Expected:* with 1200 samples, more ranks are no faster and usually slower. Computing the gradient takes only microseconds. Most of a step is spent on
+# the TensorFlow calls, all of which every rank has to make, and on latency. For a single rank, the latency is almost zero.
+# With millions of samples, computing takes most of the time, so it helps to share this work. But if there are more ranks than cores, the ranks have to take turns, and additional ranks no longer help.
 # The networks of lab 03 also spend most of their time on computing.
 #
 # ## What you can now do
 #
 # - run a function on several ranks, and tell rank, local rank and world size apart;
 # - turn a single-process loop into one for N ranks: pin, shard, broadcast, average, scale, write once;
-# - say what a program is missing if its ranks drift apart, hang, or do all the work twice;
+# - say what is missing in a program whose ranks drift apart, hang, or all do the same work;
 # - say how far the learning rate can be scaled, and when more ranks do not make training faster.
 #
 # **Further reading**

@@ -117,7 +117,7 @@ training_pictures.show_records(train_files)
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Two ranks can also share one GPU. Look up `tf.config.set_logical_device_configuration`. How do you give each rank half of the memory, and why can neither half grow after that?
+# Two ranks can also share one GPU. Look up `tf.config.set_logical_device_configuration`. How do you give each rank half of the memory, and why can neither rank get more memory after that?
 #
 # </details>
 
@@ -233,7 +233,7 @@ except tf.errors.DataLossError as error:
 # %% [markdown] role="readonly" id="dataset-text"
 # ### From files to batches
 #
-# The order of these steps matters for the result, for speed or for memory:
+# The pipeline consists of five steps. Their order matters for the result, for speed or for memory:
 #
 # 1. **Shard the list of files**, so that each rank opens only its own files. If you sharded the records instead, every rank would read all the files, and the file system would see N times the traffic.
 # 2. For training, shuffle the files. Then *interleave*: read from several files at once, so that neighbours in a batch come from different files.
@@ -241,10 +241,10 @@ except tf.errors.DataLossError as error:
 # 4. Load the images on all cores: `num_parallel_calls=tf.data.AUTOTUNE`. Decoding is the expensive part, so it comes after sharding and shuffling.
 # 5. Batch, and *prefetch*, so that the next batch is prepared while the network trains on the current one.
 #
-# With `seed` in both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as soon as they are ready:
+# If you pass `seed` to both shuffles, two runs see the records in the same order. `deterministic=False` lets `interleave` take records as soon as they are ready:
 # this is a little faster, but the order is never the same twice.
 # The random crops still differ from run to run, because several cores load images at the same time, and the order in which they draw random numbers varies.
-# So two otherwise identical runs end with different accuracies. Lab 04 avoids this: its functions derive the random numbers from each record's number.
+# So two otherwise identical runs end with different accuracies. Lab 04 avoids this by deriving the random numbers from each record's position in the data.
 #
 # **Exercise (3 points).** Write `make_dataset`. It carries out all five steps, and uses `deterministic` and the parameter `damaged`.
 # In training, all batches are full (`drop_remainder=True`), and no image is left out of an epoch; in validation, nothing is shuffled, repeated or dropped.
@@ -270,7 +270,7 @@ except tf.errors.DataLossError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Place `.cache()` first before the step that loads the images, then after it. How long does the second epoch take in each case, and what do you lose in one of the two?
+# Place `.cache()` first before the step that loads the images, then after it. How long does the second epoch take in each case, and what is the drawback of one of the two places?
 #
 # </details>
 
@@ -397,7 +397,7 @@ with check("elastic batch", section="4"):
 # [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) began with the rate of *one* rank and raised it in equal steps to the scaled rate over the first epochs. This allowed them to scale ResNet-50 to batches of 8192.
 #
 # **Exercise (1 point).** Write `warmed_up`, which returns the rate in a given step. The rate rises in a straight line from `rate / hvd.size()` in step 0 to `rate` in step `num_warmup_steps`, and stays at `rate` from then on.
-# If there are no warm-up steps, it is `rate` from the start.
+# If there are no warm-up steps, the function always returns `rate`.
 #
 # <details><summary>Hint</summary>
 #
@@ -444,7 +444,7 @@ training_pictures.show_rates({count: ranks.run(rates, num_ranks=count)[0] for co
 # This callback sets the rate before every step. It uses the optimiser's step counter, so it continues correctly after a restart.
 #
 # Horovod also has a callback for this: `LearningRateWarmupCallback`. With today's Keras 2, it raises an `AttributeError` unless you pass `momentum_correction=False`, because it tries to change the momentum, which is no longer a variable.
-# Pass the scaled rate to this callback.
+# If you use Horovod's callback, pass it the scaled rate.
 
 
 # %% role="readonly" id="warmup-callback" tags=["script"]
@@ -514,7 +514,7 @@ with check("compression and groups", section="6"):
 # %% [markdown] role="readonly" id="callbacks-text"
 # ## 7. Callbacks (10 minutes)
 #
-# Horovod does the rest in callbacks, which `fit` calls in the order in which you list them:
+# Callbacks do the rest. `fit` calls them in the order in which you list them:
 #
 # 1. `hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)` sends rank 0's weights and its optimiser's momenta to all ranks. It does so after the first batch, when all variables exist.
 # 2. `hvd_keras.callbacks.MetricAverageCallback()` averages the losses and metrics of an epoch over the ranks.
@@ -576,25 +576,25 @@ with check("files", section="7"):
 # During training, batch normalisation keeps moving averages of the batches' statistics and uses them in validation. After the first step, what keeps these averages equal on all ranks?
 #
 # - [ ] The wrapped optimiser.
-#   It averages gradients, and the moving averages have none: they are updated from each rank's own batches.
+#   It averages gradients, but moving averages have no gradients: each rank updates them from its own batches.
 # - [x] Nothing.
-#   On each rank, they follow that rank's images, so they differ a little. The checkpoint holds rank 0's averages. Some layers share their statistics (hvd.SyncBatchNormalization), at the price of more communication.
+#   On each rank, they follow that rank's images, so they differ a little. The checkpoint holds rank 0's averages. A synchronised layer (hvd.SyncBatchNormalization) would share its statistics across the ranks, at the price of more communication.
 # - [ ] `MetricAverageCallback`, after every epoch.
 #   It averages the losses and metrics that an epoch reports, and does not touch the network's variables.
 # - [ ] `BroadcastGlobalVariablesCallback`, after every epoch.
-#   It does send the averages, with all other variables, but only once, after the first batch.
+#   It does send the averages, along with all other variables, but only once, after the first batch.
 
 # %% [markdown] role="readonly" id="resume-text"
 # ## 8. Continue from a checkpoint (11 minutes)
 #
 # If a job reaches its time limit or a node fails, the next run should continue from the last checkpoint. With many ranks, there are two traps:
 #
-# - Sometimes only rank 0 can see the checkpoint, so rank 0 loads it and *broadcasts* it. That must happen before the first step.
+# - Sometimes only rank 0 can see the checkpoint, so rank 0 loads it and *broadcasts* the state. That must happen before the first step.
 #   The broadcast callback runs after the first batch, which is too late: the other ranks would already have contributed the gradients of random weights to the average.
-# - The optimiser's momenta are part of the state, too. They exist only after `optimizer.build(variables)`; a broadcast before that silently leaves them out.
+# - The optimiser's momenta are part of the state, too. They exist only after you have called `optimizer.build(variables)`; a broadcast before that call silently leaves them out.
 #
 # **Exercise (2 points).** Write `resume`: it loads the newest checkpoint in `folder`, if there is one, into the compiled `network` on *all* ranks, including the state of its optimiser.
-# On all ranks, it returns the number of completed epochs (0 without a checkpoint; otherwise the number is in the checkpoint's name).
+# On all ranks, it returns the number of completed epochs, which is in the checkpoint's name, or 0 if there is no checkpoint.
 #
 # <details><summary>Hint</summary>
 #
@@ -642,7 +642,7 @@ print(f"mean of the ranks' accuracies: {np.mean(num_right / num_pictures):.0%}")
 print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures):.0%}")
 
 # %% [markdown] role="readonly" id="evaluate-exercise-text"
-# Only *sums* may be added up over the ranks: sums of losses, of correct predictions and of images. Keras keeps exactly these sums: after `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has them in
+# So combine *sums* over the ranks, not means: the sum of the losses, the number of correct predictions and the number of images. Keras keeps exactly these sums. After `network.evaluate(dataset, verbose=0)`, each `metric` in `network.metrics` has them in
 # `metric.total` and `metric.count`.
 #
 # **Exercise (2 points).** Write `evaluate`, which returns the same dictionary on every rank. The dictionary maps each metric's `name` to its mean over the images of *all* ranks, as a float.
@@ -661,7 +661,7 @@ print(f"accuracy over all images:      {np.sum(num_right) / np.sum(num_pictures)
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Sum a confusion matrix (`tf.math.confusion_matrix`) over all ranks. Which classes does the network mistake for each other?
+# Compute a confusion matrix (`tf.math.confusion_matrix`) on each rank, and sum it over all ranks. Which classes does the network mistake for each other?
 #
 # </details>
 
@@ -691,9 +691,9 @@ with check("validation", section="9"):
 # **Exercise (2 points).** Put everything together. `build()` makes the network (call it *after* pinning the GPU), and `settings` is a dictionary with the entries
 # `batch_size`, `global_batch_size`, `learning_rate`, `num_warmup_epochs`, `num_epochs`, `max_num_steps` and `compression`.
 #
-# 1. Horovod is already initialised. Pin the GPU, build the network, and make the plan for `imagenet.count_images(train_files)` images. A `max_num_steps` above 0 limits the number of steps in an epoch.
+# 1. Horovod is already initialised. Pin the GPU, build the network, and call `plan` with `imagenet.count_images(train_files)` as the number of images. A `max_num_steps` above 0 limits the number of steps in an epoch.
 # 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` from `tf.keras.losses` and the metric `"accuracy"`.
-# 3. Resume, then call `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and all callbacks: yours, then `WarmUp`, and last those in `more_callbacks`, because they may make decisions. `verbose=0` keeps `fit` quiet.
+# 3. Resume, then call `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and all callbacks: first yours, then `WarmUp`, and finally the callbacks in `more_callbacks`, because these may make decisions. `verbose=0` keeps `fit` quiet.
 # 4. Validate once, after `fit`, because within `fit` the ranks' results would be averaged without weights.
 # 5. Return a dictionary with three entries: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; and `"num_steps"`, the number of steps in an epoch.
 #
@@ -822,7 +822,7 @@ def main(name=model, more_callbacks=(), **changes):
 
 
 # %% [markdown] role="readonly" id="run-text"
-# The first step takes seconds, because TensorFlow builds the graph of the whole network in it. This step is therefore measured separately.
+# The first step takes several seconds, because TensorFlow builds the graph of the whole network during this step. It is therefore measured separately.
 #
 # On CPUs, three settings make the steps faster:
 #
@@ -830,7 +830,7 @@ def main(name=model, more_callbacks=(), **changes):
 # - Once per *cycle*, by default every millisecond, Horovod's background thread looks for gradients to send, and this takes time away from computing. With `HOROVOD_CYCLE_TIME=10`, the thread looks only every 10 ms.
 # - `num_groups = 1`, used in `make_optimizer`, sends one large message instead of many small ones.
 #
-# `HOROVOD_TIMELINE` makes rank 0 record when it does what; section 13 uses this timeline.
+# With `HOROVOD_TIMELINE`, rank 0 records what happens to each tensor, and when. Section 13 uses this timeline.
 
 # %% role="readonly" id="run" tags=["picture"]
 settings_of_ranks = {"HOROVOD_CYCLE_TIME": "10", "HOROVOD_TIMELINE": str(Path("timeline.json").absolute())}
@@ -843,7 +843,7 @@ print("validation:", {name: round(value, 3) for name, value in results[0]["valid
 training_pictures.show_training(results, model)
 
 # %% [markdown] role="readonly" id="interrupted-text"
-# *Expected:* the loss falls, and the accuracy on the synthetic images is clearly above 12 %, which is the share of each of the eight classes.
+# *Expected:* the loss falls, and the accuracy on the synthetic images is clearly above 12 %. Guessing would reach about 12 %, because there are eight classes.
 #
 # ## 11. When a node fails (4 minutes)
 #
@@ -881,7 +881,7 @@ print(f"epochs trained now: {len(continued['history']['loss'])}, losses:", np.ro
 #
 # This section takes about 10 minutes, which do not count towards the lab's time. No later section depends on it.
 #
-# Without `fit`, the tape does the averaging: `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop, because it averages in `minimize`, which only `fit` calls.
+# Without `fit`, the tape has to do the averaging. Wrap it with `hvd.DistributedGradientTape(tape)`, as in lab 02. An optimiser wrapped for Keras would average *nothing* in such a loop, because it averages in `minimize`, which only `fit` calls.
 #
 # For real networks, compile the step with `tf.function`. Create the compiled function *once*. If you define a `@tf.function` inside the loop, or pass it Python numbers, it is traced again in every step, which takes seconds each time.
 # The step does not need AutoGraph, which turns Python's `if` and `for` into graph code. Turn it off with `autograph=False`: this also saves the time for translating Horovod's own code.
@@ -936,8 +936,8 @@ with check("a step of one's own", section="12"):
 # %% [markdown] role="readonly" id="throughput-text"
 # ## 13. How fast is it? (4 minutes)
 #
-# *Throughput* is measured in images per second. *Scaling efficiency* compares the throughput of N ranks with N times the throughput of one rank. Here, both throughputs are measured in the same way.
-# The timeline shows what share of the time was spent on sending gradients. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.
+# *Throughput* is measured in images per second. *Scaling efficiency* is the throughput of N ranks divided by N times the throughput of one rank. Here, both throughputs are measured in the same way.
+# The timeline shows what share of the time the ranks spent on sending gradients. Load `timeline.json` into `chrome://tracing` or Perfetto to see every message.
 
 
 # %% role="readonly" id="throughput" tags=["picture"]
@@ -966,11 +966,11 @@ throughput.show_throughput(
 print(f"the first step, in which TensorFlow builds the graph, took {results[0]['first_step_s']:.1f} s")
 
 # %% [markdown] role="readonly" id="end"
-# On a laptop, both ranks share the memory and two cores. Such small images are processed quickly, so communication takes a larger share of the time than on GPUs with large images.
-# Besides, a single rank can use the other core for its input pipeline.
+# On a laptop, both ranks share the memory and two cores. The images are small and quickly processed, so communication takes a larger share of the time than on GPUs with large images.
+# Besides, a rank that runs alone can use the other core for its input pipeline.
 #
 # Ranks started from a notebook communicate over TCP (Horovod's *Gloo*). For a large network such as ResNet50, with 100 MB of gradients in every step, TCP takes longer than necessary.
-# Within one node, MPI passes the gradients through memory. Messages of 2 MB then stay in a core's cache:
+# Within one node, MPI passes the gradients through memory. If you limit the messages to 2 MB, they stay in a core's cache:
 #
 # ```
 # mpirun -np 2 --bind-to core -x HOROVOD_CYCLE_TIME=10 -x HOROVOD_FUSION_THRESHOLD=2097152 python train.py --model ResNet50
@@ -979,7 +979,7 @@ print(f"the first step, in which TensorFlow builds the graph, took {results[0]['
 # ## What you can now do
 #
 # - feed every rank from its own files, without leaving out any images;
-# - adapt Keras training to N ranks: not only the optimiser and the callbacks, but also the learning rate and the number of steps;
+# - adapt Keras training to N ranks, including the optimiser, the callbacks, the learning rate and the number of steps;
 # - continue an interrupted training run, and validate on all ranks without bias;
 # - measure throughput and efficiency, and say where the time goes.
 #

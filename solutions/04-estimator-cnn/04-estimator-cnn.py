@@ -2,14 +2,14 @@
 # # Lab 04: Convolutional networks with the Estimator API
 #
 # **105 minutes, 20 points, two or more ranks.**
-# This is lab 03 again, with the same files and the same networks, but trained through TensorFlow's older interface, the *Estimator*.
+# This is lab 03 again, with the same files and the same networks. This time you train them through TensorFlow's older interface, the *Estimator*.
 # A lot of code at computing centres still uses the Estimator, so you will come across it. TensorFlow 2.15 was the last version to include it, so you will also have to port such code.
 #
 # After this lab you can
 #
 # - write an input function and a model function for an Estimator, and adapt them from one process to many with Horovod;
 # - give each rank's sessions their own GPU, and let only one rank write checkpoints;
-# - continue a training run, and evaluate it, when only one rank has the checkpoint;
+# - continue and evaluate a training run, even if only one rank has the checkpoint;
 # - train the same network with `tf.distribute.MultiWorkerMirroredStrategy` and `TF_CONFIG`.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
@@ -78,7 +78,7 @@ limits = {"num_threads": num_threads, "bind_cores": True, "timeout_s": 60 * time
 # ## 1. The files (5 minutes)
 #
 # The data are the same as in lab 03: TFRecord files in ImageNet format. Keep ImageNet's own validation files for the end of your project.
-# To see how good a network is while you still work on it, set aside some of the *training* files. These files are *held out*, that is, never used for training.
+# To see how good a network is while you are still working on it, set aside some of the *training* files. These files are *held out*, that is, never used for training.
 
 # %% role="readonly" id="find-files" tags=["script"]
 data_folder = imagenet.find_data(data)
@@ -88,7 +88,7 @@ files = imagenet.list_files(data_folder, "train")
 # It is easy to get a split wrong without anyone noticing. One published course used "the files with numbers below 1000" for training and those "above 1000" for testing, so file 1000 was in neither part.
 # The opposite mistake is worse: if a file is in both parts, the network is tested on images that it was trained on.
 #
-# **Exercise (1 point).** Write `split_files`. The last `num_held_out` files are held out, which may be none of the files, or all of them.
+# **Exercise (1 point).** Write `split_files`. It holds out the last `num_held_out` files. That may be none of the files, or all of them.
 #
 # <details><summary>Hint</summary>
 #
@@ -98,7 +98,7 @@ files = imagenet.list_files(data_folder, "train")
 #
 # <details><summary>A second hint</summary>
 #
-# That is the empty list. So count the position from the front: `len(files) - num_held_out`.
+# It is the empty list, because `-0` is 0. So count the position from the front: `len(files) - num_held_out`.
 #
 # </details>
 #
@@ -172,7 +172,7 @@ def make_batches(records, training, params):
 # You write the part that these three functions leave out:
 #
 # - Each *worker* reads its own files. `worker` is its number, counted from 0, and `num_workers` is the number of workers. With Horovod, a worker is a rank; in section 8 it will be something else. So the function gets both numbers as arguments and must not ask Horovod for them.
-# - For training, records are shuffled in a buffer of 1000 with `params["seed"]`, the same on all workers, and *then* repeated without end. For evaluation, every image is used exactly once.
+# - For training, records are shuffled in a buffer of 1000 with the seed `params["seed"]`, which is the same on all workers, and *then* repeated without end. For evaluation, every image is used exactly once.
 #
 # **Exercise (3 points).** Write `input_fn`.
 #
@@ -233,7 +233,7 @@ with check("data for training and for evaluation", section="2"):
 #
 # 1. **Training mode.** The flag in `network(features, training=…)` must be true *only* in training. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how large this effect is.
 # 2. **Updates.** Batch normalisation keeps moving averages for evaluation. In a graph, the averages change only if the training step depends on their updates, which `network.get_updates_for(features)` returns.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not pass it a Keras optimiser: it would forward that to Horovod's Keras module, but without `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller; the result is the same without it.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not pass it a Keras optimiser: it would hand this optimiser on to Horovod's Keras module, and ignore `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller. It does not change the result.
 # 4. **Rate.** `params["learning_rate"]` is the rate for one rank; multiply it by the number of ranks, as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` builds a network that returns logits.
@@ -327,13 +327,13 @@ with check("moving averages", section="3"):
 # An Estimator opens its own *sessions*, and a session ignores `tf.config`. Each session has its own configuration, a `tf.compat.v1.ConfigProto`,
 # which you pass to the Estimator inside a `tf.estimator.RunConfig`.
 #
-# In this configuration, you pin a GPU by its number *as text*: `gpu_options.visible_device_list = "0"`. With `gpu_options.allow_growth = True`, TensorFlow takes memory only as it needs it.
+# To pin a GPU in this configuration, give its number *as text*: `gpu_options.visible_device_list = "0"`. With `gpu_options.allow_growth = True`, TensorFlow takes memory only as it needs it.
 #
 # The `RunConfig` also names the folder for checkpoints and summaries, the `model_dir`. All ranks hold the same weights, so one copy is enough. Besides, two ranks that write to the same folder destroy each other's files.
-# A rank without a `model_dir` gets its own empty temporary folder. It need not write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns checkpoints off.
+# A rank without a `model_dir` gets its own empty temporary folder. It does not need to write checkpoints there: `save_checkpoints_steps=None, save_checkpoints_secs=None` turns checkpoints off.
 #
-# `new_session_config()` below makes such a configuration. On CPUs, it stops TensorFlow from rewriting each graph before its first step:
-# for a network with hundreds of layers, rewriting takes many seconds, and a short run gains less time than that.
+# `new_session_config()` below makes such a configuration. On CPUs, it stops TensorFlow from rewriting each graph before its first step.
+# For a network with hundreds of layers, rewriting takes many seconds, and a short run does not win that time back.
 
 
 # %% role="readonly" id="new-session-config" tags=["script"]
@@ -401,7 +401,7 @@ with check("files and seed", section="4"):
 # `estimator.train(function, hooks=[…], max_steps=…)` trains the network. *Hooks* are the Estimator's equivalent of Keras callbacks. One of Horovod's hooks matters here:
 # `hvd.BroadcastGlobalVariablesHook(0)` sends the variables of rank 0 to all ranks before the first step.
 #
-# One of these variables is the *global step*, the number of steps taken so far. An interrupted run therefore continues like this: rank 0 finds a checkpoint in its `model_dir` and loads it. The hook then sends the weights, the momenta and the global step to all other ranks.
+# One of these variables is the *global step*, the number of steps taken so far. So this is how an interrupted run continues: rank 0 finds a checkpoint in its `model_dir` and loads it. The hook then sends the weights, the momenta and the global step to all other ranks.
 # With `max_steps`, all ranks then stop at the same step.
 #
 # There is one exception. If training has already *ended*, rank 0 sees from its checkpoint that no steps are left and returns at once. The other ranks have no checkpoint, so they start training and wait for a broadcast that never comes.
@@ -429,8 +429,8 @@ def num_steps_done(folder):
 # **Exercise (5 points).** Write `train`. Horovod is already initialised.
 #
 # - Make the Estimator with your `model_fn` and `params`, and *pass your configuration to it*: `config=make_run_config(folder)`. One published course made a configuration and pinned the GPU in it, but never passed it to the Estimator.
-# - `num_steps` is the number of steps that *one* process would take. N ranks use N times as many images per step, so they take N times fewer steps.
-# - Get the number of completed steps from rank 0. If any steps are left, train with your `input_fn` on this rank's files, with the broadcast hook and all the hooks in `hooks`.
+# - `num_steps` is the number of steps that *one* process would take. N ranks use N times as many images per step, so divide the number of steps by N.
+# - Get the number of completed steps from rank 0. If any steps are left, train on this rank's files through your `input_fn`, with the broadcast hook and all the hooks in `hooks`.
 # - Return the Estimator.
 #
 # <details><summary>Hint</summary>
@@ -442,7 +442,7 @@ def num_steps_done(folder):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write a hook, which is a `tf.estimator.SessionRunHook` with `before_run` and `after_run`. On rank 0, it prints how many seconds every tenth step takes.
+# Write a hook: a subclass of `tf.estimator.SessionRunHook` with the methods `before_run` and `after_run`. On rank 0, it prints how many seconds every tenth step takes.
 #
 # </details>
 
@@ -502,7 +502,7 @@ with check("the training continues (train)", section="5"):
 # - [ ] Each rank loads the checkpoint from the folder.
 #   Only rank 0 has a model_dir. The others begin with random weights at step 0, and on another node they may not even see the folder.
 # - [ ] The wrapped optimiser, in its first step.
-#   It only averages gradients. If you add equal updates to different weights, the weights still differ, and the other ranks would still count from 0.
+#   It only averages gradients. If you add equal updates to different weights, the weights still differ. Besides, the other ranks would count their steps from 0.
 
 # %% [markdown] role="readonly" id="evaluate-text"
 # ## 6. Evaluation (12 minutes)
@@ -531,7 +531,7 @@ with check("the training continues (train)", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write `evaluate` in the other way as well, and compare the times. How many held-out files must there be before it pays to evaluate on all ranks?
+# Write `evaluate` the other way as well, and compare the times. How many held-out files must there be before it pays off to evaluate on all ranks?
 #
 # </details>
 
@@ -619,7 +619,7 @@ training_pictures.show_run(results, model)
 
 # %% [markdown] role="readonly" id="run-text"
 # *Expected:* the loss starts at about 7, the logarithm of the number of classes, and falls.
-# The accuracy is above 12 %, the share of each of the eight classes in the synthetic images.
+# The accuracy is above 12 %. On the synthetic images, guessing would reach about 12 %, because there are eight classes.
 #
 # ### What training mode does to an evaluation
 #
@@ -683,7 +683,7 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 # With later versions, the line `import coursekit.estimator` near the top takes `tf.estimator` from the package tensorflow-estimator, which still works with TensorFlow 2.21.
 # Nobody maintains that package any more. It buys you time, but you still have to port your code.
 #
-# One idea has survived: *each process is told from outside which processes take part in the training*. Horovod gets this information from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, which holds JSON with two parts:
+# One idea has survived: *each process learns from outside which processes take part in the training*. Horovod gets this information from its launcher. TensorFlow itself reads it from the environment variable `TF_CONFIG`, which holds JSON with two parts:
 #
 # - `"cluster"`: the list of addresses (`host:port`) for each kind of process; here, `{"worker": [...]}`. This part is the same for all processes.
 # - `"task"`: the role of *this* process, such as `{"type": "worker", "index": 0}`.
@@ -698,7 +698,7 @@ print({name: round(float(value), 3) for name, value in ranks.run(converted, num_
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A cluster may also have a `"chief"`. Look up what it does in addition to a worker's tasks. Which process takes on these tasks in your cluster, which has no chief?
+# A cluster may also have a `"chief"`. Look up what a chief does in addition to a worker's tasks. Your cluster has no chief, so which process takes on these additional tasks?
 #
 # </details>
 
@@ -728,7 +728,7 @@ with check("TF_CONFIG", section="8"):
 # - `strategy.num_replicas_in_sync` is the number of workers (times the number of GPUs per worker).
 #
 # **Exercise (2 points).** Write `train_with_strategy`. It trains the network as in section 5, with your `input_fn`, but in Keras. Every worker calls this function, and `TF_CONFIG` is already set.
-# Here, too, add nothing else, and do not use Horovod: the numbers that you need are in the strategy and the context. Pass `callbacks` on to `fit`; one of the callbacks keeps the losses for the picture below.
+# Here, too, add nothing else, and do not use Horovod: you find the numbers that you need in the strategy and the context. Pass `callbacks` on to `fit`; one of the callbacks records the losses for the picture below.
 #
 # <details><summary>Hint</summary>
 #
@@ -786,7 +786,7 @@ with check("rate and steps (strategy)", section="8"):
 
 # %% [markdown] role="readonly" id="same-text"
 # The next cell compares the two approaches: it trains the small network for ten steps with Horovod and the Estimator, then for ten steps with the strategy. Both runs start from the same weights and use the same images in the same order.
-# The workers are separate processes. Each worker first finds a free port, because a fixed port may be in use on a shared machine. Here, Horovod is only used to number the workers; in a job, `SLURM_PROCID` would do that.
+# The workers are separate processes. Each worker first finds a free port, because a fixed port may be in use on a shared machine. Here, Horovod is used only to number the workers; in a job, you would use `SLURM_PROCID` for that.
 
 
 # %% role="readonly" id="same-picture" tags=["picture"]
@@ -844,13 +844,13 @@ by_strategy = ranks.run(with_strategy, hosts, f"{where}/model.ckpt-0", 10, num_r
 training_pictures.show_same(np.mean(by_horovod, axis=0), np.mean(by_strategy, axis=0))
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* the two curves coincide; the losses differ only in the last digits, because of rounding. Everything you have learnt about shards, equal initial weights, averages, the rate and the steps is independent of the library.
+# *Expected:* the two curves coincide; the losses differ only in the last digits, because of rounding. So everything that you have learnt about shards, equal initial weights, averages, the rate and the steps holds for either library.
 #
 # ## What you can now do
 #
 # - read and write a model function, and say what each mode needs;
-# - find omissions in Estimator code for many ranks, even though they raise no error;
-# - continue and evaluate a training run when only one rank has the checkpoint;
+# - find omissions in Estimator code for many ranks, even if they raise no error;
+# - continue and evaluate a training run, even if only one rank has the checkpoint;
 # - port such code to Keras, with Horovod or with TensorFlow's own strategies.
 #
 # **Further reading**

@@ -70,7 +70,7 @@ tf.config.set_visible_devices([], "GPU")
 # %% [markdown] role="readonly" id="records-text"
 # ## 1. Records (18 minutes)
 #
-# A parallel file system handles one file per image badly: every open call goes to a metadata server that thousands of processes share.
+# A parallel file system copes badly with one file per image, because every open call goes to a metadata server that thousands of processes share.
 # A *TFRecord* file holds thousands of samples, one after another, and is read from front to back. Each *record* is a byte string, stored with its length and two checksums.
 # You decide what the string contains. Usually it is a `tf.train.Example`: a dictionary whose values are lists of byte strings, floats or integers.
 #
@@ -120,7 +120,7 @@ with check("records written", section="1"):
 # ### And back
 #
 # Reading reverses these steps: parse the `Example`, turn the bytes into numbers, and restore the shape. Each call of a TensorFlow operation has a fixed cost; if you call it on a *batch* of records, you pay that cost only once.
-# Such a *vectorised* map is much cheaper than a map over single records.
+# A map over batches is called *vectorised*. It is much cheaper than a map over single records.
 #
 # **Exercise (1 point).** Write `parse_batch`. It gets a batch of records, which is a tensor of strings with shape `(n,)`.
 # It returns the images (float32, shape `(n, 28, 28)`, pixels from 0 to 1) and the labels (shape `(n,)`).
@@ -164,7 +164,7 @@ with check("records parsed", section="1"):
 # A copy may be interrupted, or a disk may flip a bit. The checksums reveal this, and `tf.data.TFRecordDataset(file)` raises a `DataLossError`. `dataset.ignore_errors()` suppresses the error,
 # but it does *not* continue with the next record: a reader that cannot trust a record does not know where the next one begins. Everything that follows the damage in that file is lost, and no message tells you so.
 #
-# Reading a file that was cut exactly between two records does not even raise an error. You notice the loss only if you know how many records there should be.
+# If a file was cut exactly between two records, reading it does not even raise an error. You notice the loss only if you know how many records there should be.
 #
 # **Exercise (1 point).** Write `count_lost`. It gets a list of files and the number of records that each file should have. For each file, it returns how many of these records `tf.data` does not deliver.
 #
@@ -198,12 +198,12 @@ with check("damaged files", section="1"):
 # %% [markdown] role="readonly" id="files-text"
 # ## 2. Two sources (13 minutes)
 #
-# If arrays fit into memory, one line turns them into a source: `tf.data.Dataset.from_tensor_slices((images, labels))`. This is a bad choice for large data sets, because in a `tf.function` the arrays become constants in the graph.
+# If the arrays fit into memory, one line turns them into a data set: `tf.data.Dataset.from_tensor_slices((images, labels))`. This is a bad choice for large data sets, because in a `tf.function` the arrays become constants in the graph.
 #
 # ### Files
 #
-# With N ranks, *shard the list of files*: each rank opens only its own files, so each byte is read only once. `interleave` then reads from several files at once:
-# neighbours in a batch come from different files, and the rank can wait for several files at the same time.
+# With N ranks, *shard the list of files*: each rank opens only its own files, so each byte is read only once. `interleave` then reads from several files at once.
+# This way, neighbours in a batch come from different files, and the rank can wait for several files at the same time.
 #
 # **Exercise (2 points).** Write `from_files`. It returns batches of images and labels from one pass through this rank's files. Each batch has `batch_size` samples; only the last may be smaller.
 # Proceed in this order: take the rank's share of the list, interleave, batch, parse, prefetch.
@@ -222,7 +222,7 @@ with check("damaged files", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Give `interleave` a `block_length=3`, then `deterministic=False`, and run it several times. When does the order change, and could you still compare two training runs?
+# Give `interleave` first a `block_length=3` and then `deterministic=False`, and run the pipeline several times with each. When does the order change, and could you still compare two training runs?
 #
 # </details>
 
@@ -259,12 +259,12 @@ with check("interleaved files", section="2"):
 #
 # Some samples are computed on the fly, or come from a library that TensorFlow does not know. `from_generator` calls a Python *function* at the start of every epoch and takes the samples that it yields.
 # (A generator that is already running is used up after one epoch, so pass the function, not its result.)
-# TensorFlow has to know in advance what to expect: `output_signature` gives the type and shape.
+# TensorFlow has to know the type and shape of the samples in advance, so you pass them as `output_signature`.
 #
 # If you called `dataset.shard` after a generator, every rank would compute *all* samples and throw most of them away. So select the rank's share inside the generator.
 #
 # **Exercise (2 points).** Write `from_generator`. `draw(number)` generates sample `number`, and returns its image (float32, shape `(28, 28)`) and its label. There are `num_samples` samples.
-# Return a data set that yields this rank's samples one by one and draws no others.
+# Return a data set that yields this rank's samples one by one and draws no other samples.
 #
 # <details><summary>Hint</summary>
 #
@@ -318,7 +318,7 @@ with check("a generator's shards", section="2"):
 # %% [markdown] role="readonly" id="order-text"
 # ## 3. Before or after? (12 minutes)
 #
-# The same operations in a different order make a different pipeline. Here are six pipelines on two ranks, each run for two epochs. Which samples reach which rank, in which batch? A frame marks a sample that appears more than once in an epoch. Samples in the row *no rank* do not reach any rank in that epoch. Look at the picture before you read on.
+# The same operations in a different order make a different pipeline. The picture below shows six pipelines on two ranks, each run for two epochs. It shows which samples reach which rank, and in which batch. A frame marks a sample that appears more than once in an epoch. Samples in the row *no rank* do not reach any rank in that epoch. Look at the picture before you read on.
 
 
 # %% role="readonly" id="order-picture" tags=["picture"]
@@ -357,19 +357,19 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 
 # %% [markdown] role="readonly" id="order-exercise-text"
 # - *Shuffled before sharding*: if the ranks do not agree on the order, some samples reach both ranks and others reach neither.
-# - *Batched before shuffling*: the same samples stay in one batch for ever.
+# - *Batched before shuffling*: the same samples share a batch in every epoch.
 # - *Cached after shuffling*: the first order is frozen, and the second epoch repeats the first.
 # - *Repeated before shuffling*: epochs run into each other, so one sample can appear twice before another has appeared at all.
-# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`): the sample that is ready first comes first. This saves waiting, but no seed reproduces the order. A cache after such a step freezes the order of the first epoch.
-# - Expensive work, such as loading and decoding, belongs *after the shard and before the cache*: it is then done once for each sample, on one rank. Anything random that should change from epoch to epoch, such as crops, belongs after the cache.
+# - *Not deterministic* (`tf.data.Options`, or the argument `deterministic=False` of `map` and `interleave`): the sample that is ready first comes first. This avoids waiting, but no seed reproduces the order. A cache after such a step freezes the order of the first epoch.
+# - Expensive work, such as loading and decoding, belongs *after the shard and before the cache*: there, it is done only once for each sample, on one rank. Anything random that should change from epoch to epoch, such as crops, belongs after the cache.
 #
 # **Exercise (3 points).** Write `feed`. It gets a data set of all sample numbers, an expensive function `load` that turns a number into an image, and the batch size.
 # Return a data set of this rank's batches for one epoch. Every further pass through this data set is another epoch, with the samples in a different order.
-# Each sample is loaded only once, however many epochs there are, and the cache is in memory.
+# Each sample is loaded only once, however many epochs there are. The cache is kept in memory.
 #
 # <details><summary>Hint</summary>
 #
-# Call six methods of a data set, one after another. For each pair of methods, look at the list above: what goes wrong if you swap them?
+# Call six methods of a data set, one after another. For each pair of methods, find out from the list above what goes wrong if you swap them.
 #
 # </details>
 #
@@ -381,7 +381,7 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Shuffle with a buffer of only 4 samples, and plot over many epochs how far a sample moves from its place in the files. What does this mean if the files are sorted by class?
+# Shuffle with a buffer of only 4 samples, and plot over many epochs how far a sample moves from its place in the files. What does this mean for training if the files are sorted by class?
 #
 # </details>
 
@@ -418,7 +418,7 @@ with check("a new order in every epoch", section="3"):
     lab05_feeding.check_fed_order(feed_trial)
 
 # %% [markdown] role="quiz" id="shuffle-quiz"
-# On four ranks, someone writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`: the data is shuffled first, with a different seed on each rank. What happens to the training run?
+# On four ranks, someone writes `dataset.shuffle(10_000, seed=rank).shard(4, rank)`, so the data is shuffled first, with a different seed on each rank. What happens to the training run?
 #
 # - [ ] It stops with an error, because the shards overlap.
 #   Nothing compares the shards: each rank knows only its own numbers, and no error is raised.
@@ -432,22 +432,22 @@ with check("a new order in every epoch", section="3"):
 #
 # ### The same samples, whatever the number of ranks
 #
-# You can compare a run on 4 ranks with a run on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut the resulting order into *global* batches; each rank then takes its part of every batch.
-# Every rank then has to shuffle all samples. So shuffle sample *numbers*, which cost nothing, before you load any sample.
+# You can compare a run on 4 ranks with a run on 2 only if each step uses the same samples. So let *all* ranks shuffle with the same seed and cut the resulting order into *global* batches. Each rank then takes its part of every batch.
+# This means that every rank has to shuffle all samples. So shuffle only the sample *numbers*, before you load any sample. This costs almost nothing.
 #
 # **Exercise (2 points).** Write `global_batches`. It returns a data set in which every element is this rank's part of a global batch. A global batch consists of `global_batch_size` numbers from 0 to `num_samples - 1`.
-# TensorFlow's order depends on *two* seeds: the operation's seed, `shuffle(…, seed=seed)`, and the global seed, `tf.random.set_seed(seed)`. The ranks that a notebook starts have different global seeds, so set the global seed as well.
-# The ranks' parts are disjoint, together they make up the global batch, and their sizes differ by at most one. If the last global batch is not full, it is left out. Every epoch has a different order, which is the same on all ranks.
+# The order in TensorFlow depends on *two* seeds: the operation's seed, `shuffle(…, seed=seed)`, and the global seed, `tf.random.set_seed(seed)`. The ranks that a notebook starts have different global seeds, so set the global seed as well.
+# The ranks' parts are disjoint, together they make up the global batch, and their sizes differ by at most one. If the last global batch is not full, it is left out. The order differs from epoch to epoch, but it is the same on all ranks.
 #
 # <details><summary>Hint</summary>
 #
-# Use `tf.data.Dataset.range(num_samples)`, a shuffle with the given seed and a buffer for all numbers, `batch(…, drop_remainder=True)`, and a `map` that takes a slice with a step.
+# Use `tf.data.Dataset.range(num_samples)`, a shuffle with the given seed and a buffer that holds all numbers, `batch(…, drop_remainder=True)`, and a `map` that takes a slice with a step.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# With 12 samples on 5 ranks the parts have 3 or 2 samples. Is the mean of the ranks' gradients still the gradient of the global batch? Compute it for a loss of your choice.
+# If you divide 12 samples among 5 ranks, each part has 3 or 2 samples. Is the mean of the ranks' gradients still the gradient of the global batch? Compute it for a loss of your choice.
 #
 # </details>
 
@@ -487,12 +487,12 @@ print("and so are the next ones.")
 # %% [markdown] role="readonly" id="steps-text"
 # ### The same number of steps
 #
-# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out first stops, and the others wait for ever in `hvd.allreduce` for its gradients.
-# There are two ways out. If all ranks stop as soon as the rank with the fewest samples has finished, samples are lost. If all ranks continue until the rank with the most samples has finished, the others have to *repeat* samples. (`hvd.join()` is a third way: a rank that has finished contributes zeros.)
+# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out of samples first stops, and the others wait forever in `hvd.allreduce` for its gradients.
+# There are two simple ways out. If all ranks stop as soon as the rank with the fewest samples has finished, samples are lost. If all ranks continue until the rank with the most samples has finished, the others have to *repeat* samples. (`hvd.join()` is a third way: with it, a rank that has finished contributes zeros.)
 #
-# Each rank knows only how many samples it has itself, so the ranks have to tell each other.
+# Each rank knows only its own number of samples, so the ranks have to exchange these numbers.
 #
-# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. The number of batches is the same on every rank: the rank with the most samples needs that many to use all of its samples. A rank repeats a sample only after it has used all of its samples once.
+# **Exercise (2 points).** Write `equal_steps`. It returns this rank's samples in full batches. All ranks return the same number of batches, just enough for the rank with the most samples to use all of them. A rank repeats a sample only after it has used all of its samples once.
 #
 # <details><summary>Hint</summary>
 #
@@ -502,7 +502,7 @@ print("and so are the next ones.")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, stop all ranks when the rank with the fewest samples has finished, and distribute the files so that little is lost. With the eight files of section 7 on 3 ranks, what share of the samples does each way lose or repeat?
+# Instead, stop all ranks when the rank with the fewest samples has finished, and distribute the files so that few samples are lost. If 3 ranks read the eight files of section 7, what share of the samples does each way lose or repeat?
 #
 # </details>
 
@@ -529,12 +529,12 @@ with check("equal steps", section="4"):
 # %% [markdown] role="readonly" id="cache-text"
 # ## 5. A cache on the node (6 minutes)
 #
-# Data that does not fit into memory can be cached in files: `dataset.cache(path)` writes the files in the first epoch and reads them in all later epochs. If the files are on fast storage in the node, such as an NVMe disk or a RAM disk, this takes the load off the shared file system.
+# Data that does not fit into memory can be cached in files: `dataset.cache(path)` writes the files in the first epoch and reads them in all later epochs. Put them on fast storage in the node, such as an NVMe disk or a RAM disk, to take the load off the shared file system.
 #
-# If two ranks use the *same* path, they get in each other's way. If they run at the same time, one finds the other's lock file and fails with an `AlreadyExistsError`. If they run one after the other, it is worse: the second finds a finished cache,
+# If two ranks use the *same* path, they get in each other's way. If they run at the same time, one of them finds the other's lock file and fails with an `AlreadyExistsError`. If they run one after the other, it is worse: the second rank finds a finished cache,
 # takes it for its own, and silently trains on the first rank's samples. Tomorrow's job, with different data, would make the same mistake. So use a new `folder` for each job, for example with the job's number in its name.
 #
-# **Exercise (1 point).** Write `cached`. It returns a data set with the same samples, cached in files in `folder` (a `Path` on the node). All ranks on the node use this folder.
+# **Exercise (1 point).** Write `cached`. It returns a data set with the same samples, cached in files in `folder` (a `Path` on the node). All ranks on the node get the same folder.
 #
 # <details><summary>Hint</summary>
 #
@@ -544,7 +544,7 @@ with check("equal steps", section="4"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Go through only half of a data set with a file cache, then through all of it. Which files exist after each pass, and does the second pass read from them? The same happens if you call `take` after the cache.
+# Iterate over only half of a data set that has a file cache, then over all of it. Which files exist after each pass, and does the second pass read from them? The same happens if you call `take` after the cache.
 #
 # </details>
 
@@ -572,9 +572,9 @@ with check("a cache for each rank", section="5"):
 #
 # time per step ≥ max(read, decode, train)
 #
-# So find the slowest stage, speed it up, and look again, until everything else waits for training.
+# So find the slowest stage, speed it up, and measure again, until training itself is the slowest stage.
 #
-# Here is a store that is slow by design. It sleeps instead of working, so it is equally slow on every machine. Reading a record takes 30 ms, and each *call* of `decode` takes 30 ms, for one record as for a whole batch. A training step takes 40 ms.
+# Here is a store that is slow by design. It sleeps instead of working, so it is equally slow on every machine. Reading a record takes 30 ms. Each *call* of `decode` also takes 30 ms, whether for one record or for a whole batch. A training step takes 40 ms.
 # `feed_slowly` is the simplest pipeline:
 #
 # ```python
@@ -591,11 +591,11 @@ slow.train(feed_slowly(slow, 8))
 feeding_pictures.show_timeline({"feed_slowly": slow})
 
 # %% [markdown] role="readonly" id="store-exercise-text"
-# **Exercise (2 points).** Write `feed_fast`. It returns the same images in batches of the same size, at least 2.7 times as fast. (If only training took time, it would be more than 10 times as fast.) Here are four remedies, each for one stage:
+# **Exercise (2 points).** Write `feed_fast`. It returns the same images in batches of the same size, at least 2.7 times as fast. (If only training took time, it would be more than 10 times as fast.) There are four remedies:
 #
-# - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Use eight, the number of files: the default depends on the number of cores, but waiting needs no core;
+# - `interleave(store.read, cycle_length=…, num_parallel_calls=…)` waits for several files at the same time. Use eight, because there are eight files: the default depends on the number of cores, but waiting needs no core;
 # - `map(…, num_parallel_calls=…)` decodes several records at the same time;
-# - `batch` *before* the map turns eight calls into one, like the vectorised map in section 1;
+# - `batch` *before* the map turns eight calls of `decode` into one, as with the vectorised map in section 1;
 # - `prefetch` at the end prepares the next batches while the network works on the current one.
 #
 # <details><summary>Hint</summary>
@@ -612,7 +612,7 @@ feeding_pictures.show_timeline({"feed_slowly": slow})
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Use a `SlowStore(store_images, train_s=0.2)`. Which of the four remedies are still worth a line of code? First compute the bound on the time per step.
+# Use a `SlowStore(store_images, train_s=0.2)`. First compute the bound on the time per step. Which of the four remedies are still worth a line of code?
 #
 # </details>
 
@@ -650,22 +650,22 @@ print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 # %% [markdown] role="readonly" id="bound-text"
 # *Expected:* six times as fast or more. For a batch of eight, reading takes 30 ms, because all eight files are read at the same time; decoding takes 30 ms, and training 40 ms. So training is now the slowest stage.
 #
-# On a real machine, `tf.data` has one thread per core, and each waiting read occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; in this lab, the store's `train` sets it.
+# On a real machine, `tf.data` has one thread per core, and each waiting read occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; in this lab, the store's `train` sets this option.
 
 # %% [markdown] role="quiz" id="bound-quiz"
 # For a batch, reading takes 20 ms, decoding 60 ms and the training step 50 ms, and all three overlap. You buy a GPU that is twice as fast. How long does a step take then?
 #
 # - [x] 60 ms, as before.
-#   Decoding was already the slowest stage, so the new GPU only waits longer. More cores for decoding, or fewer calls, would help.
+#   Decoding was already the slowest stage, so the new GPU only waits longer. It would help to decode on more cores, or with fewer calls.
 # - [ ] 25 ms, half the training step.
-#   This would need a batch every 25 ms, but decoding delivers one only every 60 ms.
+#   For this, a batch would have to be ready every 25 ms, but decoding delivers a batch only every 60 ms.
 # - [ ] 105 ms, that is 20 + 60 + 25.
 #   The times add up only if nothing overlaps. With overlap, only the slowest stage counts.
 
 # %% [markdown] role="readonly" id="train-text"
 # ## 7. Digits on all ranks (11 minutes)
 #
-# Now you feed a network: a *flatten* layer, a dense layer of 128 units and a dense layer of 10. Many courses begin with this multilayer perceptron. The input files have different lengths, as real files do.
+# Now you feed a network: a *flatten* layer, a dense layer of 128 units and a dense layer of 10. Many courses begin with this multilayer perceptron. The input files hold different numbers of samples, as real files do.
 
 
 # %% role="readonly" id="network" tags=["script"]
@@ -692,7 +692,7 @@ def write_files(folder):
 
 # %% [markdown] role="readonly" id="train-exercise-text"
 # **Exercise (2 points).** Write `train` with Keras and Horovod, as in labs 02 and 03. `build()` makes the network. Wrap an SGD optimiser with a momentum of 0.9; its learning rate is the rate for one rank times the number of ranks. Use the loss `SparseCategoricalCrossentropy(from_logits=True)` and the metric `"accuracy"`. Call `fit` with the data set, `num_epochs` epochs and `verbose=0`.
-# The callbacks are the broadcast, then the averaging of metrics and finally, on rank 0 *only*, `tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1)`. TensorBoard's callback writes after every step, and adds histograms of the weights after every epoch. Return the history as a dictionary.
+# The first callback broadcasts, the second averages the metrics, and the third, on rank 0 *only*, is `tf.keras.callbacks.TensorBoard(folder / "logs", histogram_freq=1, update_freq=1)`. TensorBoard's callback writes after every step, and adds histograms of the weights after every epoch. Return the history as a dictionary.
 #
 # <details><summary>Hint</summary>
 #
@@ -702,7 +702,7 @@ def write_files(folder):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add validation with your own samples to `fit`, and look for its events in the folder `validation`. Is the validation loss the loss of one rank or of all ranks?
+# Let `fit` also validate on samples of your choice, and look for the events of this validation in the folder `validation`. Is the validation loss the loss of one rank or of all ranks?
 #
 # </details>
 
@@ -746,7 +746,7 @@ with check("logs of rank 0", section="7"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The run
 #
-# Every rank runs `main`, both here and in the script `train.py` next to this notebook. It puts your pieces together: files, shards, a cache, a shuffle, equal steps and training.
+# Every rank runs `main`, both here and in the script `train.py` next to this notebook. The function puts your pieces together: files, shards, a cache, a shuffle, equal steps and training.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -790,12 +790,12 @@ for count in (1, num_ranks):
 #
 # TensorBoard shows the contents of event files on a web page. If the notebook runs on your own machine, your browser can reach TensorBoard's port: to open TensorBoard in the notebook, run `%load_ext tensorboard` and then `%tensorboard --logdir digits` in a cell.
 # In JupyterLab on another machine, jupyter-server-proxy (if it is installed there) forwards the port. First set `os.environ["TENSORBOARD_PROXY_URL"]` to the address of your server, followed by `/proxy/%PORT%/`.
-# If you are not allowed to open a port, read the same files without TensorBoard:
+# If you are not allowed to open a port, you can read the same files without TensorBoard, as the next cell does. They contain:
 #
 # - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step comes only from rank 0. It shows the mean over the epoch so far, so it jumps when a new epoch begins. The curve by epoch shows the mean over all ranks, because the averaging callback comes before TensorBoard's.
 # - **Graphs**: a training step as TensorFlow executes it. Horovod sits between the gradients and the optimiser, with one allreduce for each gradient. If the allreduces are missing, each rank trains separately. The cell below counts them.
-# - **Histograms**: how the weights of each layer are distributed after each epoch. If a layer's weights do not spread, the layer does not learn; if they grow without limit, the learning rate is too high.
-# - **Profile**: what each thread did, and when. The function `profiled` above records this; the tab in TensorBoard needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch waits until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. If the network is as small as this one and the ranks share cores, this wait takes most of the time.
+# - **Histograms**: how the weights of each layer are distributed after each epoch. If the weights of a layer do not spread out, the layer does not learn. If they grow without limit, the learning rate is too high.
+# - **Profile**: what each thread did, and when. The function `profiled` above records this; the tab in TensorBoard needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch waits until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. In a network as small as this one, whose ranks share cores, this wait takes most of the time.
 
 # %% role="readonly" id="board-picture" tags=["picture"]
 events = tensorboard.read_events(logs / "train")
@@ -854,7 +854,7 @@ for name, number in read_run(logs).items():
 #
 # - You can write and read TFRecord files, and you know which records are lost if a file is damaged.
 # - You can build pipelines from files and generators in which each rank has its own share and does only its own work.
-# - You know which of two operations has to come first, and how to confirm that by measurement.
+# - You know which of two operations in a pipeline has to come first, and can confirm this by measurement.
 # - You can make all ranks take the same number of steps, and repeat a run on the same samples with a different number of ranks.
 # - You can find the slowest stage of a pipeline, and you know how it limits the speed of training.
 # - You can read the scalars, graph, histograms and profile of a training run on several ranks.
@@ -863,7 +863,7 @@ for name, number in read_run(logs).items():
 #
 # - [tf.data: build TensorFlow input pipelines](https://www.tensorflow.org/guide/data): every source and operation, with examples.
 # - [Better performance with the tf.data API](https://www.tensorflow.org/guide/data_performance): timelines like those in section 6, one for each remedy.
-# - [tf.data: a machine learning data processing framework](https://arxiv.org/abs/2101.12127): how AUTOTUNE decides, and how many jobs wait for their data.
+# - [tf.data: a machine learning data processing framework](https://arxiv.org/abs/2101.12127): how AUTOTUNE makes its decisions, and how many jobs have to wait for their data.
 #
 # ## Before you hand in
 #

@@ -2,7 +2,7 @@
 # # Lab 06: What travels between ranks
 #
 # **90 minutes, 20 points, four ranks.**
-# Calling `hvd.allreduce` takes one line. In this lab you write the algorithm behind it yourself, with sends and receives. You count every message, measure the cost, and make the allreduce send fewer bytes.
+# It takes one line to call `hvd.allreduce`. In this lab you write the algorithm behind it yourself, with sends and receives. You count every message, measure the cost, and make the allreduce send fewer bytes.
 #
 # After this lab you can
 #
@@ -10,7 +10,7 @@
 # - fit latency and bandwidth to your own measurements, and use them to choose the faster algorithm;
 # - compare sums with a tolerance that follows from rounding errors;
 # - tell from Horovod's timeline whether tensors travel separately or together;
-# - scale a loss so that gradients survive in 16 bits, with all ranks in step.
+# - scale a loss so that gradients survive in 16 bits, and keep all ranks in step.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
 # The cell after each exercise checks your answer on real ranks and reports what is missing; run it as often as you like.
@@ -56,14 +56,14 @@ tf.config.set_visible_devices([], "GPU")
 # %% [markdown] role="readonly" id="channel-text"
 # ## 1. Messages, and the plain way (10 minutes)
 #
-# On each rank, `open_channel()` opens a *channel* to all other ranks of the run. It has the attributes `rank` and `num_ranks` and two functions:
+# On each rank, `open_channel()` opens a *channel* to all other ranks of the run. The channel has the attributes `rank` and `num_ranks` and two methods:
 #
 # - `channel.send(array, to)` sends an array to another rank and returns at once, without waiting for that rank to receive it;
 # - `channel.receive(source)` waits for the next array from that rank and returns it. Messages from one rank arrive in the order in which they were sent.
 #
-# A send copies the array at once, so you may change your array right away. A receive returns a new array of the same type and shape, which is yours to change.
+# `send` copies the array at once, so you may change your array right away. `receive` returns a new array of the same type and shape, which you may change as well.
 #
-# The channel counts the messages and bytes that it sends, in `num_messages` and `num_bytes`. Here, every rank sends its number to the next rank:
+# The channel counts the messages and bytes that it sends in `num_messages` and `num_bytes`. In the next cell, every rank sends its number to the next rank:
 
 
 # %% role="readonly" id="hello-channel" tags=["picture"]
@@ -90,7 +90,7 @@ print("\n".join(ranks.run(hello, num_ranks=num_ranks)))
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Instead, add the arrays along a tree: in the first round, rank 1 sends to rank 0, and rank 3 to rank 2; in the second round, rank 2 sends to rank 0. How many rounds do 64 ranks need, and how much does rank 0 receive?
+# Instead, add the arrays along a tree: in the first round, rank 1 sends to rank 0, and rank 3 to rank 2; in the second round, rank 2 sends to rank 0. How many rounds are needed for 64 ranks, and how much does rank 0 receive?
 #
 # </details>
 
@@ -123,22 +123,22 @@ with check("the plain allreduce", section="1"):
 # %% [markdown] role="readonly" id="ring-text"
 # ## 2. The ring (25 minutes)
 #
-# In the plain allreduce on N ranks, rank 0 receives N - 1 arrays and sends just as many, one after another, while the others wait. On a *ring*, all ranks send all the time: each sends to its right neighbour, `(rank + 1) % N`, and receives from its left neighbour.
+# In the plain allreduce on N ranks, rank 0 receives N - 1 arrays and sends just as many, one after another, while the others wait. On a *ring*, all ranks are busy all the time: each one sends to its right neighbour, `(rank + 1) % N`, and receives from its left neighbour.
 #
 # The array is cut into N *chunks*. The first half of the algorithm is the **reduce-scatter**. In the first step, rank r sends its chunk number r. In each step, it adds the chunk that arrives to its own chunk of the same number, and it sends the result in the next step.
-# So each chunk travels around the ring and collects one part from each rank. After N - 1 steps, rank r holds the complete sum of chunk (r + 1) modulo N.
+# In this way, each chunk travels around the ring and collects one part from each rank. After N - 1 steps, rank r holds the complete sum of chunk (r + 1) modulo N.
 #
 # **Exercise (2 points).** Write `reduce_scatter`. It changes `chunks`, a list of N arrays, in place: afterwards, chunk (rank + 1) modulo N is the sum over all ranks. The contents of the other chunks do not matter.
 #
 # <details><summary>Hint</summary>
 #
-# Draw three ranks with three chunks each. Write down which chunk each rank sends in the first step and in the second, and which one it receives. The chunk that arrives in one step is the one to send in the next.
+# Draw three ranks with three chunks each. Write down which chunk each rank sends and which one it receives, in the first step and in the second. The chunk that arrives in one step is sent on in the next.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# In step 0, the rank sends chunk `rank`; in each later step, the number of the chunk is one lower, modulo N. The chunk that arrives is the one that the left neighbour sends in the same step. Python's `%` is never negative.
+# In step 0, the rank sends chunk `rank`. In each later step, the number of the chunk is one lower, modulo N. The chunk that arrives is the chunk that the left neighbour sends in the same step. Python's `%` is never negative.
 #
 # </details>
 #
@@ -175,19 +175,19 @@ with check("reduce-scatter", section="2"):
 #
 # <details><summary>Hint</summary>
 #
-# Use the same loop with two changes: which chunk a rank sends first, and what it does with the chunk that arrives.
+# Use the same loop, but change two things: which chunk a rank sends first, and what it does with the chunk that arrives.
 #
 # </details>
 #
 # <details><summary>A second hint</summary>
 #
-# The rank first sends the chunk that it has finished, `rank + 1` modulo N. The chunk that arrives is finished, too: it replaces the rank's own chunk of that number.
+# The rank first sends its finished chunk, number `rank + 1` modulo N. The chunk that arrives is finished, too, and replaces the rank's own chunk of that number.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `hvd.allgather` joins arrays of different lengths. To do the same, what would your ring have to send besides the chunks?
+# `hvd.allgather` can join arrays of different lengths. What would your ring have to send besides the chunks to do the same?
 #
 # </details>
 
@@ -212,7 +212,7 @@ with check("allgather", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="whole-ring-text"
-# Now put both halves together, for an array of any shape. Its length need not be divisible by N, so the lengths of the chunks may differ by one (`np.array_split` cuts it in this way). The caller's array must not change, so the chunks have to be copies, not views.
+# Now put both halves together, for an array of any shape. Its length need not be divisible by N, so the lengths of the chunks may differ by one (`np.array_split` cuts the array in this way). The caller's array must not change, so the chunks have to be copies, not views.
 #
 # **Exercise (2 points).** Write `ring_allreduce`. Each rank sends 2(N - 1) messages, each with at most one N-th of the array (rounded up). The function returns the sum in the shape of the array.
 #
@@ -224,7 +224,7 @@ with check("allgather", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write *recursive doubling* for 2, 4, 8, … ranks. In round k, every rank exchanges its whole array with the rank whose number differs in bit k (`channel.rank ^ 2**k`), and both add the two arrays. Each rank then sends log2(N) messages with the whole array instead of 2(N - 1) messages with a part of it. Section 3 asks when this is better.
+# Write *recursive doubling* for 2, 4, 8, … ranks. In round k, every rank exchanges its whole array with the rank whose number differs in bit k (`channel.rank ^ 2**k`), and both add the two arrays. Each rank then sends log2(N) messages with the whole array instead of 2(N - 1) messages with a part of it. In section 3, you find out when this is better.
 #
 # </details>
 
@@ -252,7 +252,7 @@ with check("the ring", section="2"):
 
 # %% [markdown] role="readonly" id="look-text"
 # Now look at what your ring sends. Rank r starts with 10 to the power of r in every element of its array, so the digits of a sum show which ranks have contributed to it.
-# To tell the chunks apart, each rank also adds to each chunk a small number, which grows by a thousandth from chunk to chunk.
+# To tell the chunks apart, each rank also adds a small number to each chunk. This number grows by a thousandth from one chunk to the next.
 
 
 # %% role="readonly" id="ring-picture" tags=["picture"]
@@ -272,23 +272,23 @@ pictures.show_ring([sent for sent, _ in by_ring])
 pictures.show_sent({"the plain way": [each for _, each in by_rank_0], "the ring": [each for _, each in by_ring]})
 
 # %% [markdown] role="quiz" id="ring-quiz"
-# In a ring allreduce of 100 MB on 4 ranks, each rank sends 150 MB. How much does each rank send on 64 ranks?
+# In a ring allreduce of 100 MB on 4 ranks, each rank sends 150 MB. How much does each rank send if there are 64 ranks?
 #
 # - [ ] 2 400 MB, 16 times as much, because there are 16 times as many ranks.
 #   Each rank takes more steps, but its messages become smaller by the same factor.
-# - [x] 197 MB, and never more than 200, however many ranks there are.
-#   Each rank sends 2(N - 1)/N of the array; that is why the ring is good for large arrays. But the number of steps grows, and each step adds one latency.
+# - [x] 197 MB, and never more than 200 MB, however many ranks there are.
+#   Each rank sends 2(N - 1)/N times the array; that is why the ring is good for large arrays. But the number of steps grows, and each step adds one latency.
 # - [ ] 9 MB, because the array is cut into 64 chunks.
 #   A chunk is 1.6 MB, and each rank sends 126 of them.
 
 # %% [markdown] role="readonly" id="cost-text"
 # ## 3. What it costs (17 minutes)
 #
-# Every message, however small, costs a *latency* α, and each byte costs β; 1/β is the bandwidth. For n bytes on N ranks, the ring takes
+# Every message, however small, takes a *latency* α, and each byte takes a time β; 1/β is the bandwidth. For n bytes on N ranks, the ring takes
 #
 # $$T_\text{ring} = 2(N-1)\left(\alpha + \frac{n}{N}\beta\right)$$
 #
-# The next cell times your two allreduces and Horovod's with arrays from 4 kB to 4 MB. It also times *one copy* of the array, which all ranks make at the same time. Every rank has to write the sum, so no allreduce can be faster than this copy.
+# The next cell times your two allreduces and Horovod's with arrays from 4 kB to 4 MB. It also times *one copy* of the array, made by all ranks at the same time. Every rank has to write the sum, so no allreduce can be faster than this copy.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
@@ -326,8 +326,8 @@ print(f"measured with {ranks.horovod_build()}")
 
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (2 points).** Write `fit_cost`. From measured `seconds`, it finds α and β such that seconds ≈ `num_steps` α + `num_bytes` β, by minimising the sum of the squared *relative* errors.
-# Each measurement comes with its number of steps and the number of bytes that a rank sent.
-# (With absolute errors, the milliseconds that large messages take would hide α, which is only microseconds and can be seen only in small messages.)
+# For each measurement, you also get the number of steps and the number of bytes that a rank sent.
+# (Why relative errors? α is only microseconds, and can be seen only in small messages. With absolute errors, the milliseconds of the large messages would hide it.)
 #
 # <details><summary>Hint</summary>
 #
@@ -337,7 +337,7 @@ print(f"measured with {ranks.horovod_build()}")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Also measure with 2 and 3 ranks, and fit all measurements together. Are α and β the same? On how many cores do your ranks run?
+# Also measure with 2 and 3 ranks, and fit all measurements together. Do α and β stay the same? On how many cores do your ranks run?
 #
 # </details>
 
@@ -368,8 +368,8 @@ pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / nu
 
 # %% [markdown] role="readonly" id="cost-picture-text"
 # Within one node, nothing travels over a network: bytes are copied through the node's memory, and all ranks share this memory and the cores. So 1/β is a *copy limit*, not the bandwidth of a network: each byte of a message is not only added, but also copied into the operating system and out again. The picture shows how much longer this takes than one plain copy. Here, the plain allreduce is often faster than the ring.
-# The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where each rank also has its own part of the network. Here, the ranks take turns on a few cores.
-# Horovod also needs time for all ranks to agree on what to send. It checks for tensors once per cycle, which lasts a millisecond by default, and on shared cores each check has to wait its turn, too.
+# The ring divides rank 0's work among all ranks. This helps if each rank has its own cores, as on a cluster, where each rank also has its own part of the network. On this machine, the ranks usually take turns on a few cores.
+# Horovod also needs time for all ranks to agree on what to send. It checks for tensors once per cycle, which lasts a millisecond by default. On shared cores, each check also has to wait for its turn.
 #
 # ### Which algorithm, when?
 #
@@ -381,13 +381,13 @@ pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / nu
 #
 # <details><summary>Hint</summary>
 #
-# Set both times equal and solve for n, which is a fraction. Its numerator is α times the difference in the number of steps. Its denominator is β times the difference in how often the whole array is sent.
+# Set both times equal and solve for n, which is a fraction. Its numerator is α times the difference in the number of steps. Its denominator is β times the difference in the number of arrays that a rank sends, with each chunk counted as a fraction.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Compute it with α = 10 microseconds and 10 GB/s for N = 8 and for N = 512. ResNet-50's largest gradient is 9 MB, and most of its gradients are a few kB. Which algorithm is better for which gradients?
+# Compute the crossover with α = 10 microseconds and 10 GB/s, for N = 8 and for N = 512. ResNet-50's largest gradient is 9 MB, and most of its gradients are a few kB. Which algorithm is better for which gradients?
 #
 # </details>
 
@@ -417,7 +417,7 @@ for count in (4, 64, 1024):
 # %% [markdown] role="readonly" id="equal-text"
 # ## 4. What equal means (10 minutes)
 #
-# A sum of floating-point numbers depends on the order of the additions. The plain way adds the ranks' arrays in rank order. On the ring, the sum of each chunk begins with a different rank. NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank first sums twice as many samples, which groups the additions differently. So the same gradients give sums that differ in their last bits. (This happens only with at least three ranks: with two ranks there is a single addition, which has only one result.)
+# A sum of floating-point numbers depends on the order of the additions. The plain way adds the ranks' arrays in rank order. On the ring, the sum of each chunk begins with a different rank. NCCL picks a different algorithm for larger arrays. With half as many ranks, each rank first sums over twice as many samples, so the additions are grouped differently. For all these reasons, the same gradients can give sums that differ in their last bits. (This needs at least three ranks: with two ranks, there is a single addition, which has only one result.)
 
 
 # %% role="readonly" id="differ" tags=["picture"]
@@ -439,12 +439,12 @@ print(
 )
 
 # %% [markdown] role="readonly" id="same-text"
-# So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing; for gradients of a million, it is too small.
+# So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing. For gradients of a million, the same tolerance is too small.
 # And if the parts nearly cancel, even the relative error of the sum is large, although nothing is wrong.
 #
 # The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. Each *element* of the array has a different bound.
 #
-# **Exercise (2 points).** Write `same_sum`. It gets two arrays, `first` and `second`, of shape `(n,)`, and the `parts`, of shape `(num_ranks, n)`. It returns whether both arrays can be sums of these parts, added in any order. A NaN does not count as a sum.
+# **Exercise (2 points).** Write `same_sum`. It gets two arrays, `first` and `second`, of shape `(n,)`, and the `parts`, of shape `(num_ranks, n)`. It returns whether both arrays could be sums of these parts, whatever the order in which the parts were added. A NaN does not count as a sum.
 #
 # <details><summary>Hint</summary>
 #
@@ -454,7 +454,7 @@ print(
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Add in float64 and round once, at the end. Is the sum now the same in every order? Try it with the gradients above, then with `parts` that cancel.
+# Add in float64, and round only once, at the end. Is the sum now the same for every order? Try it with the gradients above, then with `parts` that cancel.
 #
 # </details>
 
@@ -482,11 +482,11 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 # %% [markdown] role="readonly" id="fusion-text"
 # ## 5. Many small tensors (11 minutes)
 #
-# A network has many gradients, most of them small. Each allreduce costs its latencies, plus the time that the ranks need to agree on it. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
+# A network has many gradients, most of them small. For each allreduce, the ranks spend time on its latencies, and on agreeing what to send. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
 # This works only if Horovod gets the tensors together, as it does from a `tf.function` such as the training step of Keras' `fit`. If you call the allreduces one after another in plain Python, each has to finish before the next one begins.
-# Two things decide which tensors travel together. The first is the *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default), during which Horovod collects tensors: an early tensor waits, and a late tensor travels in the next cycle. The second is `hvd.grouped_allreduce`: it declares that its tensors belong together, so Horovod waits for all of them, whether or not they are in a graph.
+# Two things decide which tensors travel together. The first is the *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default), during which Horovod collects tensors: an early tensor waits, and a late tensor travels in the next cycle. The second is `hvd.grouped_allreduce`: you declare that its tensors belong together, so Horovod waits for all of them, whether or not they are in a graph.
 #
-# Horovod's *timeline* shows this: with `HOROVOD_TIMELINE`, rank 0 records what happens to each tensor. `reductions` reads from the timeline when each tensor was on the wire.
+# You can see all this in Horovod's *timeline*: with `HOROVOD_TIMELINE`, rank 0 records what happens to each tensor. The function `reductions` reads from the timeline when each tensor was on the wire.
 
 
 # %% role="readonly" id="wire-picture" tags=["picture"]
@@ -528,9 +528,9 @@ for name, way, environ in [
 pictures.show_wire(timelines)
 
 # %% [markdown] role="readonly" id="wire-text"
-# Tensors that travel in one buffer are on the wire at the same time; in the timeline, their times agree to within a few microseconds. All other tensors travel one after another.
+# Tensors that travel in one buffer are on the wire at the same time: in the timeline, their times agree to within a few microseconds. Otherwise, tensors travel one after another.
 #
-# **Exercise (2 points).** Write `num_on_wire`. It gets the intervals of a timeline as pairs of begin and end, in any order, and returns how many operations there were. Intervals that overlap belong to one operation. An interval that begins exactly when another ends begins a new operation. A timeline may be empty.
+# **Exercise (2 points).** Write `num_on_wire`. It gets the intervals of a timeline as pairs of begin and end, in any order, and returns the number of operations. Intervals that overlap belong to the same operation. An interval that begins exactly when another ends belongs to a new operation. A timeline may be empty.
 #
 # <details><summary>Hint</summary>
 #
@@ -540,7 +540,7 @@ pictures.show_wire(timelines)
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Run `hand_over("in a graph")` with a `HOROVOD_FUSION_THRESHOLD` of 20000 bytes: how many operations are there? Then try cycles of 5 and of 100 ms: what does a long cycle cost, and when is it worth the cost?
+# Run `hand_over("in a graph")` with a `HOROVOD_FUSION_THRESHOLD` of 20000 bytes. How many operations are there? Then try cycles of 5 and of 100 ms. What does a long cycle cost, and when is it worth the cost?
 #
 # </details>
 
@@ -573,7 +573,7 @@ for name, spans in timelines.items():
 # %% [markdown] role="readonly" id="half-text"
 # ## 6. Sixteen bits (17 minutes)
 #
-# With 16 bits instead of 32, half as many bytes travel, and GPUs compute several times as fast. But the largest float16 number is 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? The next cell trains a network on the digits of lab 05 for eight epochs and then computes its gradients. By then, most of them are small.
+# With 16 bits instead of 32, half as many bytes travel, and GPUs compute several times as fast. But the largest float16 number is 65504, and numbers smaller than 3e-8 become zero. Which of your gradients would survive? The next cell trains a network on the digits of lab 05 for eight epochs and then computes its gradients. By then, most gradients are small.
 
 # %% role="readonly" id="gradients" tags=["picture"]
 tf.keras.utils.set_random_seed(seed)
@@ -603,7 +603,7 @@ print(
 #
 # <details><summary>Hint</summary>
 #
-# Compute `(gradients * scale).astype(np.float16)`. Then find where the result is 0 or `np.isinf` although the gradient is not 0. NumPy warns about overflows; `with np.errstate(over="ignore"):` turns this off.
+# Compute `(gradients * scale).astype(np.float16)`. Then find where the result is 0 or infinite (`np.isinf`), although the gradient is not 0. NumPy warns about overflows; `with np.errstate(over="ignore"):` turns this off.
 #
 # </details>
 #
@@ -640,7 +640,7 @@ pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for sca
 # %% [markdown] role="readonly" id="scale-text"
 # The right scale changes during training, so the scale is *dynamic*. If a gradient overflows, the step is skipped and the scale is halved. After `growth_steps` good steps in a row, the scale is doubled and counting starts again.
 #
-# **Exercise (2 points).** Write `next_scale`. It gets the scale, the number of good steps since the scale last changed or a step last overflowed, and whether this step's gradients were all finite.
+# **Exercise (2 points).** Write `next_scale`. It gets the scale, the number of good steps since the scale last changed, and whether all of this step's gradients were finite.
 # It returns the scale and the number of good steps for the next step.
 #
 # <details><summary>Hint</summary>
@@ -651,7 +651,7 @@ pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for sca
 #
 # <details><summary>Stretch, without points</summary>
 #
-# With 2000 good steps between two doublings, what share of the steps is skipped in the long run? Try 20 and 20000, too.
+# If the scale is doubled after 2000 good steps, what share of the steps is skipped in the long run? And if it is doubled after 20 or after 20000?
 #
 # </details>
 
@@ -695,10 +695,10 @@ pictures.show_scales({"yours": yours, "Keras' LossScaleOptimizer": keras}, were_
 # %% [markdown] role="readonly" id="mean-text"
 # ### In step
 #
-# If one rank's gradients overflow and another's do not, both must skip the step, or their weights differ from then on. So the order is **average, unscale, check**: an infinity or a NaN on any rank makes the average infinite or NaN on all ranks, so all ranks make the same decision. If they checked before averaging, each rank would decide for itself.
+# If one rank's gradients overflow and another's do not, both ranks must skip the step; otherwise, their weights differ from then on. So the order is **average, unscale, check**: an infinity or a NaN on any rank makes the average infinite or NaN on all ranks, so all ranks make the same decision. If the ranks checked before averaging, each of them would decide for itself.
 # The weights stay in 32 bits (*master weights*): in float16, 1 + 0.0004 is 1, so a small step would change nothing.
 #
-# **Exercise (2 points).** Write `mean_gradients`. It gets this rank's scaled gradients, a list of float16 tensors. On every rank, it returns a list of the means over all ranks, in float32 and divided by the scale. If any number on any rank is not finite, it returns `None` on every rank.
+# **Exercise (2 points).** Write `mean_gradients`. It gets this rank's scaled gradients, a list of float16 tensors. On every rank, it returns a list of the means over all ranks, in float32 and divided by the scale. But if any number on any rank is not finite, it returns `None` on every rank.
 #
 # <details><summary>Hint</summary>
 #
@@ -708,7 +708,7 @@ pictures.show_scales({"yours": yours, "Keras' LossScaleOptimizer": keras}, were_
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Call `hvd.allreduce` with `compression=hvd.Compression.fp16`: it casts to 16 bits, averages, and casts back. Does this give the same result as your function for scaled gradients? And for gradients that are not scaled?
+# Call `hvd.allreduce` with `compression=hvd.Compression.fp16`: it casts to 16 bits, averages, and casts back. Does this give the same result as your function if the gradients are scaled? And if they are not?
 #
 # </details>
 
@@ -733,10 +733,10 @@ with check("average, unscale, check", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="quiz" id="half-quiz"
-# Someone sets Keras' policy `mixed_float16`, changes nothing else, and trains with Horovod as before. How many bytes do the allreduces of the gradients move?
+# Someone sets Keras' policy `mixed_float16`, changes nothing else, and trains with Horovod as before. How many bytes of gradients do the allreduces now send?
 #
 # - [ ] Half as many as before, because everything is computed in 16 bits.
-#   Layers compute in 16 bits, but their variables have 32 bits, and a gradient has the type of its variable.
+#   The layers compute in 16 bits, but their variables have 32 bits, and each gradient has the type of its variable.
 # - [x] As many as before: the gradients of float32 variables are float32.
 #   Only `compression=hvd.Compression.fp16`, or your own cast, halves the bytes that travel.
 # - [ ] Twice as many, because the scale is sent along with each number.
@@ -747,10 +747,10 @@ with check("average, unscale, check", section="6"):
 #
 # This section takes about 7 minutes, in addition to the lab's time.
 #
-# Here are three attempts to send less while training the network of section 6. Horovod's timeline shows how much data each of them sends:
+# The next cell tries three ways to send less while it trains the network of section 6. Horovod's timeline shows how much data is sent in each case:
 #
-# - *Accumulation*: add up the gradients of several batches on each rank, and average them only once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). In the next cell, this means half as many messages, but a batch that is in effect twice as large; lab 02 shows the cost of a larger batch.
-# - Keras' policy `mixed_float16`: see the quiz above for what this does to the number of bytes sent.
+# - *Accumulation*: add up the gradients of several batches on each rank, and average them only once (`backward_passes_per_step` of `hvd.DistributedOptimizer`). In the next cell, this halves the number of messages, but in effect it doubles the batch size; lab 02 shows the cost of a larger batch.
+# - Keras' policy `mixed_float16`: the quiz above explains how this affects the number of bytes sent.
 # - `compression=hvd.Compression.fp16`: gradients travel as float16.
 
 
@@ -792,7 +792,7 @@ for name, options in [
     print(f"{name:25} {len(sent):3} reductions, {total / 1e6:5.2f} MB from each rank, loss {loss_of_run:.3f}")
 
 # %% [markdown] role="readonly" id="overlap-text"
-# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The timeline of your own run shows this for a wider network with four hidden layers on two ranks; the picture shows a typical step out of six. In this run, Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run, so run the cell more than once.
+# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The next cell trains a wider network, with four hidden layers, on two ranks. The picture shows one typical step of the six in its timeline. In this run, Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run, so run the cell more than once.
 
 # %% role="readonly" id="overlap-picture" tags=["picture"]
 _, sent = timeline_of(num_ranks=2, cycle_ms="0.1", num_units=768, num_hidden=4, batch_size=128, num_batches=6)
@@ -801,10 +801,10 @@ steps.sort(key=lambda step: max(one.ready_us for one in step) - min(one.ready_us
 pictures.show_overlap(steps[len(steps) // 2])
 
 # %% [markdown] role="readonly" id="groups-text"
-# Two more names to know:
+# You should know two more names:
 #
-# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that last rank. The sum is still divided by the total number of ranks.
-# - *Process sets*: groups of ranks that communicate only among themselves. For example, one half of the ranks can train and average gradients, while the other half validates and averages losses. In the next cell, each half only averages its rank numbers.
+# - `hvd.join()`: a rank that has no more batches contributes zeros until the last rank is done. The call returns the number of that last rank. For an average, the sum is still divided by the total number of ranks.
+# - *Process sets*: groups of ranks that communicate only among themselves. For example, one half of the ranks can train and average gradients, while the other half validates and averages losses. In the next cell, each half simply averages the numbers of its ranks.
 
 
 # %% role="readonly" id="groups" tags=["picture"]
@@ -831,7 +831,7 @@ print("\n".join(ranks.run(groups, num_ranks=num_ranks)))
 # - You can fit α and β to measurements, and use them to choose the algorithm.
 # - You can compare sums element by element, with a tolerance that follows from rounding errors.
 # - You can tell from a timeline whether tensors travel together, how many bytes they have, and whether sending overlaps with computing.
-# - You know which gradients are lost in 16 bits, and you can scale a loss with all ranks in step.
+# - You know which gradients are lost in 16 bits, and you can scale a loss while keeping all ranks in step.
 #
 # **Further reading**
 #

@@ -2,14 +2,14 @@
 # # Lab 07: Predict, then book
 #
 # **70 minutes, 20 points, two ranks.** The tests give 18 of the points; your instructor gives 2.
-# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict the time of a step; then you measure that time, and explain the difference. At the end, you write a request for machine time.
+# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict how long a step takes. Then you measure this time, and explain the difference. At the end, you write a request for machine time.
 #
 # After this lab you can
 #
 # - predict the time of a training step from latency, bandwidth and the speed of one rank;
 # - explain the gap between a prediction and a measurement in terms of sharing, communication, overlap and stragglers;
 # - find where strong scaling stops paying off;
-# - read a published table and find what limits the speed;
+# - find out from a published table what limits the speed;
 # - write a request for resources and justify it.
 #
 # **How to work.** Run the cells from the top with Shift+Enter, and replace each `raise NotImplementedError` with your answer.
@@ -20,7 +20,7 @@
 
 # %% [markdown] role="readonly" id="parameters-text"
 # These are the settings of this run. To change them, edit the next cell, or run the notebook with `coursekit execute 07 -p batch_size 64`.
-# The machine of sections 4 and 6 is described in the same terms as in a site's file; for an example, run `coursekit sites show jean-zay`.
+# Some of them describe the machine of sections 4 and 6, in the same terms as a site's file. To see such a file, run `coursekit sites show jean-zay`.
 
 # %% tags=["parameters"] id="parameters"
 num_ranks = 2
@@ -66,7 +66,7 @@ tf.config.set_visible_devices([], "GPU")
 # %% [markdown] role="readonly" id="model-text"
 # ## 1. A model in one line (7 minutes)
 #
-# A message costs a *latency* α plus β seconds per byte; 1/β is the bandwidth. A ring allreduce of M bytes on N ranks takes 2(N - 1) steps; in each step, every rank sends one N-th of the array:
+# A message takes a *latency* α plus β seconds per byte; 1/β is the bandwidth. A ring allreduce of M bytes on N ranks takes 2(N - 1) steps. In each step, every rank sends one N-th of the array:
 #
 # $$T(N) = 2(N-1)\left(\alpha + \frac{M}{N}\beta\right)$$
 #
@@ -80,7 +80,7 @@ tf.config.set_visible_devices([], "GPU")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# As the number of ranks grows, which value does the time for the bytes approach? And what happens to the time for the latencies? With α = 10 µs and 10 GB/s, how large must N be before the latencies of a 100 MB gradient take longer than its bytes?
+# As the number of ranks grows, which value does the total time for the bytes approach? And what happens to the total latency? With α = 10 µs and 10 GB/s, how large must N be before the total latency for a 100 MB gradient exceeds the time for its bytes?
 #
 # </details>
 
@@ -104,7 +104,7 @@ with check("seconds of an allreduce", section="1"):
 # %% [markdown] role="readonly" id="measure-text"
 # ## 2. Your own link (10 minutes)
 #
-# You can find α and β of this machine by timing Horovod's allreduces. The next cell does so on your ranks, with arrays from 4 kB to 16 MB. It takes the lower quartile of nine calls of each size, because other programs on this machine make some calls longer. The sizes take turns, so that a short disturbance does not affect only one size.
+# You can find α and β of this machine by timing Horovod's allreduces. The next cell does so on your ranks, with arrays from 4 kB to 16 MB. It takes the lower quartile of nine calls for each size, because other programs on this machine slow down some of the calls. It cycles through the sizes, so that a short disturbance does not affect only one size.
 
 
 # %% role="readonly" id="measure-link" tags=["picture"]
@@ -131,8 +131,8 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
 
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (3 points).** Write `fit_link`, which finds α and β by minimising the sum of the squared *relative* errors. It gets `num_ranks`, the `sizes` in bytes, and the `seconds` that an allreduce of each size took on these ranks.
-# With absolute errors, the milliseconds of the large arrays would hide the microseconds that reveal α.
-# If you did lab 06, you may reuse `fit_cost`; you only need to compute the numbers of steps and bytes that it expects.
+# With absolute errors, the milliseconds that large arrays take would hide the microseconds that reveal α.
+# If you did lab 06, you may reuse `fit_cost`; you only have to compute its arguments, the numbers of steps and of bytes.
 #
 # <details><summary>Hint</summary>
 #
@@ -143,7 +143,7 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is that change a property of the link?
+# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is the link the cause of that change?
 #
 # </details>
 
@@ -169,7 +169,7 @@ with check("your own link", section="2"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="fit-picture-text"
-# Does the line fit the points along its whole length? If the points for the largest arrays lie far above it, other programs are using these cores. Measure again when these have finished; otherwise you will have a large gap to explain in the next section.
+# Does the line fit the points along its whole length? If the points for the largest arrays lie far above the line, other programs are using these cores. Measure again when those programs have finished; otherwise, you will have a large gap to explain in the next section.
 
 # %% role="readonly" id="fit-picture" tags=["picture"]
 alpha, beta = fit_link(num_ranks, sizes, link_s)
@@ -179,7 +179,7 @@ pictures.show_fit(sizes, link_s, [allreduce_s(num_ranks, size, alpha, beta) for 
 # %% [markdown] role="readonly" id="predict-text"
 # ## 3. Predict two ranks, measure, explain (16 minutes)
 #
-# The network has two layers of `num_units` units. First, one rank trains it alone:
+# The network has two layers of `num_units` units each. First, a single rank trains it alone:
 
 
 # %% role="readonly" id="train-steps" tags=["picture"]
@@ -222,7 +222,7 @@ print(f"one rank: {1e3 * alone_s:.1f} ms per step, {batch_size / alone_s:.0f} im
 print(f"its gradients: {num_bytes / 1e6:.1f} MB")
 
 # %% [markdown] role="readonly" id="predict-exercise"
-# **Exercise (2 points).** Write `predict_step`, which returns the seconds of a step on N ranks, and its *efficiency*. Assume that each rank computes for as long as the single rank above, and that all ranks then wait for the allreduce. The efficiency is the share of the step in which a rank computes.
+# **Exercise (2 points).** Write `predict_step`, which returns how many seconds a step on N ranks takes, and its *efficiency*. Assume that each rank computes for as long as the single rank above, and that all ranks then wait for the allreduce. The efficiency is the share of the step that a rank spends on computing.
 #
 # <details><summary>Hint</summary>
 #
@@ -232,7 +232,7 @@ print(f"its gradients: {num_bytes / 1e6:.1f} MB")
 #
 # <details><summary>Stretch, without points</summary>
 #
-# If gradients are accumulated over k batches, each rank computes k times as long per allreduce. Which k keeps the efficiency at 95 % here?
+# If you accumulate gradients over k batches, each rank computes k times as long before each allreduce. How large must k be for an efficiency of 95 % here?
 #
 # </details>
 
@@ -260,7 +260,7 @@ print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficien
 
 # %% [markdown] role="readonly" id="gap-text"
 # Will the measured step be longer or shorter than the predicted one? Write down what you expect, then measure.
-# In the first run, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should be nearly correct if the machine is not busy. In two more runs, the ranks really train at the same time, first *without* averaging and then with it.
+# In the first run, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should be nearly correct if the machine is not busy. In two more runs, the ranks really train, all at the same time, first *without* averaging and then with it.
 
 
 # %% role="readonly" id="measure-step" tags=["picture"]
@@ -285,14 +285,14 @@ averaging_s = max(seconds for seconds, _ in ranks.run(train, True, num_ranks=num
 print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * averaging_s:.1f} ms with it")
 
 # %% [markdown] role="readonly" id="gap-exercise"
-# Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, even though no rank sends anything. The time that averaging adds is *communication*. Your model predicts it; the difference between the added time and the prediction is *unexplained*.
-# Two of the parts may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if the two times are nearly equal and `together_s` happens to be the shorter one.
+# Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, even though no rank sends anything. The time that averaging adds is due to *communication*. Your model predicts this time; the difference between the added time and the prediction is *unexplained*.
+# Two of these parts of a step may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if `together_s` and `alone_s` are nearly equal and `together_s` happens to be the shorter of the two.
 #
-# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: the computation of a single rank, the cost of sharing the machine, the predicted communication, and the unexplained rest. They add up to the measured step.
+# **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: the computation of a single rank, the cost of sharing the machine, the predicted communication, and the unexplained rest. The four parts add up to the measured step.
 #
 # <details><summary>Hint</summary>
 #
-# Two parts are arguments, `alone_s` and `predicted_s`: return them unchanged, even if the prediction is larger than the time that averaging added. Sharing is `together_s - alone_s`; the last part is `averaging_s` minus the other three.
+# Two parts are arguments, `alone_s` and `predicted_s`: return them unchanged, even if the prediction is larger than the time that averaging added. Sharing is `together_s - alone_s`, and the last part is `averaging_s` minus the other three parts.
 #
 # </details>
 #
@@ -324,8 +324,8 @@ parts = explain_gap(alone_s, together_s, averaging_s, allreduce_s(num_ranks, num
 pictures.show_gap(predicted_s, parts)
 
 # %% [markdown] role="readonly" id="timeline-text"
-# Horovod's *timeline* shows how the steps of such a run went. A rank computes until its gradients are ready. Then it *waits* until the last rank's gradients are ready, too, and Horovod has noticed this (it checks every millisecond). After that, the gradients are on the *wire*.
-# Look at the picture below: is the wire busy for longer than predicted, for example because the ranks share the cores that they need for sending? Do ranks wait for each other, and if so, in every step or only in some? The ranks that others wait for are the *stragglers*: `averaging_s` includes this waiting, but the model does not.
+# Horovod's *timeline* shows what happened in each step of such a run. A rank computes until its gradients are ready. Then it *waits* until the last rank's gradients are ready, too, and Horovod has noticed this (it checks every millisecond). After that, the gradients are on the *wire*.
+# Look at the picture below. Is the wire busy for longer than predicted, for example because the ranks share the cores that they need for sending? Do ranks wait for each other, and if so, in every step or only in some steps? The ranks that others wait for are the *stragglers*: `averaging_s` includes this waiting, but the model does not.
 
 
 # %% role="readonly" id="timeline-picture" tags=["picture"]
@@ -347,17 +347,17 @@ pictures.show_phases(steps, allreduce_s(num_ranks, num_bytes, alpha, beta))
 #
 # - [ ] The model: it needs a third parameter, which you then fit to the measurement.
 #   A parameter explains nothing if it is fitted to the very number that it should explain.
-# - [x] The measurement: time the same step without averaging, on the same number of ranks, all at the same time.
-#   This separates sharing from communication without any model.
+# - [x] The measurement: time the same step without averaging, with the same number of ranks running at the same time.
+#   This separates the cost of sharing the cores from the cost of communication, and needs no model.
 # - [ ] The number of ranks: with four, the effect is larger and easier to see.
-#   This mixes the effects even further, and four ranks would have to share the two cores.
+#   This mixes up the effects even more, because four ranks would have to share the two cores.
 
 # %% [markdown] role="readonly" id="overlap-text"
 # ## 4. Overlap, and many GPUs (14 minutes)
 #
-# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first, at `ready_s[0]`; the next one is ready at `ready_s[1]`, and so on. The link carries the gradients one after the other, each for `travel_s[i]`, and never before it is ready.
+# A GPU continues with the backward pass while gradients travel. The last layer's gradient is ready first, at `ready_s[0]`; the next one is ready at `ready_s[1]`, and so on. The link carries one gradient at a time, in this order. A gradient occupies the link for `travel_s[i]`, and cannot start before it is ready.
 #
-# **Exercise (4 points).** Write `overlapped_s`. It returns the time at which the last gradient has arrived or the time at which computing ends (`compute_s`), whichever is later.
+# **Exercise (4 points).** Write `overlapped_s`. It returns the time at which the last gradient has arrived, or the time at which computing ends (`compute_s`), whichever is later.
 #
 # <details><summary>Hint</summary>
 #
@@ -392,8 +392,8 @@ with check("a step with overlap", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="simulator-text"
-# The course's simulator does the same for the layers of real networks. It includes Horovod's cycle and buffers, the links within and between nodes, and the slowest rank. It starts from a published speed of one GPU, and shows a *band* around its prediction. For published tables, about nine in ten measurements were within this band (the course's `docs/scaling.md` lists them all). In the next cell, the simulator predicts *strong scaling*: ResNet-50 trains with a fixed global batch on more and more GPUs.
-# The simulator assumes that an image takes the same time in a batch of any size, so trust it most near the batch size of the published speed. A number of nodes is left out if its batches do not fit into the memory of a GPU, according to measured memory peaks.
+# The course's simulator does the same for the layers of real networks. It takes into account Horovod's cycle and buffers, the links within and between nodes, and the slowest rank. It starts from the published speed of one GPU, and shows a *band* around its prediction. When we compared it with published tables, about nine in ten measurements were within this band (the course's `docs/scaling.md` lists them all). In the next cell, the simulator predicts *strong scaling*: ResNet-50 trains with a fixed global batch on more and more GPUs.
+# The simulator assumes that an image takes the same time in a batch of any size, so trust it most near the batch size of the published measurement. The cell leaves out a number of nodes if its batches would not fit into the memory of a GPU, judging by measured memory peaks.
 # To run it in a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
 
 
@@ -420,7 +420,7 @@ for row in rows:
 show(*draw_forecast(rows, f"ResNet50, {global_batch_size} images per step, {gpu}"))
 
 # %% [markdown] role="readonly" id="own-layers-text"
-# Your own two functions can predict the same from the real layers of ResNet-50. In this prediction, each layer's gradient is one message on a ring through all GPUs, and every link is as fast as the link between nodes:
+# Your own two functions can make the same prediction from the real layers of ResNet-50. In your prediction, each layer's gradient is one message on a ring through all GPUs, and every link is as fast as the link between nodes:
 
 
 # %% role="readonly" id="own-layers" tags=["picture"]
@@ -442,10 +442,10 @@ for row in rows:
     )
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* up to 64 GPUs, the two predictions agree to within a tenth. With more GPUs, your prediction falls: 107 messages, each of 2(N - 1) steps, add up to more latency than computing can hide. The simulator packs gradients that are ready into one message, as Horovod's fusion does; this is the stretch task above.
+# *Expected:* up to 64 GPUs, the two predictions agree to within a tenth. With more GPUs, your prediction falls: 107 messages, each of 2(N - 1) steps, add up to more latency than computing can hide. The simulator packs all gradients that are ready into one message, as Horovod's fusion does, and as you do in the stretch task above.
 #
-# **Exercise (2 points).** Write `strong_limit`. It gets a list of numbers of GPUs, each twice the one before, and the predicted images/s for each number. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
-# Return the number of GPUs up to which every doubling pays off. Stop at the first doubling that does not pay off, whatever comes after it. If that is already the very first doubling, return the first number of GPUs.
+# **Exercise (2 points).** Write `strong_limit`. It gets a list of numbers of GPUs, each twice as large as the one before, and the predicted images/s for each number. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
+# Return the number of GPUs up to which every doubling pays off. Stop at the first doubling that does not pay off, whatever comes after it. If even the first doubling does not pay off, return the first number of GPUs.
 #
 # <details><summary>Hint</summary>
 #
@@ -455,7 +455,7 @@ for row in rows:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# The simulator assumes the same time per image, however small the local batch is. Real GPUs need more time per image if a batch has few images. Does this move the limit to fewer or to more GPUs?
+# The simulator assumes the same time per image, however small the local batch is. Real GPUs need more time per image if a batch has few images. Is the real limit therefore at fewer GPUs or at more GPUs?
 #
 # </details>
 
@@ -489,7 +489,7 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 # %% [markdown] role="readonly" id="table-text"
 # ## 5. Read a published table (5 minutes)
 #
-# In 2017, someone trained InceptionV3 on Piz Daint, with one P100 per node, once with images generated in memory and once with ImageNet's files (e-bug/distributed-tensorflow-benchmarks):
+# In 2017, someone trained InceptionV3 on Piz Daint, with one P100 per node: once with images that were generated in memory, and once with ImageNet's files (e-bug/distributed-tensorflow-benchmarks):
 #
 # | nodes | 1 | 2 | 4 | 8 | 16 | 32 |
 # | --- | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -500,9 +500,9 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 # According to the table, where was time lost on 8 or more nodes, and what would you try first?
 #
 # - [ ] In the network between the nodes: try a different allreduce algorithm, or 16-bit gradients.
-#   The first row uses the same network, and keeps an efficiency of 92 % on 8 nodes. It loses little.
-# - [x] On the way from the files to the GPUs: stage them on the nodes, or read fewer and larger files.
-#   Only the second row drops at 8 nodes, by a tenth, and the rows differ only in where the images come from.
+#   The runs in the first row used the same network between the nodes, and still had an efficiency of 92 % on 8 nodes. They lost little.
+# - [x] On the way from the files to the GPUs: stage the files on the nodes, or read fewer and larger files.
+#   At 8 nodes, only the second row drops, by a tenth, and the rows differ only in where the images come from.
 # - [ ] On the GPUs: give each of them a larger batch.
 #   A single GPU has about the same speed in both rows, and its batch size does not change with the number of nodes.
 
@@ -512,18 +512,18 @@ for gain in (1.95, 1.9, 1.8, 1.6):
 # You train for `num_epochs` epochs of `num_images` images, and training has to finish within `max_hours`. A time limit needs a margin: if a run takes 10 h and the margin is 1.2, request 12 h.
 #
 # **Exercise (2 points).** Write `request`. It takes a list of node counts, in ascending order, and the images/s for each.
-# For each number of nodes, the hours to request include the margin and are rounded up to whole hours. The function returns the smallest number of nodes whose hours are at most `max_hours`, and these hours.
-# If no number of nodes suffices, it returns `None`.
+# For each number of nodes, compute the hours to request: include the margin, and round up to whole hours. Return the smallest number of nodes for which these hours are at most `max_hours`, together with the hours.
+# If no number of nodes suffices, return `None`.
 #
 # <details><summary>Hint</summary>
 #
-# The hours are `num_epochs * num_images / images_per_s / 3600`, with the images/s of all nodes together. Multiply them by the margin, and round up with `int(np.ceil(…))`. The result is what you request from Slurm, so compare it with the limit.
+# The hours are `num_epochs * num_images / images_per_s / 3600`, with the images/s of all nodes together. Multiply them by the margin, and round up with `int(np.ceil(…))`. You request these rounded hours from Slurm, so compare them with the limit.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How many GPU hours does your choice cost, and how many would the next larger number of nodes cost? `coursekit sites show jean-zay` shows what the centre charges.
+# How many GPU hours does your choice cost, and how many would the job cost on the next larger number of nodes? `coursekit sites show jean-zay` shows what the centre charges.
 #
 # </details>
 
@@ -570,7 +570,7 @@ for max_hours in (24, 8, 4):
 # - why you do not ask for half as many nodes, or for twice as many;
 # - which run you would do first to test your assumptions, and what it costs.
 #
-# One point is for consistent numbers, with units and the source of the speed. One point is for reasons: the band, the arguments against half and twice as many nodes, and a small run that could prove you wrong.
+# You get one point for consistent numbers, with units and the source of the speed. You get the other point for your reasons: the band, the case against half and twice as many nodes, and a small run that could prove you wrong.
 #
 # <details><summary>Hint</summary>
 #
@@ -596,14 +596,14 @@ for max_hours in (24, 8, 4):
 # ## What you can now do
 #
 # - predict a step from three numbers that you can measure in a minute;
-# - explain a gap by measuring before you change the model;
+# - explain a gap with further measurements before you change the model;
 # - find where strong scaling stops paying off, and state the rule that you used;
 # - read from a published table what limits the speed;
 # - request machine time with reasons, a margin, and a run that could prove you wrong.
 #
 # **Further reading**
 #
-# - [Paleo: a performance model for deep neural networks](https://openreview.net/forum?id=SyVVJ85lg): the arithmetic of layers, α and β, and how far they take you.
+# - [Paleo: a performance model for deep neural networks](https://openreview.net/forum?id=SyVVJ85lg): a model made of the arithmetic of layers, α and β, and how well it predicts.
 # - [Scientific benchmarking of parallel computing systems](https://doi.org/10.1145/2807591.2807644): twelve rules for reporting results that others can trust.
 # - [Accurate, large minibatch SGD](https://arxiv.org/abs/1706.02677): ResNet-50 on 256 GPUs, and what else is needed besides speed.
 #

@@ -3,7 +3,7 @@
 #
 # **95 minutes, 20 points, two or more ranks.**
 # You write the steps of labs 02 and 03 again, this time with `torch.distributed`: shards, equal initial weights, averaged gradients, a scaled learning rate, files from rank 0, and validation on all ranks.
-# Then you shard the state that plain data parallelism keeps in full on every rank: with ZeRO-1 you shard the optimiser state, and with FSDP also the weights and gradients.
+# Then you shard the state that plain data parallelism keeps in full on every rank. With ZeRO-1, you shard the optimiser state; with FSDP, the weights and gradients as well.
 #
 # After this lab you can
 #
@@ -61,7 +61,7 @@ from coursekit.pictures import sharding as pictures
 # %% [markdown] role="readonly" id="join-text"
 # ## 1. Ranks and their samples (18 minutes)
 #
-# A launcher uses environment variables to tell each process its place. Horovod's variables start with `HOROVOD_`. For PyTorch, `torchrun` and `ranks.run` set these:
+# A launcher sets environment variables to tell each process which rank it is. Horovod's variables start with `HOROVOD_`. For PyTorch, `torchrun` and `ranks.run` set these:
 #
 # | variable | contents |
 # | --- | --- |
@@ -69,7 +69,7 @@ from coursekit.pictures import sharding as pictures
 # | `LOCAL_RANK`, `LOCAL_WORLD_SIZE` | the same, counted within this node |
 # | `MASTER_ADDR`, `MASTER_PORT` | the address and port at which all ranks meet |
 #
-# `dist.init_process_group(backend)` reads them and joins the ranks. The *backend* is the library that carries the messages: `"gloo"` for tensors on CPUs, `"nccl"` for tensors on GPUs, and `"cpu:gloo,cuda:nccl"` for both.
+# `dist.init_process_group(backend)` reads these variables and joins the ranks. The *backend* is the library that carries the messages: `"gloo"` for tensors on CPUs, `"nccl"` for tensors on GPUs, and `"cpu:gloo,cuda:nccl"` for both.
 #
 # **Exercise (1 point).** Write `join`. It joins the ranks, with Gloo if there is no GPU (`torch.cuda.is_available()`) and with both backends if there is one. It returns the rank, the world size and the local rank as a tuple of three numbers.
 # The check pretends that some nodes have GPUs.
@@ -82,7 +82,7 @@ from coursekit.pictures import sharding as pictures
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Call `dist.get_rank()` in this notebook's own process, without `ranks.run`. What does the exception say?
+# Call `dist.get_rank()` in a cell of this notebook, without `ranks.run`. What does the exception say?
 #
 # </details>
 
@@ -119,7 +119,7 @@ with check("joined ranks", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Slurm may show each task only one GPU. Which index does that GPU have in every task, and what must `pick_device` return then?
+# Slurm may let each task see only one GPU. Which index does this GPU have in every task, and what must `pick_device` return in that case?
 #
 # </details>
 
@@ -148,19 +148,19 @@ with check("device of the local rank", section="1"):
 # ### Samples of a rank
 #
 # A `DataLoader` makes batches from a data set. Its *sampler* decides which samples it takes, and in which order.
-# `DistributedSampler(dataset, seed=seed)` puts all samples into a random order, the same on all ranks, and takes every N-th sample. Two things are easy to overlook:
+# `DistributedSampler(dataset, seed=seed)` puts all samples into a random order, the same on all ranks, and takes every N-th sample. It is easy to overlook two things:
 #
 # - The order depends on the seed and the epoch number, but the sampler does not count epochs. Without `sampler.set_epoch(epoch)` before each epoch, **every epoch has the same order as the first**. No message warns you; the network just learns a little less well.
-# - All ranks get the same number of samples. If the total is not divisible by the number of ranks, some samples appear twice. Here are ten samples on four ranks:
+# - All ranks get the same number of samples. If the total is not divisible by the number of ranks, some samples appear twice. The next cell shows this for ten samples on four ranks:
 
 # %% role="readonly" id="sampler-demo" tags=["picture"]
 for rank in range(4):
     print(f"rank {rank}:", list(DistributedSampler(range(10), num_replicas=4, rank=rank, shuffle=False)))
 
 # %% [markdown] role="readonly" id="epochs-text"
-# In training, it does no harm if a sample appears twice in an epoch. In validation the sample would count twice, so you will not use this sampler for validation (section 4).
+# In training, it does no harm if a sample appears twice in an epoch. In validation, the sample would count twice, so you will not use this sampler there (section 4).
 #
-# **Exercise (2 points).** Write the generator `read_epochs`. For each epoch it yields an iterable over this rank's batches, such as a `DataLoader`. In every epoch, all samples are shuffled with the seed into a different order, and then divided among the ranks. No sample may be left out. All ranks get the same number of samples, because each rank waits for the others in every step. The same seed gives the same orders again.
+# **Exercise (2 points).** Write the generator `read_epochs`. For each epoch it yields an iterable over this rank's batches, such as a `DataLoader`. In every epoch, all samples are shuffled into a different order, which depends on the seed, and are then divided among the ranks. No sample may be left out. All ranks get the same number of samples, because each rank waits for the others in every step. The same seed must always give the same orders.
 #
 # <details><summary>Hint</summary>
 #
@@ -170,7 +170,7 @@ for rank in range(4):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Suppose that two ranks use different seeds. Out of 1000 samples, how many does neither rank read in an epoch?
+# Suppose that two ranks use different seeds. About how many of 1000 samples does neither rank read in an epoch?
 #
 # </details>
 
@@ -206,15 +206,15 @@ with check("a new order in every epoch", section="1"):
 # %% [markdown] role="readonly" id="train-text"
 # ## 2. DistributedDataParallel (28 minutes)
 #
-# In Horovod you wrap the *optimiser*, and a callback broadcasts the variables. In PyTorch you wrap the *model*: `DistributedDataParallel(model)`, or DDP for short, does both jobs:
+# In Horovod, you wrap the *optimiser*, and a callback broadcasts the variables. In PyTorch, you wrap the *model* instead. `DistributedDataParallel(model)`, or DDP for short, does both jobs:
 #
 # - when it is created, it sends the weights of rank 0 to all ranks;
 # - during `backward()` it averages the gradients. A *hook* on each parameter reports when its gradient is ready. Gradients are collected in *buckets* of up to 25 MB, from the last layer to the first, and each full bucket is sent while the backward pass continues. When `backward()` returns, every `parameter.grad` holds the mean over the ranks.
 #
-# So you use an ordinary optimiser, which knows nothing about other ranks. As in lab 02, the learning rate for one rank must be multiplied by the number of ranks.
+# You can therefore use an ordinary optimiser, which knows nothing about other ranks. As in lab 02, the learning rate for one rank must be multiplied by the number of ranks.
 #
 # **Exercise (3 points).** Write `train`. It gets a model, epochs as `read_epochs` yields them, and the learning rate for *one* rank. Each batch is a pair of `x` and `y`.
-# The model and the batches are already on the rank's device, so DDP needs no `device_ids`; for a model on a CPU, it rejects them. Ask for an epoch only after you have read all batches of the one before it, because `read_epochs` sets the order of an epoch when you ask for it.
+# The model and the batches are already on the rank's device, so DDP needs no `device_ids`; for a model on a CPU, it rejects them. Ask for an epoch only after you have read all batches of the previous epoch, because `read_epochs` sets the order of an epoch when you ask for it.
 # Use SGD with momentum 0.9 and the loss `F.cross_entropy(logits, y)`, which is the mean over the batch. Use nothing else: no weight decay, learning rate schedule or clipping. Return the wrapped model and the optimiser.
 #
 # <details><summary>Hint</summary>
@@ -225,7 +225,7 @@ with check("a new order in every epoch", section="1"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `print(wrapped)` shows one more layer than the model has. Which one is it, and how does it change the names in `wrapped.state_dict()`?
+# `print(wrapped)` shows one more layer than the model has. Which layer is it, and how does it change the names in `wrapped.state_dict()`?
 #
 # </details>
 
@@ -266,12 +266,12 @@ with check("learning rate, and each step", section="2"):
     lab08_training.check_rate(train_trial)
 
 # %% [markdown] role="quiz" id="summed-quiz"
-# Someone writes `F.cross_entropy(logits, y, reduction="sum")`, with 20 samples per batch, on two ranks. How large are the gradients that the optimiser sees, compared with the gradients of a mean loss?
+# On two ranks, with 20 samples per batch, someone writes `F.cross_entropy(logits, y, reduction="sum")`. How large are the gradients that the optimiser sees, compared with the gradients of a mean loss?
 #
 # - [ ] The same size, because DDP averages.
 #   DDP averages over the ranks, whatever gradients they have. It knows nothing about the samples in a batch.
 # - [ ] 40 times as large: the sum over all samples.
-#   DDP divides the sum of the two ranks' gradients by two.
+#   DDP does sum the gradients of the two ranks, but then divides the sum by two.
 # - [x] 20 times as large.
 #   Each rank's gradient is 20 times the gradient of the mean loss, and averaging over the ranks keeps that factor. The learning rate would have to be 20 times smaller.
 # - [ ] Twice as large, because the world size is two.
@@ -280,8 +280,8 @@ with check("learning rate, and each step", section="2"):
 # %% [markdown] role="readonly" id="accumulate-text"
 # ### Gradients of several batches, sent once
 #
-# If a large batch does not fit into memory, you can add up the gradients of several small ones before each optimiser step: `backward()` *adds* to `parameter.grad`. But DDP would send the gradients in every `backward()`.
-# Inside `with model.no_sync():`, it does not send them. **Whether a `backward()` sends gradients is decided when the model is called**, so the call must be inside as well.
+# If a large batch does not fit into memory, you can add up the gradients of several small batches before each optimiser step, because `backward()` *adds* to `parameter.grad`. But DDP would send the gradients in every `backward()`.
+# Inside `with model.no_sync():`, it does not send them. **Whether a `backward()` sends gradients is decided when the model is called**, so the call of the model must be inside as well.
 #
 # **Exercise (2 points).** Write `accumulate`. When it returns, the parameters of the wrapped `model` hold the gradient of the mean loss over all batches and all ranks. A batch is a pair of `x` and `y`, and all batches have the same number of samples. The parameters have no gradients at the start. Gradients may travel only once, through DDP or through your own call.
 #
@@ -294,7 +294,7 @@ with check("learning rate, and each step", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# How much time does `no_sync` save on your ranks for a model of ten layers of 512 units and batches of 4?
+# How much time does `no_sync` save on your ranks if the model has ten layers of 512 units and a batch has 4 samples?
 #
 # </details>
 
@@ -326,7 +326,7 @@ with check("one exchange", section="2"):
 # %% [markdown] role="readonly" id="unused-text"
 # ### A parameter without a gradient
 #
-# DDP waits for the hook of *every* parameter. In the model below, each step uses only one of two branches. The parameters of the other branch get no gradient, so their bucket never fills up, and the next step raises an error:
+# DDP waits for the hook of *every* parameter. In the next cell, each step uses only one of the model's two branches. The parameters of the other branch get no gradient, so their bucket never fills up, and the next step raises an error:
 
 
 # %% role="readonly" id="unused" tags=["picture"]
@@ -356,23 +356,23 @@ for settings in ({}, {"find_unused_parameters": True}):
         print(settings, error.error_text.split(". ")[0])
 
 # %% [markdown] role="readonly" id="unequal-text"
-# With `find_unused_parameters=True`, DDP searches the graph of each step for such parameters. This takes time, so it is off by default.
+# With `find_unused_parameters=True`, DDP searches the graph of each step for parameters without a gradient. The search takes time, so it is off by default.
 #
 # ### Unequal numbers of batches
 #
-# A rank with one more batch than the others would wait for them forever in its last `backward()`, because the others have already finished. Inside `with model.join():`, a rank that has run out of batches keeps taking part in the others' exchanges: it contributes zeros until all ranks have finished.
+# A rank with one more batch than the others would wait for them forever in its last `backward()`, because they would already have finished. Inside `with model.join():`, a rank that has run out of batches still takes part in the exchanges: it contributes zeros until all ranks have finished.
 #
-# **Exercise (1 point).** Write `train_all`. It trains the wrapped `model` for one epoch, with a step on *every* batch of this rank, even though the ranks have different numbers of batches.
+# **Exercise (1 point).** Write `train_all`. It trains the wrapped `model` for one epoch, with one step for *every* batch of this rank, even if the ranks have different numbers of batches.
 #
 # <details><summary>Hint</summary>
 #
-# Put the inner loop of `train` inside the context.
+# Put the inner loop of `train` inside this context.
 #
 # </details>
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In the last steps, fewer ranks contribute gradients, but the sum is still divided by the number of all ranks. What does `join(divide_by_initial_world_size=False)` change, and which of the two settings weights all samples equally?
+# In the last steps, fewer ranks contribute gradients, but the sum is still divided by the total number of ranks. What does `join(divide_by_initial_world_size=False)` change, and which of the two settings weights all samples equally?
 #
 # </details>
 
@@ -412,9 +412,9 @@ with check("unequal numbers of batches", section="2"):
 # | mean of a tensor | `hvd.allreduce(x)` | `allreduce(x)` |
 # | rows of all ranks | `hvd.allgather(x)` | `allgather(x)` |
 #
-# In the right column, the functions in the first two rows need the prefix `dist.`. You still have to write the functions in the last two rows. `dist.all_reduce(x)` differs from `hvd.allreduce(x)`: it *sums*, and it changes `x` in place. `dist.all_gather` requires tensors of equal shapes, but `hvd.allgather(x)` takes any number of rows from each rank.
+# In the right column, the functions in the first two rows need the prefix `dist.`. The functions in the last two rows do not exist yet: you will write them now. `dist.all_reduce(x)` differs from `hvd.allreduce(x)`: it *sums*, and it changes `x` in place. `dist.all_gather` requires tensors of equal shapes, but `hvd.allgather(x)` takes any number of rows from each rank.
 #
-# **Exercise (1 point).** Write both functions so that they work like Horovod's: each returns a new tensor and leaves its argument unchanged.
+# **Exercise (1 point).** Write `allreduce` and `allgather` so that they work like Horovod's functions: each returns a new tensor and leaves its argument unchanged.
 #
 # <details><summary>Hint</summary>
 #
@@ -424,7 +424,7 @@ with check("unequal numbers of batches", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Write `allgather` with `dist.all_gather` as the only collective: exchange the numbers of rows first, then pad the tensors.
+# Write `allgather` so that `dist.all_gather` is the only collective that it calls: first exchange the numbers of rows, then pad the tensors.
 #
 # </details>
 
@@ -461,7 +461,7 @@ with check("Horovod, here", section="3"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="same-text"
-# Do both frameworks also give the same numbers? The next cell trains one layer with your `train` on real ranks. It then does the same in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
+# Do both frameworks also give the same numbers? The next cell trains one layer with your `train` on real ranks. It then computes the same in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
 # PyTorch uses `v = 0.9 v + gradient`, then `w = w - rate · v`.
 
 
@@ -503,9 +503,9 @@ print("largest difference from the Keras formula:", np.abs(found[0] - formula).m
 # %% [markdown] role="quiz" id="momentum-quiz"
 # With a constant learning rate, both formulas give the same weights, up to rounding. Suppose that a schedule then lowers the rate to a tenth between two steps. What differs in the next step?
 #
-# - [x] Keras still carries momentum built up at the old rate; PyTorch's step shrinks to a tenth at once.
-#   In Keras the velocity already contains the rates of earlier steps. In PyTorch the current rate multiplies the whole velocity. With warm-up or a schedule, the two training runs differ.
-# - [ ] PyTorch still carries the momentum of the old rate; Keras's step shrinks to a tenth at once.
+# - [x] Keras still carries momentum that it built up at the old rate; PyTorch's step shrinks to a tenth at once.
+#   In Keras, the velocity already contains the rates of earlier steps. In PyTorch, the current rate multiplies the whole velocity. With warm-up or a schedule, the two training runs differ.
+# - [ ] PyTorch still carries momentum that it built up at the old rate; Keras's step shrinks to a tenth at once.
 #   It is the other way round: look at where the rate appears in the two formulas.
 # - [ ] Nothing: the formulas are equivalent.
 #   They are equivalent only while the rate is constant: then Keras's velocity is -rate times PyTorch's.
@@ -515,7 +515,7 @@ print("largest difference from the Keras formula:", np.abs(found[0] - formula).m
 # %% [markdown] role="readonly" id="save-text"
 # ## 4. Checkpoints and validation (19 minutes)
 #
-# One rank writes the checkpoint, and all ranks read it. The names of the weights in `wrapped.state_dict()` begin with `module.`, because DDP is a layer around the model. A model that is not wrapped cannot load such a file. So save the state of `wrapped.module`.
+# One rank writes the checkpoint, and all ranks read it. The names of the weights in `wrapped.state_dict()` begin with `module.`, because DDP is a layer around the model. A model that is not wrapped cannot load such a file. So save the state of `wrapped.module` instead.
 #
 # **Exercise (1 point).** Write `save`. Rank 0 writes `checkpoint.pt` into the folder with `torch.save`. The file holds a dictionary with the entries `"model"` and `"optimizer"`, each a `state_dict()`, and `"num_epochs"`.
 #
@@ -527,7 +527,7 @@ print("largest difference from the Keras formula:", np.abs(found[0] - formula).m
 #
 # <details><summary>Stretch, without points</summary>
 #
-# A job may be killed while it writes. How do you make sure that there is always one complete checkpoint?
+# A job may be killed while it is writing a checkpoint. How do you make sure that there is always one complete checkpoint?
 #
 # </details>
 
@@ -551,10 +551,10 @@ with check("checkpoint", section="4"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="resume-text"
-# The checkpoint file records which device each tensor was on. If rank 0 saved a tensor from `cuda:0`, *every* rank loads it to `cuda:0` again. That GPU then fills up with N copies. On a machine without GPUs, loading fails.
+# The checkpoint file records which device each tensor was on. If rank 0 saved a tensor from `cuda:0`, *every* rank loads it to `cuda:0` again. That GPU then holds N copies, and may run out of memory. On a machine without GPUs, loading fails.
 # `torch.load(path, map_location=device)` loads the tensors to a device of your choice.
 #
-# DDP makes the weights equal only when it wraps a model, not when someone changes them later. So every rank has to load them.
+# DDP makes the weights equal only when it wraps a model, not when you change them later. So every rank has to load the weights.
 #
 # **Exercise (1 point).** Write `resume`. On every rank it loads `checkpoint.pt` from the folder into the wrapped model and the optimiser, and returns `"num_epochs"`. If there is no checkpoint, it changes nothing and returns 0. An unreadable checkpoint is an error: do not catch it.
 # In the check, the checkpoint was saved from a GPU, but the ranks have no GPU.
@@ -567,7 +567,7 @@ with check("checkpoint", section="4"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# On a large machine, 1000 ranks would read the file at once. Let only rank 0 read it and broadcast the contents: which two functions do you need?
+# On a large machine, 1000 ranks would read the file at once. Let only rank 0 read it and broadcast the contents. Which two functions do you need?
 #
 # </details>
 
@@ -597,14 +597,14 @@ with check("resumed", section="4"):
 # %% [markdown] role="readonly" id="evaluate-text"
 # ### Validation
 #
-# As in lab 03, each rank evaluates its own share of the validation samples, each sample counts once, and the shares may differ in size. So the ranks exchange sums and sample counts, not means.
+# As in lab 03, each rank evaluates its own share of the validation samples, so that each sample counts once. The shares may differ in size, so the ranks exchange sums and sample counts, not means.
 #
-# **Exercise (2 points).** Write `evaluate`. On every rank, it returns the same dictionary, with the mean `"loss"` and the `"accuracy"` over all samples of all shares. The model is not wrapped; switch it to evaluation mode, `model.eval()`.
+# **Exercise (2 points).** Write `evaluate`. On every rank, it returns the same dictionary, with the mean `"loss"` and the `"accuracy"` over all samples of all shares. The model is not wrapped; switch it to evaluation mode with `model.eval()`.
 # Every rank evaluates a share, in batches of `batch_size`. Training must be able to continue afterwards: leave the weights unchanged and gradients switched on.
 #
 # <details><summary>Hint</summary>
 #
-# `Subset(dataset, range(rank, len(dataset), size))` is a share without padding. `F.cross_entropy(logits, y, reduction="sum")` is a sum over samples, and `logits.argmax(dim=1) == y` shows which predictions are correct. Collect three numbers in one tensor for one `dist.all_reduce`.
+# `Subset(dataset, range(rank, len(dataset), size))` is a share without padding. `F.cross_entropy(logits, y, reduction="sum")` is a sum over samples, and `logits.argmax(dim=1) == y` shows which predictions are correct. Collect three numbers in one tensor, so that you need only one `dist.all_reduce`.
 #
 # </details>
 #
@@ -651,11 +651,11 @@ with check("mean over all samples", section="4"):
 # %% [markdown] role="readonly" id="main-text"
 # ### The whole training run
 #
-# Every rank runs `main`. The script `train.py` next to this notebook calls it, too: `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
+# Every rank runs `main`. The script `train.py` next to this notebook also calls this function. Start the script with `torchrun --nproc-per-node=2 train.py`. `coursekit script 08` writes that script with *your* answers.
 #
 # `main` starts after the last saved epoch, so a second job continues where the first one stopped.
 # It calls your `train` without epochs, only to wrap the model and create the optimiser.
-# Your `train_all` trains each epoch, and `main` saves a checkpoint after each epoch.
+# Then it calls your `train_all` for each epoch, and saves a checkpoint after each of them.
 
 
 # %% role="readonly" id="main" tags=["script"]
@@ -708,11 +708,11 @@ results = ranks.run(main, num_ranks=num_ranks, seed=seed)
 pictures.show_losses(results[0]["losses"])
 
 # %% [markdown] role="readonly" id="run-expected"
-# *Expected:* an accuracy far above one in eight.
+# *Expected:* the accuracy is far above one in eight.
 # The loss falls on the training samples, but not on the validation samples: 1000 samples are too few for these overlapping classes.
 #
-# The next cell asks for two more epochs, twice.
-# The first call continues from the checkpoint; the second finds all epochs saved and trains none.
+# The next cell calls `main` twice, both times with two more epochs than above.
+# The first call continues from the checkpoint; the second finds that all epochs are already saved, and trains none.
 # In our test, a run of 3 epochs that was continued to 5 had the same losses as an uninterrupted run of 5.
 
 # %% role="readonly" id="continued" tags=["picture"]
@@ -723,22 +723,22 @@ for last_epoch in (num_epochs + 2, num_epochs + 2):
 # %% [markdown] role="readonly" id="held-text"
 # ## 5. Less memory per rank (21 minutes)
 #
-# Under DDP every rank holds the same weights, gradients and optimiser state. Adam's state is two numbers per weight. With P weights of 4 bytes, a rank holds 16 P bytes, plus the memory that the samples need.
+# Under DDP, every rank holds the same weights, gradients and optimiser state. Adam's state consists of two numbers per weight. With P weights of 4 bytes, a rank holds 16 P bytes, plus the memory that the samples need.
 #
 # | | weights | gradients | Adam's state | sent by a rank in a step |
 # | --- | --- | --- | --- | --- |
 # | DDP | 4 P | 4 P | 8 P | gradients are reduced: 2 · 4 P (N-1)/N |
-# | ZeRO-1 | 4 P | 4 P | 8 P / N | the same, and the new weights are gathered: 3 · 4 P (N-1)/N |
+# | ZeRO-1 | 4 P | 4 P | 8 P / N | the gradients are reduced, and the new weights are gathered: 3 · 4 P (N-1)/N |
 # | FSDP (ZeRO-3) | 4 P / N | 4 P / N | 8 P / N | weights are gathered for the forward and the backward pass, gradients are reduced to shares: 3 · 4 P (N-1)/N |
 #
-# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. In the paper listed below, ZeRO-1 uses a reduce-scatter instead: each rank gets only its own share of the summed gradients. So there a rank sends 2 · 4 P (N-1)/N bytes in total, no more than under DDP.
+# `ZeroRedundancyOptimizer` is PyTorch's ZeRO-1: each rank updates its share of the weights and sends it to the others. By then, DDP has given every rank all the gradients. In the paper listed below, ZeRO-1 uses a reduce-scatter instead: each rank gets only its own share of the summed gradients. With this method, a rank sends 2 · 4 P (N-1)/N bytes in total, no more than under DDP.
 # FSDP also shards the weights: it gathers a layer's weights just before they are used, and frees them right after.
 #
-# **Exercise (1 point).** Write `bytes_held`. It returns how many bytes of a model and its optimiser this rank holds, as a dictionary with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s; the rank's own part is `x.to_local()`.
+# **Exercise (1 point).** Write `bytes_held`. It returns the number of bytes of a model and its optimiser that this rank holds, as a dictionary with the entries `"parameters"`, `"gradients"` and `"optimizer"`. FSDP's parameters and gradients are `DTensor`s; the rank's own part is `x.to_local()`.
 #
 # <details><summary>Hint</summary>
 #
-# `x.nbytes` is the size of a tensor. `hasattr(x, "to_local")` recognises a `DTensor`, and `torch.is_tensor(x)` any tensor. A parameter's `grad` may be `None`. `optimizer.state` has a dictionary for each parameter; some of its values are tensors.
+# `x.nbytes` is the size of a tensor. `hasattr(x, "to_local")` recognises a `DTensor`, and `torch.is_tensor(x)` recognises any tensor. A parameter's `grad` may be `None`. `optimizer.state` has a dictionary for each parameter; some of its values are tensors.
 # ZeRO's optimiser wraps another optimiser, `optimizer.optim`, which holds the state of this rank's share.
 #
 # </details>
@@ -780,7 +780,7 @@ with check("bytes of a rank", section="5"):
 #
 # <details><summary>Hint</summary>
 #
-# `ZeroRedundancyOptimizer` itself creates the optimiser for a rank's share: pass it the optimiser's class, and the class's arguments by name.
+# `ZeroRedundancyOptimizer` itself creates the optimiser for a rank's share. Pass it the class of that optimiser, and the arguments of the class by name.
 #
 # </details>
 #
@@ -807,7 +807,7 @@ with check("ZeRO-1", section="5"):
 # %% [markdown] role="readonly" id="shard-text"
 # **Exercise (1 point).** Write `shard`. It uses FSDP to shard a model that is a sequence of layers, and returns the model.
 # Each layer must be a separate unit. If the whole model is the only unit, all its weights are gathered at once, and every rank needs memory for all of them during a step.
-# Make the model a unit after its layers: a layer frees its weights after its forward pass only if it is inside another unit. All settings of `fully_shard` keep their defaults.
+# After the layers, make the model itself a unit, too: a layer frees its weights after its forward pass only if it is inside another unit. All settings of `fully_shard` keep their defaults.
 #
 # <details><summary>Hint</summary>
 #
@@ -817,7 +817,7 @@ with check("ZeRO-1", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `fully_shard(layer, reshard_after_forward=False)` keeps the weights until the backward pass. What does it save, and what does it cost?
+# `fully_shard(layer, reshard_after_forward=False)` keeps the weights until the backward pass. What does this save, and what does it cost?
 #
 # </details>
 
@@ -846,7 +846,7 @@ with check("FSDP", section="5"):
 #
 # <details><summary>Hint</summary>
 #
-# For each of the three methods, how many of the 16 bytes per weight are divided by N? And how many times do 4 bytes per weight travel?
+# For each of the three methods, how many of the 16 bytes per weight are divided by N? And how many times are 4 bytes per weight sent?
 #
 # </details>
 #
@@ -881,11 +881,11 @@ with check("predicted bytes", section="5"):
 #
 # This section is not part of the 95 minutes.
 #
-# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if even 64 are not enough. A number of GPUs is enough if the bytes that a rank then holds, plus `other_bytes` for its samples, are no more than `memory_bytes`.
+# **Exercise (1 point).** Write `fewest_gpus`. It returns the smallest number of GPUs among 1, 2, 4, …, 64 that is enough, or `None` if even 64 are not enough. A number of GPUs is enough if the bytes that each rank then holds, plus `other_bytes` for its samples, come to no more than `memory_bytes`.
 #
 # <details><summary>Hint</summary>
 #
-# Loop over the numbers of GPUs, and call your `predict_bytes`. An exact fit counts as a fit.
+# Loop over the numbers of GPUs, and call your `predict_bytes`. An exact fit is enough.
 #
 # </details>
 #
@@ -916,7 +916,7 @@ with check("memory budget", section="6"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="measure-text"
-# Now measure the memory. Your ranks take two Adam steps with each of the three methods and count their bytes; the lines in the picture are your predictions.
+# Now measure the memory. Your ranks take two Adam steps with each of the three methods, and count the bytes that they hold. The lines in the picture are your predictions.
 
 
 # %% role="readonly" id="measure" tags=["picture"]
@@ -960,20 +960,20 @@ for billions in (1, 7, 30):
         )
 
 # %% [markdown] role="readonly" id="budget-expected"
-# *Expected:* the bars reach the lines. Under ZeRO the ranks may differ, because the optimiser assigns whole tensors to ranks.
-# In the list above, 30 billion weights fit only with FSDP: under ZeRO-1 a rank holds at least 8 P bytes, however many GPUs there are.
+# *Expected:* the bars reach the lines. Under ZeRO-1, the ranks may differ, because the optimiser assigns whole tensors to ranks.
+# In the list above, 30 billion weights fit only with FSDP: under ZeRO-1, a rank holds at least 8 P bytes, however many GPUs there are.
 
 # %% [markdown] role="readonly" id="speed-text"
 # ## 7. At home: how fast it is, and what large models need
 #
 # This section is not part of the 95 minutes, and it has no exercises.
-# Run its cells, read what they print, and change a number.
+# Run its cells, read the output, and try other numbers.
 #
 # ### Samples per second
 #
-# The next cell times steps of the network that you trained, on one rank and on several.
-# On several ranks, it times steps both with the exchange of gradients and, inside `no_sync()`, without it.
-# The difference is the allreduce's share of the step.
+# The next cell times steps of the network that you trained, first on one rank and then on several.
+# On several ranks, it times steps with the exchange of gradients, and also without it, inside `no_sync()`.
+# The difference between the two times shows the allreduce's share of the step.
 # The cell reports the fastest of 100 steps, because other programs on the machine disturbed that step least.
 # The gradients take the same number of bytes for a batch of 20 samples as for a batch of 2000.
 
@@ -1018,7 +1018,7 @@ together = ranks.run(time_steps, batch_sizes, num_ranks=num_ranks, bind_cores=Tr
 pictures.show_speed(batch_sizes, [without for _, without in alone], together, num_ranks)
 
 # %% [markdown] role="readonly" id="speed-expected"
-# *Expected:* the larger the batch, the more samples are processed per second, and the smaller is the allreduce's share of a step.
+# *Expected:* the larger the batch, the more samples the ranks process per second, and the smaller the allreduce's share of a step.
 # In a run on two otherwise idle cores, the shares were 64, 57 and 26 %.
 # With 20 samples per batch, two ranks together processed fewer samples per second than one rank alone.
 # If you have GPUs, put the model and the samples on the GPU, and call `torch.cuda.synchronize()` before each `time.perf_counter()`.
@@ -1036,12 +1036,12 @@ pictures.show_speed(batch_sizes, [without for _, without in alone], together, nu
 # | `MASTER_ADDR` | `SLURM_LAUNCH_NODE_IPADDR` | 127.0.0.1 |
 # | `MASTER_PORT` | 20000 + the last four digits of `SLURM_JOB_ID` | 20000 |
 #
-# It changes nothing if `RANK` is already set, for example by `torchrun`.
-# It keeps a `MASTER_PORT` that you have set; in a task of `srun` it also keeps your `MASTER_ADDR`.
+# The function changes nothing if `RANK` is already set, for example by `torchrun`.
+# If you have set `MASTER_PORT`, it keeps your value; in a task of `srun`, it also keeps your `MASTER_ADDR`.
 #
 # ### bfloat16
 #
-# A bfloat16 number takes 2 bytes: it has the range of a 32-bit number, but 8 significant bits instead of 24.
+# A bfloat16 number takes 2 bytes: it has the range of a 32-bit number, but only 8 significant bits instead of 24.
 # Inside `torch.autocast` the layers compute in bfloat16, while weights and gradients stay in 32 bits.
 # With FSDP's `MixedPrecisionPolicy`, the weights are gathered in bfloat16, but each rank keeps its share in 32 bits.
 
@@ -1075,14 +1075,14 @@ for kind in ("DDP", "DDP, autocast", "FSDP, policy"):
     print(f"{kind}: loss {loss:.4f}", types)
 
 # %% [markdown] role="readonly" id="sharded-text"
-# *Expected:* logits in bfloat16 in the last two lines, and losses that differ by less than 0.001.
-# Only FSDP has weights in bfloat16 while a layer computes (`used`); all three store them in 32 bits.
+# *Expected:* the last two lines show logits in bfloat16, and the losses differ by less than 0.001.
+# Only FSDP has weights in bfloat16 while a layer computes (`used`); all three methods store the weights in 32 bits.
 # If you have GPUs, write `"cuda"` in the line with `autocast`, and put the model and the samples on the GPU.
 #
 # ### A sharded checkpoint
 #
 # Your `save` writes the whole state on rank 0, so rank 0 must hold all of it.
-# With `torch.distributed.checkpoint` each rank writes its own share, and any number of ranks can read the shares.
+# With `torch.distributed.checkpoint`, each rank writes only its own share, and any number of ranks can read the shares.
 
 
 # %% role="readonly" id="sharded" tags=["picture"]
@@ -1119,7 +1119,7 @@ for size in (1, 3):
     print(f"read by {size}, sum and rows:", ranks.run(load_shares, where, num_ranks=size))
 
 # %% [markdown] role="readonly" id="recomputed-text"
-# *Expected:* the same sum from each rank.
+# *Expected:* each rank returns the same sum.
 # The first layer has 64 rows: one rank reads all of them, and three ranks read 22, 22 and 20.
 # If you have GPUs, move the model to the GPU in the line that creates it.
 #
@@ -1127,7 +1127,7 @@ for size in (1, 3):
 #
 # Each layer keeps its input for the backward pass.
 # `torch.utils.checkpoint` keeps only the input of a block, and recomputes the block in the backward pass.
-# The next cell counts the bytes that autograd keeps, without the weights.
+# The next cell counts the bytes that autograd keeps, not including the weights.
 
 
 # %% role="readonly" id="recomputed" tags=["picture"]
@@ -1175,15 +1175,15 @@ for recomputes in (False, True):
     )
 
 # %% [markdown] role="readonly" id="nested-text"
-# *Expected:* about a fifth of the bytes, and the same sum of gradients.
-# The second time includes recomputing each block, but other programs on the machine can hide this effect.
+# *Expected:* the second line shows about a fifth of the bytes, but the same sum of gradients.
+# The time in the second line includes recomputing each block, but other programs on the machine can hide this effect.
 # If you have GPUs, put the model and the samples on the GPU; `torch.cuda.max_memory_allocated()` then returns the peak memory.
 #
 # ### FSDP block by block
 #
 # In large models, FSDP's units are blocks of several layers.
-# While each block computes, the next cell counts how many of the model's tensors are whole on this rank.
-# It does so twice: with `fully_shard` called only on the model, and with your `shard`, which calls `fully_shard` on each block and then on the model.
+# While each block computes, the next cell counts how many of the model's weight tensors are whole on this rank.
+# It does this twice. The first time, `fully_shard` is called only on the model; the second time, your `shard` calls it on each block and then on the model.
 
 
 # %% role="readonly" id="nested" tags=["picture"]
@@ -1207,12 +1207,12 @@ for is_nested in (False, True):
     print("blocks, then the model:" if is_nested else "the model alone:", ranks.run(count_whole, is_nested)[0])
 
 # %% [markdown] role="readonly" id="trace-text"
-# *Expected:* all 16 tensors if only the model is a unit, and only the 4 tensors of the block that is computing if each block is a unit, too.
+# *Expected:* if only the model is a unit, all 16 tensors are whole. If each block is a unit, too, only the 4 tensors of the block that is computing are whole.
 # If you have GPUs, move each block to the GPU in the line that creates it.
 #
 # ### A trace of a step
 #
-# `torch.profiler` records when each operation begins and ends, here in one forward and backward pass of eight layers.
+# `torch.profiler` records when each operation begins and ends. Here, it records one forward and backward pass of eight layers.
 # In this run, DDP uses buckets of 2 MB, so that there are several buckets.
 
 
@@ -1240,22 +1240,22 @@ quiet = {"KINETO_LOG_LEVEL": "6"}  # silences the profiler's library
 pictures.show_trace(ranks.run(trace_step, num_ranks=num_ranks, environ=quiet)[0])
 
 # %% [markdown] role="readonly" id="end"
-# *Expected:* `gloo:all_reduce` four times, once for each bucket; the first begins before the backward pass has ended.
+# *Expected:* `gloo:all_reduce` appears four times, once for each bucket. The first of them begins before the backward pass has ended.
 # `trace.json` in the folder contains every operation: load it into `chrome://tracing` or Perfetto.
 # If you have GPUs, put the model and the samples on the GPU, and add `ProfilerActivity.CUDA` to the `activities`.
 #
 # ## What you can now do
 #
-# - turn a single-process PyTorch training script into a script for N ranks, and spot a missing step;
+# - turn a single-process PyTorch training script into a script for N ranks, and notice if a step is missing;
 # - find the PyTorch call for each Horovod call, and say where the two differ;
 # - read and write checkpoints with any number of ranks;
 # - say how many GPUs a model needs, and how much more data the ranks send with sharding.
 #
 # **Further reading**
 #
-# - [PyTorch Distributed: experiences on accelerating data parallel training](https://arxiv.org/abs/2006.15704): hooks, buckets and overlap, by their authors
-# - [ZeRO: memory optimizations toward training trillion parameter models](https://arxiv.org/abs/1910.02054): the three stages and their bytes
-# - [Getting started with fully sharded data parallel](https://pytorch.org/tutorials/intermediate/FSDP_tutorial.html): `fully_shard` in PyTorch's own words
+# - [PyTorch Distributed: experiences on accelerating data parallel training](https://arxiv.org/abs/2006.15704): hooks, buckets and overlap, explained by their authors
+# - [ZeRO: memory optimizations toward training trillion parameter models](https://arxiv.org/abs/1910.02054): the three stages, and how many bytes each of them needs
+# - [Getting started with fully sharded data parallel](https://pytorch.org/tutorials/intermediate/FSDP_tutorial.html): `fully_shard`, explained in PyTorch's own documentation
 #
 # ## Before you hand in
 #

@@ -1,8 +1,12 @@
 """Course kit for teaching data-parallel deep learning on supercomputers.
 
-Importing this package changes how TensorFlow is loaded afterwards. `tf.keras` becomes Keras 2, which Horovod needs;
-MPI's hwloc is loaded first; and loading logs less if `TF_CPP_MIN_LOG_LEVEL` is not 0. The garbage collector is off
-while TensorFlow and PyTorch are imported, and NumPy computes with one thread.
+Importing this package has these effects on later imports:
+
+- `tf.keras` becomes Keras 2, which Horovod needs.
+- If MPI has started this process, MPI's hwloc library is loaded before TensorFlow.
+- TensorFlow logs less while it is loaded if `TF_CPP_MIN_LOG_LEVEL` is set to a value other than 0.
+- The garbage collector is off while TensorFlow and PyTorch are imported.
+- NumPy computes with one thread.
 
 From TensorFlow 2.16 on, Keras 2 is the package tf_keras, and `TF_USE_LEGACY_KERAS` must be set when TensorFlow is
 imported. Up to 2.15, Keras 2 is the package keras, and the variable would select a package that is not installed.
@@ -26,11 +30,11 @@ from coursekit.errors import CourseKitError
 
 __version__ = "0.1.0"
 
-STAMP = "coursekit-stamp.json"  # in an environment made by `make env`, which contains all of its packages itself
+STAMP = "coursekit-stamp.json"  # a file in every environment that `make env` makes, which holds all of its packages
 
 LEGACY_KERAS = "TF_USE_LEGACY_KERAS"
 
-HWLOC = "libhwloc.so.15"  # the same in every hwloc 2
+HWLOC = "libhwloc.so.15"  # the same name in every version 2 of hwloc
 # MPI launchers set one of these to the rank. Other processes do not need hwloc, which warns about /sys in a sandbox.
 MPI_RANK = frozenset({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"})
 
@@ -39,7 +43,7 @@ _LOGGED = re.compile(rb"(?:WARNING: All log messages before absl::InitializeLog.
 
 
 def _choose_keras() -> None:
-    """Make `tf.keras` Keras 2; raise an error if TensorFlow has already been imported with Keras 3."""
+    """Make `tf.keras` refer to Keras 2; raise an error if TensorFlow has already been imported with Keras 3."""
     keras = find_spec("keras")  # importing it would take seconds
     folders = (keras and keras.submodule_search_locations) or ()
     if any(Path(folder, "api", "_v2").is_dir() for folder in folders):  # it is Keras 2
@@ -59,7 +63,7 @@ class _Finder:
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's spec with our own loader if it is one of these, and None for any other module."""
+        """Return a spec with our own loader for TensorFlow, PyTorch and Horovod's Keras modules; otherwise, None."""
         loaded = _with_keras_2
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
@@ -89,9 +93,10 @@ def _load_hwloc() -> None:
 
 @contextlib.contextmanager
 def _importing() -> Iterator[None]:
-    """Import quietly, and keep the garbage collector from scanning the 400,000 permanent objects that imports create.
+    """Keep the imports in this block quiet, and exempt the objects that they create from garbage collection.
 
-    Otherwise, Python would search them for garbage during the import, sometimes afterwards, and when the process ends.
+    These are 400,000 permanent objects. Otherwise, Python would search them for garbage during the import, sometimes
+    afterwards, and when the process ends.
     """
     looks, is_quiet = gc.isenabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0"
     gc.disable()
@@ -106,7 +111,7 @@ def _importing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def hiding(lines: re.Pattern[bytes]) -> Iterator[None]:
-    """Hold back what is written to standard error, and write it at the end without the lines that match."""
+    """Hold back what the block writes to standard error; when it ends, write everything except the lines that match."""
     try:
         memory = os.memfd_create("stderr")  # there may be no folder for a file
     except OSError:  # a sandbox may forbid it, but nobody reads the log there
@@ -139,8 +144,8 @@ def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType
 
 
 _choose_keras()
-# Idle threads of NumPy's OpenBLAS spin. With one thread per core, `import numpy` and each product would take more of
-# the processors that the ranks share, and on a node with many cores, many students' kernels would hit the thread limit.
+# Idle threads of NumPy's OpenBLAS spin. With one thread per core, `import numpy` and each matrix product would take
+# more processor time from the ranks, and on a node with many cores, many students' kernels would hit the thread limit.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 KERAS = "tf_keras" if LEGACY_KERAS in os.environ else "keras"  # the package that provides `tf.keras`
 sys.meta_path.insert(0, _Finder)

@@ -1,4 +1,4 @@
-"""`python -m coursekit` is `coursekit`."""
+"""Run the command `coursekit` as `python -m coursekit`."""
 
 from coursekit.cli import main
 

@@ -6,9 +6,9 @@ For each thread, Linux counts how long it ran, and how long it was ready but que
 A thread that sleeps or waits for a message is not queued: for it, corrected time passes like wall-clock time.
 
 Some threads only poll: Horovod's background thread wakes every millisecond, runs for 20 microseconds, and sleeps again.
-Next to three busy loops, it is queued for 80 % of the time although it has nothing to do. If all of that counted, a
-deadline of 8 s for a rank that waits forever would come after 40 s. So only part of a polling thread's queueing counts:
-a poll that does something for other threads gives them timeslices, so 10 polls count for each of their timeslices.
+Next to three busy loops, such a thread is queued for 80 % of the time although it has nothing to do. If all of that
+time counted, a deadline of 8 s for a rank that waits forever would come after 40 s. So only a part of it counts.
+A poll that finds work wakes other threads, which then get timeslices; for each of these timeslices, 10 polls count.
 Suppose that 100 polls queued for 0.4 s in total. If the other threads got no timeslice, 0 s count; if they got 2,
 0.08 s count; and if they got 10, as when ranks exchange gradients, the whole 0.4 s counts.
 """
@@ -29,14 +29,14 @@ from coursekit.processes import below
 TICK_S = 0.5  # how often a waiting process should check the clock
 # A polling thread gets a processor often, but gives it back long before its timeslice ends.
 MIN_NUM_POLLS, POLL_S = 10, 0.5e-3
-POLLS_PER_TIMESLICE = 10  # an exchange costs Horovod's and Gloo's threads a few polls on each rank
+POLLS_PER_TIMESLICE = 10  # for one exchange, Horovod's and Gloo's threads poll a few times on each rank
 # The last resort, in wall-clock time: all waiting ends after this multiple of the deadline, but not before this many
 # seconds. A process that shares a core with nine others still reaches its deadline; a slower process looks hung.
 SLOWEST = 10
 LEAST_WALL_S = 300.0
 NANO = 1e-9
 PAGE_BYTES = 4096  # how much the kernel returns at once
-LISTS_CHILDREN = Path("/proc/thread-self/children").exists()  # CONFIG_PROC_CHILDREN
+LISTS_CHILDREN = Path("/proc/thread-self/children").exists()  # the kernel was built with CONFIG_PROC_CHILDREN
 
 
 class Thread(NamedTuple):
@@ -51,7 +51,7 @@ NOTHING = Thread(0.0, 0.0, 0)
 
 
 def threads_of(pid: int) -> dict[int, Thread]:
-    """Return a process's threads by number; the dict is empty if it has ended or the kernel keeps no counts."""
+    """Return a process's counts by thread number; {} if the process has ended or the kernel keeps no counts."""
     found = {}
     with suppress(OSError, ValueError):  # the process or one of its threads may end while we read
         for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # numbers, not paths
@@ -66,7 +66,7 @@ def tree(pid: int) -> list[int]:
     if not LISTS_CHILDREN:
         return [pid, *(process.pid for process in below(pid))]
     found = [pid]
-    for parent in found:  # the list grows meanwhile
+    for parent in found:  # the list grows during this loop
         with suppress(OSError):  # it has just ended
             for thread in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208  # numbers, not paths
                 with suppress(OSError):
@@ -75,7 +75,7 @@ def tree(pid: int) -> list[int]:
 
 
 def read_file(path: str) -> bytes:
-    """Return the content of a small file in /proc; this is three times as fast as with Python's file objects."""
+    """Return the content of a small file in /proc; this is three times as fast as reading it with `open`."""
     file = os.open(path, os.O_RDONLY)
     try:
         content = os.read(file, PAGE_BYTES)
@@ -87,10 +87,11 @@ def read_file(path: str) -> bytes:
 
 
 class CorrectedClock:
-    """Counts the corrected seconds since the clock was created; `pids` returns the processes that it watches.
+    """Counts the corrected seconds since the clock was created; `pids` returns the ids of the processes to watch.
 
-    The clock subtracts the time for which a thread was queued, but never counts less than the processor time that all
-    processes used together: a process that keeps a processor busy all the time is not held up.
+    From the wall-clock time between two samples, the clock subtracts the longest time for which a thread was queued.
+    But it never counts less than the processor time that all processes used together, because a process that keeps a
+    processor busy all the time is not held up.
     """
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
@@ -120,9 +121,10 @@ def since_then(threads: dict[int, Thread], before: Mapping[int, Thread]) -> dict
 
 
 def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread]:
-    """Return the threads of a process that only poll; the main thread, whose number is the process id, never counts.
+    """Return the threads of a process that only poll; the main thread, whose number is `pid`, is never among them.
 
-    Example: with 100 timeslices of 20 us, a thread polls; with 100 of 4 ms, it computes; and with only 3, it sleeps.
+    Example: a thread polls if it had 100 timeslices of 20 us each. With 100 timeslices of 4 ms each, it computes, and
+    with only 3 timeslices, it sleeps.
     """
     return {
         number: thread
@@ -132,7 +134,10 @@ def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread
 
 
 def held_up_s(pid: int, threads: Mapping[int, Thread]) -> float:
-    """Return how long a process may have been held up: the longest time that a thread queued, less if it only polls."""
+    """Return for how many seconds a process may have been held up: the longest time that one of its threads queued.
+
+    Of the time for which a polling thread queued, only a part may count (see the beginning of this file).
+    """
     polling = polling_threads(pid, threads)
     others = [thread for number, thread in threads.items() if number not in polling]
     num_polls = POLLS_PER_TIMESLICE * sum(thread.num_timeslices for thread in others)  # this many count
@@ -146,7 +151,7 @@ def by_thread(threads: dict[int, dict[int, Thread]]) -> dict[int, Thread]:
 
 
 def longest_wall_s(timeout_s: float) -> float:
-    """Return how long to wait in wall-clock time for a corrected deadline; then the machine counts as too slow."""
+    """Return after how many wall-clock seconds a machine counts as too slow to reach a deadline in corrected time."""
     return max(LEAST_WALL_S, SLOWEST * timeout_s)
 
 
@@ -155,9 +160,10 @@ class TooSlowError(CourseKitError):
 
 
 class Deadline:
-    """A deadline that allows for a busy machine: it is `timeout_s` from now on the clock that `corrected_s` reads.
+    """A deadline that allows for a busy machine: it comes after `timeout_s` seconds of corrected time.
 
-    Like `CorrectedClock.tick`, that clock counts corrected time, which never runs faster than wall-clock time.
+    `corrected_s` returns the corrected time so far, as `CorrectedClock.tick` does; corrected time never passes faster
+    than wall-clock time.
     """
 
     def __init__(self, timeout_s: float, corrected_s: Callable[[], float]) -> None:
@@ -190,5 +196,5 @@ class Deadline:
 
 
 def start_up(timeout_s: float, pid: int | None = None) -> Deadline:
-    """Return a deadline in the corrected time of a process, by default this one, and of all its descendants."""
+    """Return a deadline in the corrected time of a process, by default this process, and of all its descendants."""
     return Deadline(timeout_s, CorrectedClock(lambda: tree(pid or os.getpid())).tick)

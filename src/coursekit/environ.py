@@ -1,4 +1,4 @@
-"""The environments of kernels, ranks and Slurm commands that the kit starts, without variables that must not leak."""
+"""Make environments for the kernels, ranks and Slurm commands that the kit starts, without variables that do harm."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def host_name_fault() -> str:
 
 
 def kernel_environment(folder: Path) -> dict[str, str]:
-    """Return this process's environment for a kernel: without launcher variables, marked with the kernel's folder."""
+    """Return an environment for a kernel, without launcher variables and with a mark that names the kernel's folder."""
     # With a separate profile, the start-up files of the person who runs the lab cannot change its result.
     return {**scrubbed(), MARK: str(folder), "IPYTHONDIR": str(folder / ".ipython")}
 
 
-# Prefixes of variables that Slurm's commands read. Nearly every option of every command has a variable, so a variable
-# that was set for one purpose has other effects: on what a job inherits from the job around it, how times are shown,
-# whose jobs are listed, and which environment a step gets. So only the variables listed below are passed on.
+# Prefixes of variables that Slurm's commands read. Nearly every option of every command has a variable. So a variable
+# that was set for one purpose may also change what a job inherits from the job around it, how times are shown, whose
+# jobs are listed, or which environment a step gets. Therefore, only the variables listed below are passed on.
 OF_SLURM = (
     *("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "SQUEUE_", "SACCT_", "SCONTROL_", "SINFO_", "SCANCEL_"),
     "COURSEKIT_STEP",
@@ -62,7 +62,7 @@ FOR_SBATCH = (
     *("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION", "SBATCH_PARTITION", "SBATCH_CLUSTERS", "SBATCH_WCKEY"),
     *("SBATCH_CONSTRAINT", "SBATCH_TIMELIMIT", "SBATCH_GPUS_PER_NODE", "SBATCH_MEM_PER_NODE"),
 )
-# These give the job in which a step starts, its cores (whole cores if there is a hint), and how the site starts MPI.
+# These say in which job a step starts, which cores it gets (whole cores if there is a hint), and how MPI is started.
 FOR_SRUN = (
     *("SLURM_JOBID", "SLURM_HINT", "SLURM_THREADS_PER_CORE", "SRUN_CPUS_PER_TASK"),
     *("SLURM_MPI_TYPE", "SLURM_NETWORK"),
@@ -71,10 +71,11 @@ FOR_SRUN_PREFIXES = ("SLURM_JOB_", "SLURM_PMIX_")
 
 
 def slurm_environ(also: tuple[str, ...] = (), prefixes: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return this process's environment for Slurm's commands, with no launcher variables and only a few of Slurm's own.
+    """Return an environment for Slurm's commands, without launcher variables and without most of Slurm's own variables.
 
-    `also` and `prefixes` name further variables to pass: `FOR_SBATCH` for a new job, and `FOR_SRUN` with its prefixes
-    for a step of the job around this process. If this process runs in a step, that step's options are not passed.
+    `also` and `prefixes` name variables of Slurm to keep: use `FOR_SBATCH` to submit a job, and `FOR_SRUN` with
+    `FOR_SRUN_PREFIXES` to start a step of the job in which this process runs. If this process itself runs in a step,
+    the options of that step are not kept.
     """
     names = {*EVERYWHERE, *also}
     return {

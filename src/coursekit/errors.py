@@ -13,7 +13,7 @@ STUB = "your answer goes here"  # the text of the NotImplementedError in an answ
 
 
 class Cause(NamedTuple):
-    """One cause in a table: a sentence and a code, which `str` joins: "The rate is not scaled [rate.not-scaled]"."""
+    """A cause of an error: a sentence and a code; `str` returns both: "The rate is not scaled [rate.not-scaled]"."""
 
     words: str
     code: str
@@ -26,14 +26,15 @@ class ShownAsMessage(Exception):  # noqa: N818  # not an error by itself
     """An exception for which notebooks show only the message.
 
     The frames between the student's cell and the place where it was raised belong to the kit and explain nothing.
-    Its code identifies the cause, whatever the wording: tests, answer banks and requests for help refer to the code.
+    The exception's code identifies the cause, whatever the wording of the message: tests, answer banks and requests
+    for help refer to the code.
     The code is part of the message, so it is not lost when a rank or a sandbox passes the message on:
     ``ShownAsMessage("Ranks share sample 3.", "shards.overlap")`` reads "Ranks share sample 3. [shards.overlap]".
     """
 
     def __init__(self, message: str = "", code: str = "") -> None:
         super().__init__(f"{message} [{code}]" if code else message)
-        self.code = code or next(iter(codes_in(message)[-1:]), "")  # a message that quotes another has its code
+        self.code = code or next(iter(codes_in(message)[-1:]), "")  # a quoted message keeps its code
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""
@@ -41,7 +42,7 @@ class ShownAsMessage(Exception):  # noqa: N818  # not an error by itself
 
 
 def without_codes(message: str) -> str:
-    """Return a message without its codes, for quoting: "It hangs [ranks.hang]" becomes "It hangs"."""
+    """Return a message without its codes, so that it can be quoted: "It hangs [ranks.hang]" becomes "It hangs"."""
     return re.sub(rf" *{CODE.pattern}", "", message)
 
 
@@ -55,7 +56,7 @@ class CourseKitError(ShownAsMessage):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised after the stop button or Ctrl-C; notebooks show only the message, which says what was stopped."""
+    """Raised when a user presses the stop button or Ctrl-C; notebooks show only its message, not a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""

@@ -55,7 +55,7 @@ def _stand_in(name: str, **attributes: Any) -> None:
 
 
 def _init_run_config(config: Any, tf_config: dict[str, Any]) -> None:
-    """Finish a `RunConfig` that has a strategy; on one machine, this is all that it needs."""
+    """Complete a `RunConfig` that has a strategy; raise an error if TF_CONFIG names several machines."""
     if tf_config.get("cluster"):
         raise CourseKitError(
             f"with TensorFlow {tf.__version__} an Estimator cannot use a strategy on several machines: "

@@ -1,4 +1,4 @@
-"""Write the kit's own files in one step, so that nobody reads a half-written file; and lock files."""
+"""Write the kit's own files in such a way that nobody can read a half-written file, and lock files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any
 from coursekit.errors import CourseKitError
 
 OnWrite = Callable[[str, "Path"], None]
-"""Called with "written", "unchanged" or "removed" for each file."""
+"""A function that is called for each file, with "written", "unchanged" or "removed", and the file's path."""
 
 
-LONGEST_WRITE_S = 24 * 3600.0  # far more than any write takes, and more than two nodes' clocks ever differ
+LONGEST_WRITE_S = 24 * 3600.0  # far longer than any write takes, and more than the clocks of two nodes ever differ
 
 
 def no_report(_verdict: str, _path: Path) -> None:
@@ -25,9 +25,9 @@ def no_report(_verdict: str, _path: Path) -> None:
 
 
 def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
-    """Write a whole file or nothing; create its folder if that is missing.
+    """Write a file, whole or not at all; create its folder if that is missing.
 
-    By default, only the owner may read or write the file; with a mode of None, it gets the permissions of any new file.
+    By default, only the owner may read or write the file; if `mode` is None, it gets the permissions of any new file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # Random, because processes on two nodes of a shared file system, or in two containers, can have the same id.
@@ -46,7 +46,10 @@ def write_file(path: Path, data: bytes, mode: int | None = 0o600) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove old unfinished files of killed processes below a folder; another node may still be writing newer ones."""
+    """Remove the unfinished files that killed processes left below a folder more than a day ago.
+
+    Newer files stay, because a process on another node may still be writing them.
+    """
     for path in folder.rglob(".*.tmp"):
         with suppress(FileNotFoundError):  # it has just been finished, or another process removed it
             if path.is_file() and path.stat().st_mtime < time.time() - LONGEST_WRITE_S:
@@ -74,9 +77,10 @@ def write_if_changed(path: Path, data: bytes, report: OnWrite = no_report) -> No
 
 @contextmanager
 def locked(path: Path, refusal: str = "") -> Iterator[None]:
-    """Hold a lock on a file, which is created and kept; the lock also ends if the process is killed.
+    """Hold a lock on a file within the block; the file is created if it is missing, and is never removed.
 
-    Without `refusal`, wait until no other process holds the lock; if files cannot be locked, continue without a lock.
+    If the process is killed, the lock ends. Without `refusal`, wait until no other process holds the lock; if the file
+    system cannot lock files, continue without a lock.
 
     Raises:
         CourseKitError: another process holds the lock; the message is `refusal`.

@@ -1,6 +1,6 @@
-"""The framework of a lab's ranks, which their server imports before it forks them.
+"""The framework of a lab's ranks, which a server imports before it forks the ranks.
 
-It is a property of the lab (`framework` in `lab.toml`). A notebook chooses it with `ranks.warm_up("torch")`, and a
+Each lab has one framework (`framework` in `lab.toml`). A notebook chooses it with `ranks.warm_up("torch")`, and a
 grader chooses it for each submission. An environment variable passes it to servers, ranks, and the tasks of a job step.
 """
 

@@ -1,4 +1,4 @@
-"""Log what this process and its workers do during one call: to a file and, with `coursekit -v`, to stderr."""
+"""Log what this process and its workers do during one call, to a file and, with `coursekit -v`, also to stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VARIABLE = "COURSEKIT_LOG"  # passes the path of the log to workers; never set i
 
 @contextmanager
 def log_to(path: Path) -> Iterator[None]:
-    """Within the block, write to a file what the kit logs in this process and in the workers that it starts."""
+    """Within the block, write to a file everything that the kit logs in this process and in its workers."""
     with suppress(OSError):  # if the disk is full, the code that needs it will report that
         path.parent.mkdir(exist_ok=True)
     logger, handler = logging.getLogger("coursekit"), logging.FileHandler(path, encoding="utf-8", delay=True)
@@ -41,6 +41,6 @@ def log_to_stderr() -> None:
 
 
 def machine() -> str:
-    """Return how busy the machine is, in words."""
+    """Return a text that says how busy the machine is: its load, its cores, and its free memory."""
     free_gb = psutil.virtual_memory().available / 2**30
     return f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores, {free_gb:.1f} GB of memory free"

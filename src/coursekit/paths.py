@@ -27,8 +27,8 @@ SOCKET_BYTES = 107  # maximum length of a socket's path on Linux
 def find_root(start: Path | None = None) -> Path:
     """Return the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
 
-    It is `$COURSEKIT_ROOT` if that is set. Otherwise, it is the nearest checkout in `start`, by default the working
-    directory, or above it.
+    If `$COURSEKIT_ROOT` is set, it names this folder. Otherwise, it is the nearest checkout that is or contains the
+    folder `start`, by default the working directory.
 
     Raises:
         CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not a checkout.
@@ -55,19 +55,19 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    """Return whether a folder contains descriptions of labs: in `solutions/`, or in the `labs/` of a students' copy."""
+    """Return whether a folder holds `pyproject.toml` and labs: in `solutions/`, or in a students' copy in `labs/`."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
 
 
 def socket_folder(num_bytes: int) -> str:
-    """Return a folder for temporary folders with sockets: TMPDIR, or another folder if its path is too long.
+    """Return a folder in which temporary folders can hold sockets: TMPDIR, or another if TMPDIR's path is too long.
 
     Args:
-        num_bytes: maximum length of a socket's path within the folder; the whole path may have at most 107 bytes.
+        num_bytes: maximum length of a socket's path below the folder; the whole path may have at most 107 bytes.
 
     Raises:
-        CourseKitError: there is no such folder.
+        CourseKitError: no folder can hold such sockets.
     """
     of_user = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
     folders = dict.fromkeys((tempfile.gettempdir(), "/tmp", of_user, "/var/tmp", "/dev/shm"))  # noqa: S108
@@ -85,10 +85,10 @@ def socket_folder(num_bytes: int) -> str:
 
 
 def shadowed() -> str:
-    """Return a message on packages of this environment that are hidden by others, with a remedy; '' if none are.
+    """Return a message about packages that hide packages of this environment, with a remedy; '' if there are none.
 
-    The folders in PYTHONPATH come before any environment's packages. The home folder's packages come before those of an
-    environment that is not a venv.
+    Python finds packages in the folders of PYTHONPATH before the packages of any environment. It finds packages in the
+    home folder before the packages of an environment that is not a venv.
     """
     own, named = Path(sysconfig.get_path("purelib")), os.environ.get("PYTHONPATH", "")
     of_variable = [str(Path(folder).absolute()) for folder in named.split(os.pathsep)] if named else []
@@ -107,7 +107,10 @@ def shadowed() -> str:
 
 
 def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
-    """Yield the environment's modules that a folder hides if it comes first, also in namespace packages."""
+    """Yield the names of the environment's modules that are hidden if Python searches `folder` first.
+
+    This includes modules in namespace packages.
+    """
     if Path(folder).resolve() == own.resolve():
         return
     for name in sorted({path.name.partition(".")[0] for path in own.glob("*")}):
@@ -120,7 +123,7 @@ def _hidden(own: Path, folder: str, package: str = "") -> Iterator[str]:
 
 
 def closed_to_others(python: str = sys.executable, environment: str = sys.prefix) -> str:
-    """Return a message that says why accounts which can read this environment cannot start its Python, or ''."""
+    """Return why other accounts that can read this environment cannot start its Python; '' if they can."""
     program = Path(python).resolve()
     around = Path(environment).resolve().parents  # an account that cannot enter these cannot read the environment
     closed = [folder for folder in program.parents if folder not in around and not folder.stat().st_mode & S_IXOTH]
@@ -128,7 +131,7 @@ def closed_to_others(python: str = sys.executable, environment: str = sys.prefix
 
 
 def node() -> str:
-    """Return the path of Node.js itself: the `node` in .venv/bin is a wrapper script that does not pass on signals.
+    """Return the path of the program Node.js; `node` in .venv/bin is only a script that does not pass on signals.
 
     Raises:
         CourseKitError: Node.js was not found.

@@ -1,7 +1,7 @@
 """Handle stop signals, send signals to main threads, and end everything that a process has started.
 
 A kernel starts ranks, which may start more processes. These may be in other sessions, and their parents may have ended.
-They all inherit a mark in the environment, which identifies the processes that are no longer descendants of the kernel.
+All of them inherit a mark in the environment, so the kit finds them even if they no longer descend from the kernel.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TGKILL = {"x86_64": 234, "aarch64": 131}.get(platform.machine())
 
 
 class StopSignals:
-    """Raises KeyboardInterrupt in the main thread when a signal asks to stop; `received` is the first such signal."""
+    """Raises KeyboardInterrupt when a signal asks this process to stop; `received` is the first such signal."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -45,14 +45,14 @@ class StopSignals:
 
     @property
     def status(self) -> int:
-        """The exit status of a command that this signal stopped; without a signal, the status after Ctrl-C."""
+        """The exit status for a command that the received signal stopped or, if there was none, that Ctrl-C stopped."""
         return SIGNAL_STATUS + (self.received or signal.SIGINT)
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt for signals within a `with` block, then restore their earlier handlers."""
-        # If nohup made SIGHUP ignored, it stays ignored. SIGINT does not: a shell script makes commands that it starts
-        # with `&` ignore it, and then only a signal that allows no tidying up would end this process.
+        """Turn signals into KeyboardInterrupt within a `with` block, and then restore the earlier handlers."""
+        # If nohup has made this process ignore SIGHUP, we keep it so, but we never ignore SIGINT: a shell script makes
+        # commands that it starts with `&` ignore SIGINT, and then only SIGKILL, which allows no tidying up, would work.
         awake = [n for n in STOPPING if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         before = [(number, signal.signal(number, self._on_signal)) for number in awake]
         try:
@@ -71,7 +71,7 @@ class StopSignals:
 
 
 def signal_name(number: int) -> str:
-    """Return 'SIGKILL' for 9, and 'SIGRTMIN+6' for a real-time signal, for which Python has no name."""
+    """Return a signal's name: 'SIGKILL' for 9, or 'SIGRTMIN+6' for a real-time signal, which Python does not name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -128,8 +128,8 @@ def use_huge_pages() -> None:
 
     A fork copies one entry per page, and these entries are dropped when the child ends. A process with TensorFlow has
     190 MB in pages of 4 KiB, or 48,000 entries. With 126 MB of this in 63 huge pages, forking and ending a child took
-    6 ms instead of 13. If a child writes to a page, still only that page is copied. In older Linux kernels, the call
-    fails, and nothing changes.
+    6 ms instead of 13. As before, if a child writes to a page, only that page is copied. In older Linux kernels, the
+    call fails, and nothing changes.
     """
     library = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -141,13 +141,13 @@ def use_huge_pages() -> None:
 
 
 def pss_bytes(pid: int) -> int:
-    """Return the memory of a process, counting a page that n processes share as 1/n page (PSS); 0 if it has ended.
+    """Return a process's memory in bytes, counting 1/n of each page that n processes share (PSS); 0 if it has ended.
 
-    Ranks are forked from one server and share most of their pages: a sum of resident set sizes would count TensorFlow
-    once per rank.
+    Ranks are forked from one server and share most of their pages, so a sum of resident set sizes would count
+    TensorFlow once per rank.
 
     Raises:
-        PermissionError: this account is not allowed to read it.
+        PermissionError: this account is not allowed to read the memory of that process.
     """
     try:
         found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
@@ -186,8 +186,8 @@ def signal_main_thread(pid: int, number: int) -> None:
     """Send a signal to the main thread of a process; raise a `ProcessLookupError` if it has ended.
 
     With `os.kill`, Linux delivers a signal to another thread while the main thread still has a signal to handle. Python
-    handles all signals in the main thread, which is not woken then: if two signals arrive together, the second may go
-    unnoticed for a long time.
+    handles all signals in the main thread, which is not woken in this case. So if two signals arrive together, the
+    second may go unnoticed for a long time.
     """
     if _TGKILL is None:
         os.kill(pid, number)
@@ -215,12 +215,12 @@ def adopt_orphans() -> None:
 
 
 def kill_descendants() -> None:
-    """Kill and reap all descendants of this process, which has adopted its orphans."""
+    """Kill and reap all descendants of this process, which must have called `adopt_orphans` before."""
     while children := psutil.Process().children(recursive=True):
         for child in children:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
-        # Wait for only one process before listing again: one that was just being forked was not listed or killed.
+        # Wait for only one process before listing again: a process that was just being forked was not in this list.
         with suppress(ChildProcessError):
             os.waitpid(-1, 0)
             while os.waitpid(-1, os.WNOHANG)[0]:

@@ -1,7 +1,7 @@
 """Quizzes in the labs: students choose one answer, as often as they like, and get no points.
 
-Next to the choice, the cell holds the right answer and a reason for each choice in base64, like the pieces of
-`coursekit.solution_snippet`, so that nobody reads them by accident. Students' choices are not recorded.
+The cell of a quiz also holds the right answer and an explanation of each choice. They are encoded in base64, like the
+pieces of `coursekit.solution_snippet`, so that nobody reads them by accident. Students' choices are not recorded.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def fold(right: str, explanations: Sequence[str]) -> str:
 
 
 def explain(choice: object, folded: str) -> None:
-    """Print whether a choice is right, and why or why not; for anything else, print a message and raise no error.
+    """Print whether a choice is right, and an explanation; if there is no such choice, print a message instead.
 
     Args:
         choice: a letter, as the student wrote it.
-        folded: what `fold` returned.
+        folded: the text that `fold` returned.
     """
     print(textwrap.fill(_message(choice, folded), NUM_COLUMNS))
 

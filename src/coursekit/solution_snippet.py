@@ -1,8 +1,8 @@
 """A piece of the solution for a student who is stuck: later sections can use it, but it earns no points.
 
-The text of an exercise offers the piece folded, and in base64, so that nobody reads it by accident.
-A student who decodes it by hand has copied an answer, as from any other source; a call of `take` is visible in the
-hand-in.
+The text of an exercise offers the piece in a folded section, encoded in base64, so that nobody reads it by accident.
+A call of `take` is visible in the hand-in. A student who decodes the piece by hand has copied an answer, as if from any
+other source.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _taken: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}  # by check: t
 
 
 def wrap(checks: Sequence[str], source: str) -> str:
-    """Return the argument of `take`: a function's source, and the names of the checks that give no points for it."""
+    """Return a function's source, and the checks that give no points for it, encoded as the argument of `take`."""
     return base64.urlsafe_b64encode("\n\n".join(["\n".join(checks), source]).encode()).decode()
 
 
 def take(piece: str) -> Callable[..., Any]:
-    """Return the function in a wrapped piece; it can use the names in the caller's notebook, as if written there.
+    """Return the function in a wrapped piece; it can use all names in the notebook that calls `take`.
 
     Raises:
         CourseKitError: the text is not a complete piece.
@@ -48,13 +48,14 @@ def take(piece: str) -> Callable[..., Any]:
 
 
 def is_taken(check: str) -> bool:
-    """Return whether this check looks at a piece that was taken and is still in the notebook.
+    """Return whether a piece for which this check gives no points was taken and is still in the notebook.
 
-    This is also true if the student's own answer follows the piece in the same cell: the judge searches the source.
+    This is also true if the student's own answer follows the piece in the same cell, because the judge, too, searches
+    the source of cells for pieces.
     """
     names, piece = _taken.get(check, ({}, None))
     functions = [value for value in names.values() if isinstance(value, FunctionType)]
-    cells = {one: "".join(linecache.getlines(one.__code__.co_filename)) for one in functions}  # that define them
+    cells = {one: "".join(linecache.getlines(one.__code__.co_filename)) for one in functions}  # where they are
     return any(one is piece or check in checks_of_pieces(cell) for one, cell in cells.items())
 
 
@@ -65,7 +66,7 @@ def checks_of_pieces(source: str) -> set[str]:
 
 
 def _unwrap(piece: str) -> tuple[list[str], str]:
-    """Return the checks and the source in a wrapped piece; there are no checks if the text is only a long name."""
+    """Return the checks and the source in a wrapped piece; both are empty if the text is not such a piece."""
     try:
         checks, _, source = base64.urlsafe_b64decode(piece).decode().partition("\n\n")
     except ValueError:

@@ -15,7 +15,7 @@ HELD = "\0"  # stands for a space at which a line must not be broken
 
 
 def printable(text: str) -> str:
-    """Return a text in which a mark replaces every character that controls terminals or the direction of text."""
+    """Return the text with every character that controls a terminal or the direction of text replaced by a mark."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
@@ -32,31 +32,31 @@ def _broken(line: str) -> str:
 
 
 def counted(number: float, noun: str) -> str:
-    """Return "1 node", "2 nodes", "0.5 nodes", "2 epochs" or "2 batches"."""
+    """Return a number and its noun, such as "1 node", "2 nodes", "0.5 nodes", "2 epochs" or "2 batches"."""
     ending = "es" if noun.endswith("tch") else "s"
     return f"{number} {noun}{ending * (number != 1)}"
 
 
 def two_digits(number: float) -> str:
-    """Return a number of 10 or more rounded to two digits, which is enough for a wide band: "5500" for 5515."""
+    """Return a number of at least 10 as text with two significant digits: "5500" for 5515."""
     return f"{float(f'{number:.2g}'):.0f}"
 
 
 def format_minutes(time_min: int) -> str:
-    """Return minutes as "10 min", "20 h" or "1 h 30 min"."""
+    """Return a number of minutes as text, such as "10 min", "20 h" or "1 h 30 min"."""
     hours, minutes = divmod(time_min, 60)
     parts = [f"{hours} h"] if hours else []
     return " ".join([*parts, f"{minutes} min"] if minutes or not hours else parts)
 
 
 def first_few(words: Sequence[str]) -> str:
-    """Return words separated by commas; if there are many, only the first five and the number of the others."""
+    """Return words separated by commas; if there are more than five, the first five and the number of the others."""
     more = f" and {len(words) - NUM_FEW} more" if len(words) > NUM_FEW else ""
     return ", ".join(words[:NUM_FEW]) + more
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
-    """Return a Markdown table; each row has one cell per heading, and cells may have line breaks and vertical bars.
+    """Return a Markdown table; each row has one cell per heading, and cells may contain line breaks and vertical bars.
 
     `align` has an "l" or "r" for each column; columns beyond its end are left-aligned.
     """

@@ -1,4 +1,4 @@
-"""Times as UTC without an offset, as nbgrader stores them, and as text for readers."""
+"""Convert times to UTC without an offset, as nbgrader stores them, and to text for readers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import datetime, timezone
 
 
 def utc(seconds: float) -> datetime:
-    """Return a file system's time as UTC without an offset."""
+    """Return a file's time, in seconds since the epoch, as UTC without an offset."""
     return datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None)
 
 
 def shown(moment: datetime | None) -> str:
-    """Return a time as text for readers."""
+    """Return a time in UTC as text for readers; "an unknown time" for None."""
     return f"{moment.isoformat(sep=' ', timespec='seconds')} UTC" if moment else "an unknown time"
 
 

@@ -24,14 +24,14 @@ else:
 T = TypeVar("T")
 
 MAY_BE_EMPTY = "may be empty"
-"""Mark for `Annotated`: the text, list or table may be empty."""
+"""A mark for `Annotated`, which says that the text, list or table may be empty."""
 
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """Mark for `Annotated`: the smallest allowed number."""
+    """A mark for `Annotated`, which gives the smallest allowed number."""
 
     minimum: float
 
@@ -46,9 +46,10 @@ class ValueFaultError(CourseKitError):
 
 
 def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
-    """Read a TOML file into the dataclass that describes it; the fields in `given` must not be in the file.
+    """Read a TOML file into the dataclass that describes it.
 
-    In messages, the file is called `shown_as`, which is its path by default.
+    The caller passes the fields in `given`, which must not be in the file. Messages call the file `shown_as`, which is
+    its path by default.
 
     Raises:
         CourseKitError: the file cannot be read, or does not fit `cls`; the message names the file and the key.
@@ -64,7 +65,7 @@ def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object)
 
 
 def read(cls: type[T], table: object, where: str, **given: object) -> T:
-    """Read a dataclass from a table that was parsed elsewhere, such as the header of a deck; see `load`."""
+    """Do the same as `load` for a table that was parsed elsewhere, such as the header of a deck; `where` names it."""
     return _read_table(cls, _expect(table, dict, "a table", where, ("all of it",)), where, (), given)
 
 

@@ -1,4 +1,4 @@
-"""Find and show those lines of a traceback that are the student's own; the other lines explain nothing to readers."""
+"""Find and show the lines of a traceback that the student wrote; the other lines would explain nothing to students."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _SLIPS = {
 
 
 def is_cell(file: str) -> bool:
-    """Return whether a file name stands for a notebook cell, which is in no file: only its lines are known."""
+    """Return whether a file name stands for a notebook cell: Python knows its lines, although there is no such file."""
     entry = linecache.cache.get(file, ())
     return len(entry) > 1 and entry[1] is None
 
@@ -69,7 +69,7 @@ def is_library(file: str) -> bool:
 
 
 def describe_place(file: str, line: int | str, function: str, source: str | None = None) -> str:
-    """Return 'Cell In[5], line 3 in train: `code`', with the file's name if IPython does not know it as a cell."""
+    """Return 'Cell In[5], line 3 in train: `code`'; if IPython knows no such cell, begin with the name of the file."""
     source = linecache.getline(file, int(line)) if source is None else source
     code = f": `{source.strip()}`" if source.strip() else ""
     return f"{cell_number(file) or Path(file).name}, line {line} in {function}{code}"
@@ -89,10 +89,10 @@ def cell_number(file: str) -> str:
 
 
 def last_place(text: str) -> str:
-    """Return the innermost of the student's own lines in a traceback's text, as `describe_place` shows it, or ''.
+    """Return the student's innermost line in a traceback's text, as `describe_place` shows it; '' if there is none.
 
-    Because a rank wrote the text, the quoted line comes from the text itself or from a cell of this notebook, but never
-    from a file that the text names.
+    A rank wrote the text, so we do not trust it: the code of the line comes from the text itself or from a cell of this
+    notebook, but never from a file that the text names.
     """
     own = [match for match in _FRAME.finditer(text) if not is_library(match["file"])]
     if not own:
@@ -102,9 +102,10 @@ def last_place(text: str) -> str:
 
 
 def place_below(error: BaseException, num_frames: int) -> str:
-    """Return the innermost of the student's own lines that an exception came through, ignoring the outermost frames.
+    """Return the student's innermost line that an exception passed through, ignoring the `num_frames` outermost frames.
 
-    Lines that the exception's text names, as TensorFlow's pages do, are further inside than those in its traceback.
+    If the exception's text names some of the student's lines, as TensorFlow's long texts do, the last of these lines is
+    further inside than any line of the traceback.
     """
     frames = traceback.extract_tb(error.__traceback__)[num_frames:]
     own = [frame for frame in frames if not is_library(frame.filename)]
@@ -114,7 +115,7 @@ def place_below(error: BaseException, num_frames: int) -> str:
 
 
 def fault_in_syntax(name: str, cells: Mapping[str, str]) -> str:
-    """Return where and why the last faulty cell that should define a name does not compile; '' if all cells compile.
+    """Return a message about the last cell that should define `name` but does not compile; '' if all of them compile.
 
     `cells` maps each cell's title to its text, which is Python without magics.
     """
@@ -145,7 +146,7 @@ def text_of(error: BaseException) -> str:
 
 
 def _cause_and_places(text: str) -> str:
-    """Return an exception's text; from a page by TensorFlow, keep only the error and the student's lines in it."""
+    """Return an exception's text; of one of TensorFlow's long texts, keep only the error and the student's lines."""
     cause = text if cause_in(text) == text else short_cause(text)
     places = [] if cause == text else [match[0] for match in _FRAME.finditer(text) if not is_library(match["file"])]
     return "\n".join([cause, *places])
@@ -161,7 +162,7 @@ def _keep_own(summary: traceback.TracebackException) -> None:
 
 
 def cause_in(text: str) -> str:
-    """Return an exception's text; if it is TensorFlow's page about a failed graph, return only the error."""
+    """Return an exception's text; if it is TensorFlow's long text about a failed graph, return only the error."""
     text = _AFTERMATH.split(_NOISE.sub("", text), maxsplit=1)[0]
     lines = [line.strip() for line in text.strip().splitlines()]
     if not lines or not lines[0].startswith(_PAGES):
@@ -177,9 +178,10 @@ def cause_in(text: str) -> str:
 
 
 def short_cause(text: str) -> str:
-    """Return the first sentence of an exception's text, up to `MAX_CAUSE` characters, and the mistake if it is known.
+    """Return the first sentence of an exception's text, followed by the likely mistake if the text is a known one.
 
-    Arrays become `[…]`, a traceback within the text is left out, and a code at the end is kept.
+    The sentence is cut to `MAX_CAUSE` characters. Arrays become `[…]`, a traceback within the text is left out, and a
+    code at the end is kept.
     """
     cause = cause_in(text).partition("Traceback (most recent call last)")[0].rstrip()
     code = _CODE_AT_END.search(cause)

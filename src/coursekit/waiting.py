@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 
 class AwayError(CourseKitError):
-    """Something is unavailable, but may become available again: code that can wait should retry."""
+    """A service is unavailable but may become available again, so code that can wait should retry."""
 
 
 class Attempts:
-    """Makes repeated attempts; reports once that something is unavailable, and once that it is available again."""
+    """Makes attempts to use a service; calls `say` once if the service is unavailable, and once when it works again."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say, self._is_away = say, False
 
     def attempt(self, step: Callable[[], T]) -> T | None:
-        """Return the result of a step, or None if something is unavailable; any other error is raised."""
+        """Return the result of `step`, or None if it raises an `AwayError` or an `OSError`; raise any other error."""
         try:
             found = step()
         except (AwayError, OSError) as error:

@@ -21,7 +21,7 @@ from coursekit.tracebacks import cause_in, fault_in_syntax, place_below, short_c
 
 NOT_ANSWERED = "answer.empty"
 NOT_RUN = "not run"
-OWN_FRAMES = 2  # the outermost frames of a traceback in `check`: its own, and the calling cell
+OWN_FRAMES = 2  # the outermost frames of a traceback in `check`: the frame of `check` itself, and the calling cell
 
 
 class CheckError(ShownAsMessage, AssertionError):
@@ -34,14 +34,14 @@ _source: ContextVar[Iterator[np.random.Generator] | None] = ContextVar("source",
 
 
 def start_over(taken: Collection[str] = ()) -> None:
-    """Forget all results, and note which checks of the next notebook look at pieces taken from the solution."""
+    """Forget all results; `taken` names the checks whose pieces the next notebook takes from the solution."""
     _results.clear()
     _taken.clear()
     _taken.update(taken)
 
 
 def fresh_rng(seed: int | None = None) -> np.random.Generator:
-    """Return a random generator for a check's inputs, with the given seed or else a new one.
+    """Return a random generator for a check's inputs; it uses the given seed or, by default, a new one.
 
     The judge ignores the seed, because students can read it in the notebook.
     """
@@ -61,11 +61,12 @@ def repeatable(entropy: int) -> Iterator[None]:
 
 @contextmanager
 def check(name: str, section: str) -> Iterator[None]:
-    """Run the checks of one property, such as ``shards``, which the given section of the lab explains.
+    """Run the code in the `with` block as the check of one property, such as ``shards``.
 
+    The given section of the lab explains this property, and the message of an error names the section.
     Raises a `CheckError` at the end if the property does not hold or the answer raised an exception.
     A `MachineTooSlowError` says nothing about the answer, so it is raised unchanged. If the user stops the check, it
-    raises an `Interrupted` that says where.
+    raises an `Interrupted` that says where it was stopped.
     """
     try:
         require(
@@ -94,7 +95,7 @@ def check(name: str, section: str) -> Iterator[None]:
 
 @contextmanager
 def _kept_environment() -> Iterator[None]:
-    """Undo and report an answer's changes to this process's environment, which later cells and ranks would see."""
+    """Undo and report all changes that an answer makes to os.environ, because later cells and ranks would see them."""
     before = dict(os.environ)
     try:
         yield
@@ -108,10 +109,11 @@ def _kept_environment() -> Iterator[None]:
 
 
 def describe(error: Exception, place: str = "") -> str:
-    """Describe an error briefly: what the answer raised, and where (line `place`, or a rank), or what a check says.
+    """Return a short description of an error: what the answer raised and where, or what a check reports.
 
-    If no line of the student's code is involved, the answer did not raise the error; the check could not use what the
-    answer returned.
+    `place` is the line that raised the error; the error of a rank names its own line.
+    If no line of the student's code is involved, the answer did not raise the error: the check could not use the value
+    that the answer returned.
     """
     is_elsewhere, on_rank = isinstance(error, AnswerError), isinstance(error, RankError)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__
@@ -162,7 +164,7 @@ def _cells_run() -> dict[str, str]:
 
 
 def require(condition: object, message: str, code: str = "") -> None:
-    """Raise a `CheckError` with this message and code unless the condition, a truth value of Python or NumPy, holds."""
+    """Raise a `CheckError` with this message and code if the condition, a Python or NumPy truth value, is false."""
     if not condition:
         raise CheckError(message, code)
 
@@ -170,7 +172,8 @@ def require(condition: object, message: str, code: str = "") -> None:
 def hand_in_report(points: Mapping[str, float], texts: Mapping[str, float] | None = None) -> None:
     """Print which checks passed in this notebook and which did not run, for a last look before handing in.
 
-    The arguments give the points for each check of the lab, in printing order, and for texts that no check can judge.
+    `points` maps each check of the lab to its points, in the order of printing; `texts` does the same for texts that
+    no check can judge.
     """
     passed = [name for name in points if _results.get(name, NOT_RUN) is None]
     for name, worth in points.items():

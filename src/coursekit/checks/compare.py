@@ -19,11 +19,11 @@ from coursekit.tracebacks import text_of
 
 Array = np.ndarray[Any, Any]
 
-TOLERANCE = 1e-6  # rounding in double precision is far smaller, the error of a wrong formula far larger
-NUM_DIGITS = (4, 9, 17)  # of the numbers in a message; the larger values apply if two numbers would look the same
-NUM_DIGITS_ALONE = 6  # of a number that is not compared with another
-MOST_SHOWN = 12  # numbers of an array that a message shows; of a larger array, it shows only the worst
-LONGEST = 40  # sequence that a message shows, used if shorter texts would look the same
+TOLERANCE = 1e-6  # rounding errors in double precision are far smaller, errors of a wrong formula far larger
+NUM_DIGITS = (4, 9, 17)  # of the numbers in a message; more if two numbers would otherwise look the same
+NUM_DIGITS_ALONE = 6  # of a number that is not compared with another number
+MOST_SHOWN = 12  # numbers in an array that a message shows in full; of a larger array, it shows only the worst number
+LONGEST = 40  # entries of a sequence that a message shows, if shorter texts would look the same
 # For each factor between two units, the hint for a number that is too large or too small by that factor.
 UNITS: dict[float, Cause] = {
     8: Cause("did you mix up bits and bytes?", "units.bits"),
@@ -34,11 +34,15 @@ UNITS: dict[float, Cause] = {
     1e6: Cause("is the unit wrong, such as microseconds or megabytes?", "units.million"),
     1e9: Cause("is the unit wrong, such as nanoseconds or gigabytes?", "units.billion"),
 }
-OF_SHARES: dict[float, Cause] = {100: UNITS[100]}  # 8 of 13 is 8 times 1 of 13, but that has nothing to do with bits
+OF_SHARES: dict[float, Cause] = {100: UNITS[100]}  # 8/13 is 8 times 1/13, but not because of bits and bytes
 
 
 def close(got: Any, expected: Any, tolerance: float = TOLERANCE, *, is_relative: bool = False) -> bool:
-    """Return whether all numbers agree within the tolerance: relative and, unless `is_relative`, also absolute."""
+    """Return whether all numbers agree within the tolerance.
+
+    If `is_relative`, only a relative error of this size is allowed; otherwise, an absolute error of this size is
+    allowed in addition.
+    """
     atol = 0.0 if is_relative else tolerance
     return bool(np.allclose(np.asarray(got, dtype=float), expected, rtol=tolerance, atol=atol))
 
@@ -55,10 +59,10 @@ def require_close(  # noqa: PLR0913  # the tolerance, by keyword
     otherwise: Cause | str | None = None,  # the hint if no mistake explains the numbers
     units: Mapping[float, Cause] | None = None,  # `OF_SHARES` for means and shares; `UNITS` by default
 ) -> None:
-    """Require the numbers to equal the expected ones, in an array of the same shape.
+    """Require the numbers to equal the expected numbers within the tolerance; both must have the same shape.
 
-    The message names the mistake that explains the numbers, unless several do; it also names wrong units. For a large
-    array, it shows only the pair that differs most.
+    The message names the mistake that explains the numbers, unless several mistakes do; it also names wrong units. For
+    a large array, it shows only the pair of numbers that differs most.
     """
     if close(got, expected, tolerance, is_relative=is_relative):
         return
@@ -72,14 +76,18 @@ def require_close(  # noqa: PLR0913  # the tolerance, by keyword
 
 
 def _refuse(message: str, code: str, causes: Sequence[Any]) -> NoReturn:
-    """Raise a `CheckError` that names the cause only if there is exactly one; of several, any could be right."""
+    """Raise a `CheckError`, which names the cause only if there is exactly one: of several, any could be right."""
     [cause] = causes if len(causes) == 1 else [None]
     words, code = cause if isinstance(cause, Cause) else (cause, code)
     raise CheckError(f"{message}: {words}" if words else message, code)
 
 
 def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
-    """Return words for the place and the two values to show; for a large array, only the pair that differs most."""
+    """Return the two values that a message shows, actual and expected, after words that say where they are.
+
+    For a small array, the values are the arrays themselves, and the words are ''. For a large array, they are only the
+    pair of numbers that differs most, and the words say so.
+    """
     numbers, right = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
     if numbers.size <= MOST_SHOWN or numbers.shape != right.shape:
         return "", got, expected
@@ -96,7 +104,7 @@ def require_equal(  # noqa: PLR0913  # a value, the words for a wrong one, and w
     *,
     mistakes: Mapping[Cause, Any] | None = None,  # the value to which each common mistake leads
 ) -> None:
-    """Require two plain values to be equal; the message shows both, and the mistake that explains the wrong one."""
+    """Require two plain values to be equal; the message shows both, and the mistake that explains the wrong value."""
     if bool(got == expected):
         return
     alike = [cause for cause, one in (mistakes or {}).items() if bool(got == one)]
@@ -104,14 +112,14 @@ def require_equal(  # noqa: PLR0913  # a value, the words for a wrong one, and w
 
 
 def expected_and_got(got: Any, expected: Any, show: Callable[[Any, int], str]) -> str:
-    """Return "expected 2, got 3", with enough digits for the two to differ."""
+    """Return a text such as "expected 2, got 3", with so many digits that the two values look different."""
     both = [(show(expected, digits), show(got, digits)) for digits in NUM_DIGITS]
     right, wrong = next((pair for pair in both if len(set(pair)) > 1), both[-1])
     return f"expected {right}, got {wrong}"
 
 
 def shown(numbers: Any, num_digits: int = NUM_DIGITS[0]) -> str:
-    """Return numbers as text, rounded: "0.3333", "(1, -2.5)"."""
+    """Return a number or an array as text, with rounded numbers, for example "0.3333" or "(1, -2.5)"."""
     if np.ndim(numbers):
         return f"({', '.join(shown(number, num_digits) for number in numbers)})"
     return f"{float(numbers) + 0.0:.{num_digits}g}"  # never "-0"
@@ -155,7 +163,7 @@ def explained(causes: Mapping[str, Cause]) -> Iterator[None]:
 
 
 def as_array(value: Any, what: str) -> Array:
-    """Return a number, array, tensor, or sequence of them as a double-precision array, or raise a `CheckError`."""
+    """Convert a number, an array, a tensor or a sequence to a double-precision array, or raise a `CheckError`."""
     with suppress(TypeError, ValueError):
         if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
             return np.array(np.asarray(value, dtype=float))
@@ -163,7 +171,7 @@ def as_array(value: Any, what: str) -> Array:
 
 
 def as_number(value: Any, what: str) -> float:
-    """Return a number, or an array or tensor that holds one, as a float, or raise a `CheckError`."""
+    """Convert a number, or an array or tensor that holds only one number, to a float, or raise a `CheckError`."""
     numbers = as_array(value, what)
     if numbers.size != 1:
         raise CheckError(f"{what}: expected one number, got {brief(value)}", "answer.wrong-type")
@@ -171,14 +179,14 @@ def as_number(value: Any, what: str) -> float:
 
 
 def as_list(value: Any, what: str) -> list[Any]:
-    """Return a sequence as a list, or raise a `CheckError` for a single value or text."""
+    """Convert a list, a tuple or an array to a list; raise a `CheckError` for a single value or a text."""
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
         return list(value)
     raise CheckError(f"{what}: expected a sequence, got {brief(value)}", "answer.wrong-type")
 
 
 def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
-    """Return each rank's list of replies; each list must have `length` entries, one for each question."""
+    """Return the replies of each rank as a list, and require each list to have `length` entries, one per question."""
     lists = [as_list(of_rank, f"{what} on rank {rank}") for rank, of_rank in enumerate(reply)]
     for rank, of_rank in enumerate(lists):
         if len(of_rank) != length:
@@ -189,7 +197,7 @@ def as_lists(reply: Any, length: int, what: str) -> list[list[Any]]:
 
 
 def as_dict(value: Any, what: str) -> dict[str, Any]:
-    """Return a value that is a dictionary, or raise a `CheckError`."""
+    """Return the value if it is a dictionary; otherwise, raise a `CheckError`."""
     if isinstance(value, dict):
         return dict(value)
     raise CheckError(f"{what}: expected a dictionary, got {brief(value)}", "answer.wrong-type")

@@ -23,21 +23,23 @@ def check_once(samples: Iterable[Any], rank: int) -> None:
 
 
 def check_end(batches: Sequence[Any], most: int, where: str) -> None:
-    """The data end before `most` batches, as they must in an evaluation or a single epoch."""
+    """The data end after fewer than `most` batches, as they must in an evaluation or a single epoch."""
     require(len(batches) < most, f"the data {where} never end: do not repeat them", "data.endless")
 
 
 def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
-    """The data last for all the requested batches, which make up several epochs."""
+    """The data provide all of the `num_batches` requested batches, which are enough for several epochs."""
     found = len(batches)
     message = f"the data {where} end after {counted(found, 'batch')}: repeat them endlessly"
     require(found == num_batches, message, "data.not-repeated")
 
 
 def check_new_order(order: Any) -> None:
-    """Some epoch has a different order from the first: 3, 0, 7, 0, 7, 3 is right, and 3, 0, 7, 3, 0, 7 is wrong.
+    """At least one epoch has a different order from the first.
 
-    Two short epochs may agree by chance (with four samples, once in 24 cases), so all epochs are compared.
+    Example: the order 3, 0, 7, 0, 7, 3 is right, because the second epoch differs from the first. The order
+    3, 0, 7, 3, 0, 7 is wrong. Two short epochs may agree by chance (with four samples, once in 24 cases), so all epochs
+    are compared.
     """
     is_same = np.array_equal(order, np.resize(order[: len(set(order.tolist()))], len(order)))
     require(not is_same, "every epoch has the same order: shuffle first, then repeat", "order.repeated")
@@ -59,13 +61,19 @@ def check_pairs(labels: Any, expected: Any, where: str) -> None:
 
 
 def check_batches(batches: Iterable[Collection[Any]], batch_size: int, what: str) -> None:
-    """All batches are full: with a size of 2, batches of 2, 2 and 2 samples are right, and 2, 2 and 1 are wrong."""
+    """All batches are full.
+
+    Example: if the size is 2, batches of 2, 2 and 2 samples are right, and batches of 2, 2 and 1 samples are wrong.
+    """
     sizes = sorted({len(batch) for batch in batches})
     require(sizes == [batch_size], f"{what}: expected {batch_size}, got {sizes}", "batches.wrong-size")
 
 
 def check_last_batch(batches: Iterable[Collection[Any]], batch_size: int, where: str) -> None:
-    """All batches but the last are full: with a size of 2, five samples come in batches of 2, 2 and 1."""
+    """All batches are full, except perhaps the last.
+
+    Example: if the size is 2, five samples come in batches of 2, 2 and 1.
+    """
     sizes = [len(batch) for batch in batches]
     num_full, rest = divmod(sum(sizes), batch_size)
     expected = [batch_size] * num_full + [rest] * (rest > 0)

@@ -22,9 +22,9 @@ Case = tuple[float, float, Array, Array]  # slope, offset, x, y
 Batch = tuple[Array, Array]  # x, y
 
 TOLERANCE_FLOAT32 = 1e-4
-SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # numbers of samples, and batch sizes
+SIZES = ((12, 4), (10, 4), (5, 1), (6, 6), (5, 8), (9, 4), (1, 1))  # pairs of a number of samples and a batch size
 NUM_SHUFFLED, BATCH_SHUFFLED = 200, 10  # number of samples and batch size for the check of the order
-MAX_NUM_BESIDE = 25  # a random order keeps about 2 pairs of neighbours together, and this many once in 10**12 times
+MAX_NUM_BESIDE = 25  # a random order keeps about 2 pairs of neighbours together, and this many once in 10**12 cases
 LOSS_NOT_ON_TAPE = Cause(
     "a gradient is None: compute the loss inside the `with` block, from slope and offset", "tape.no-loss"
 )
@@ -41,19 +41,25 @@ TAPE_CAUSES = {"'_id'": LOSS_IN_NUMPY} | dict.fromkeys(
 
 
 def reference_loss(slope: float, offset: float, x: Array, y: Array) -> float:
-    """Return the mean squared error, added up sample by sample."""
+    """Return the mean of the squared errors, which are added up one sample at a time."""
     return math.fsum((slope * a + offset - b) ** 2 for a, b in zip(x.tolist(), y.tolist())) / len(x)
 
 
 def reference_gradient(slope: float, offset: float, x: Array, y: Array) -> Point:
-    """Return the derivatives of the loss for both parameters by central differences (exact for a quadratic)."""
+    """Return the derivatives of the loss with respect to slope and offset.
+
+    They are central differences, which are exact because the loss is quadratic.
+    """
     along_slope = reference_loss(slope + 0.5, offset, x, y) - reference_loss(slope - 0.5, offset, x, y)
     along_offset = reference_loss(slope, offset + 0.5, x, y) - reference_loss(slope, offset - 0.5, x, y)
     return along_slope, along_offset
 
 
 def reference_hessian(x: Array) -> Array:
-    """Return the second derivatives of the loss, shape (2, 2), by differences of differences, which are exact here."""
+    """Return the matrix of the second derivatives of the loss, shape (2, 2).
+
+    They are differences of central differences, which are exact because the loss is quadratic.
+    """
     y = np.zeros_like(x)
     steps = ((0.5, 0.0), (0.0, 0.5))
     return np.array([np.subtract(reference_gradient(a, b, x, y), reference_gradient(-a, -b, x, y)) for a, b in steps])
@@ -80,8 +86,8 @@ def _two_numbers(value: Any, what: str) -> Point:
 def check_loss(loss: Answer, seed: int | None = None) -> None:
     """The loss is the mean of the squared errors over the given samples.
 
-    Example: with slope 1 and offset 0, x = (1, 2) and y = (2, 4) give the errors -1 and -2, and the loss 2.5; 5 is the
-    sum, and 1.58 is the root.
+    Example: the slope is 1, the offset is 0, x = (1, 2) and y = (2, 4). So the errors are -1 and -2, and the loss is
+    2.5. An answer that returns 5 has computed the sum of the squares, and one that returns 1.58 has taken the root.
     """
     rng = fresh_rng(seed)
     for num_samples in (7, 40, 1):
@@ -101,7 +107,8 @@ def check_loss(loss: Answer, seed: int | None = None) -> None:
 def check_gradient(gradient: Answer, seed: int | None = None) -> None:
     """The gradient equals the difference quotients of the loss.
 
-    Example: for the same data, it is (-5, -3); (-3, -5) is swapped, (-2.5, -1.5) lacks a factor 2, (-10, -6) is a sum.
+    Example: for the data in the example of `check_loss`, the gradient is (-5, -3). In (-3, -5), the derivatives are
+    swapped; in (-2.5, -1.5), the factor 2 is missing; and (-10, -6) is the sum over the samples instead of the mean.
     """
     rng = fresh_rng(seed)
     for num_samples in (40, 7, 1):
@@ -122,9 +129,10 @@ def check_gradient(gradient: Answer, seed: int | None = None) -> None:
 
 
 def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[Cause, Any]]:
-    """Return where a step leads, as (slope, offset), and where common mistakes lead.
+    """Return the point (slope, offset) after a right step, and the point to which each common mistake leads.
 
-    Example: from (1, 2), the gradient (3, 4) and the rate 0.1 lead to (0.7, 1.6); uphill, they lead to (1.3, 2.4).
+    Example: at the point (1, 2), the gradient is (3, 4). With the rate 0.1, a step leads to (0.7, 1.6); a step that
+    adds the gradient instead of subtracting it leads to (1.3, 2.4).
     """
     slope, offset, x, y = case
     start, down = np.array((slope, offset)), np.array(reference_gradient(*case))
@@ -148,8 +156,9 @@ def _step_of(case: Case, learning_rate: float) -> tuple[Array, dict[Cause, Any]]
 def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
     """One update subtracts the learning rate times the gradient.
 
-    A step that is right for the student's own gradient counts as right, so a wrong gradient costs points only once.
-    The gradient is computed first, so that it cannot come from the step's result, and it must depend on the data.
+    A step that follows the student's own gradient also counts as right, so a wrong gradient costs points only once.
+    The check calls `gradient` before `step`, so that the gradient cannot be computed from the step's result. A gradient
+    that does not depend on the data does not count.
     """
     rng, rates = fresh_rng(seed), (0.0, 0.1, 0.7)
     cases = [random_case(rng) for _ in rates]
@@ -165,7 +174,10 @@ def check_step(step: Answer, gradient: Answer, seed: int | None = None) -> None:
 
 
 def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool:
-    """Return whether a step followed the student's own gradient, of whatever shape, and moved at all."""
+    """Return whether a step followed the student's own gradient, whatever the gradient's shape is.
+
+    Unless the learning rate is zero, the step must also have moved the point.
+    """
     if got.shape != own.shape or own.shape[:1] != (2,):
         return False
     there = np.array(start) - learning_rate * own.T
@@ -173,9 +185,10 @@ def _follows(got: Array, own: Array, start: Point, learning_rate: float) -> bool
 
 
 def check_batches(batches: Answer, seed: int | None = None) -> None:
-    """The batches of an epoch hold every pair of x and y exactly once, in a changing order drawn from rng.
+    """In each epoch, the batches hold every pair of x and y exactly once, in a new order that is drawn from rng.
 
-    Example: 9 samples with batch size 4 make batches of 4, 4 and 1; without the last, one sample is missing.
+    Example: if the batch size is 4, 9 samples make batches of 4, 4 and 1 samples. If the last batch is left out, one
+    sample is missing.
     """
     rng = fresh_rng(seed)
     for num_samples, batch_size in SIZES:
@@ -199,7 +212,7 @@ def check_batches(batches: Answer, seed: int | None = None) -> None:
 
 
 def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
-    """Check the batches of one epoch over the samples x = 0, 1, ... with their y."""
+    """Check the batches of one epoch, in which the samples have x = 0, 1, ..., and `y` holds the matching values."""
     num_samples = len(y)
     head = f"{counted(num_samples, 'sample')} with batch size {batch_size}"
     used = [sample for a, _ in found for sample in a.tolist()]
@@ -217,7 +230,7 @@ def _check_epoch(found: list[Batch], y: Array, batch_size: int) -> None:
 
 
 def _epochs(batches: Answer, data: Batch, batch_size: int, seed: int, num_epochs: int) -> list[list[Batch]]:
-    """Return the batches of each epoch, each as a pair of one-dimensional arrays."""
+    """Return the list of batches of each epoch; a batch is a pair of one-dimensional arrays, x and y."""
     reply = call_answer(drivers.epochs, batches, data, batch_size, seed, num_epochs)
     for name, values, given in zip("xy", reply["data"], data):
         message = f"batches changed the {name} that it was given: shuffle a copy, or shuffle indices"
@@ -239,7 +252,8 @@ def _pair(batch: Any) -> Batch:
 def check_num_updates(num_updates: Answer, seed: int | None = None) -> None:
     """The number of updates includes the last, smaller batch of every epoch.
 
-    Example: 9 samples in batches of 4 for 2 epochs take 3 updates in each epoch, so 6 in all, not 2 * 9 // 4 = 4.
+    Example: with 9 samples in batches of 4, each epoch takes 3 updates. So 2 epochs take 6 updates, and not
+    2 * 9 // 4 = 4.
     """
     rng = fresh_rng(seed)
     cases = [(1000, 1, 1), (1000, 100, 3), (1000, 1000, 7), (9, 4, 2), (10, 4, 2), (11, 4, 3), (5, 8, 2), (9, 4, 0)]

@@ -1,4 +1,4 @@
-"""Checks of lab 01's last section: which learning rates are stable, by experiment and by the Hessian."""
+"""Checks of lab 01's last section: which learning rates are stable, found by experiment and from the Hessian."""
 
 import math
 from collections.abc import Sequence
@@ -15,16 +15,19 @@ from coursekit.errors import Cause
 
 Case = tuple[float, Array, Array]  # learning rate, x, y
 
-INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))  # of x, centred on zero or not; the limits are 1, 0.08 and 0.26
-FACTORS = (0.3, 0.98, 1.02, 3.0)  # of the limit; even close to it, errors shrink or grow a thousandfold in 200 steps
-OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)  # with any common mistake, a step settles at one of them and diverges at another
+# Intervals from which x is drawn; some are centred on zero. The largest stable rates are 1, 0.08 and 0.26.
+INTERVALS = ((-0.5, 0.5), (-6.0, 6.0), (0.0, 3.0))
+# Rates to try, as multiples of the limit; even close to it, errors shrink or grow a thousandfold in 200 steps.
+FACTORS = (0.3, 0.98, 1.02, 3.0)
+# Whatever common mistake a step makes, it converges with one of these multiples and diverges with another.
+OWN_FACTORS = (-0.3, 0.002, 0.3, 3.0)
 NUM_STEPS = 200  # as the exercise asks
 
 
 def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
-    """Return y for which the loss falls at first, and grows only later, if the learning rate is too large.
+    """Return targets y with which the loss falls at first, and grows only later, if the learning rate is too large.
 
-    At the usual start, nearly all of the loss is along the flat direction: thirty times as much as along the steep one.
+    At the usual start, the loss along the flat direction is thirty times as large as along the steep direction.
     """
     eigenvalues, directions = np.linalg.eigh(reference_hessian(x))
     along_steep = rng.choice([-1, 1]) * rng.uniform(0.5, 1)
@@ -57,7 +60,10 @@ def _verdict(is_stable: Answer, case: Case) -> bool:
 
 
 def _is_right_for_own_step(is_stable: Answer, step: Answer, tried: Sequence[Case]) -> bool:
-    """Return whether `is_stable` agrees with the student's own step, which must converge at some but not all rates."""
+    """Return whether `is_stable` returns the right result for the student's own step in every case.
+
+    This step must converge in some of the cases, but not in all of them.
+    """
     rng, cases = fresh_rng(), list(tried)
     for x in (rng.uniform(-0.5, 0.5, 100), np.full(100, rng.uniform(1, 2))):
         y = 2 * x + rng.uniform(-0.5, 0.5, 100)
@@ -77,7 +83,7 @@ def _settles(end: Array, case: Case) -> bool:
 def check_hessian(hessian: Answer, seed: int | None = None) -> None:
     """The Hessian equals the second difference quotients of the loss.
 
-    Example: for x = (1, 2) it is ((5, 3), (3, 2)), with the eigenvalues 6.85 and 0.15, so rates up to
+    Example: for x = (1, 2), the Hessian is ((5, 3), (3, 2)). Its eigenvalues are 6.85 and 0.15, so rates up to
     2 / 6.85 = 0.29 are stable.
     """
     rng = fresh_rng(seed)
@@ -97,7 +103,7 @@ def check_hessian(hessian: Answer, seed: int | None = None) -> None:
 
 
 def _limit_of(hessian: Array) -> float:
-    """Return the limit that a student's own Hessian gives, or nan if it gives none."""
+    """Return the largest stable rate that follows from a student's own Hessian, or nan if none follows from it."""
     if hessian.shape != (2, 2) or not np.isfinite(hessian).all():
         return math.nan
     largest = float(np.max(np.linalg.eigvals(hessian).real))
@@ -107,7 +113,7 @@ def _limit_of(hessian: Array) -> float:
 def check_largest_stable_rate(largest_stable_rate: Answer, hessian: Answer, seed: int | None = None) -> None:
     """The limit is two over the largest eigenvalue of the Hessian, or of the student's own Hessian.
 
-    The student's Hessian is computed first, and must depend on the data, as in `check_step`.
+    As in `check_step`, the student's Hessian is computed first, and it counts only if it depends on the data.
     """
     rng = fresh_rng(seed)
     intervals = ((-0.5, 0.5), (-2.0, 3.0), (1.0, 4.0), (-9.0, 1.0))

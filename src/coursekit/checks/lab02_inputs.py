@@ -10,27 +10,29 @@ import numpy as np
 
 from coursekit.checks.compare import Array
 
-RATE = 0.04  # so small that even a rate scaled twice is below every stability limit
+RATE = 0.04  # so small that training stays stable even if the rate is scaled twice
 BATCH_SIZE = 4
 NUM_EPOCHS = {"constant": 8, "coded": 4, "real": 3, "apart": 2, "long": 52}
 STEPS_PER_EPOCH = {"constant": 2, "coded": 2, "real": 2, "apart": 2, "long": 1}  # of every rank, with the run's batches
-SHARE = 8  # samples of a rank in the coded run
-# In the real run, one rank has one sample more; if smaller batches are left out, each rank takes one step per epoch.
+SHARE = 8  # number of samples of each rank in the coded run
+# In the real run, one rank has one more sample than the others. If smaller batches are left out, each rank takes one
+# step per epoch.
 REAL_SHARE, REAL_BATCH_SIZE = 8, 5
-NUM_KINDS = 3  # of samples in that run: so few that few batches of three samples have the same mean as a batch of four
+NUM_KINDS = 3  # of samples in that run; so few that batches of three rarely have the same mean as batches of four
 # The targets in the long run are about LEVEL + SLOPE * x: the slope is so small that no rank's loss ever falls.
 LEVEL, SLOPE = 290, 25
-# The factor by which steps grow there; gradients reach 1e17, whose squares fit into 32 bits, the scaled rate 1.4.
+# The factor by which steps grow there. Gradients reach 1e17, and their squares still fit into 32 bits; the scaled rate
+# reaches 1.4.
 GROWTH = 1.9
 # Large compared with a start around one, and small enough for a sum of gradients sent in 16 bits (below 65504).
 CONSTANT = 7e3
 SMALLEST_CONSTANT = 0.3 * CONSTANT
 UNIT = 100.0
-MARK = 16  # times two to the power of the rank: the code of the marked sample, which shows which ranks used it
-NUM_CODES = 2  # per sample: with more codes, fewer sums are right by luck, but 16 bits must still distinguish the codes
+MARK = 16  # the marked sample's code is this times two to the power of the rank, which shows which ranks used it
+NUM_CODES = 2  # per sample; with more, fewer wrong sums look right by chance, but 16 bits must tell the codes apart
 NUM_TRAININGS = 20  # runs of one step; two numbers from each show whether starts are standard normal
 NUM_STARTS = 2  # slope and offset; any further variables start at the same numbers again
-START = 1e3  # starts are so far apart that a step of an optimiser with its own rate does not blur them
+START = 1e3  # starts are so far apart that one step of an optimiser that has its own rate does not blur them
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,21 @@ class Inputs:
     """What the ranks train on; if the first axis of an array has length num_ranks, each rank gets only its own part."""
 
     constants: Array  # the points (x, y) of the constant run, shape (num_ranks, 2)
-    codes: Array  # of the coded run's samples, shape (num_samples,); a sample's target is `UNIT` times its code
-    marked: int  # the number of the sample whose code is `MARK` times two to the power of the rank, here 0
+    codes: Array  # the codes of the coded run's samples, shape (num_samples,); a target is `UNIT` times the code
+    marked: int  # the number of the marked sample; its entry in `codes` is 0, but each rank gets another code (`MARK`)
     points: Array  # the points (x, y) of the real run, shape (num_ranks, NUM_KINDS, 2)
-    kinds: Array  # which of the points each sample is, shape (num_samples,)
+    kinds: Array  # for each sample, which of the points it is, shape (num_samples,)
     starts: Array  # the values at which variables start in the run *apart*, shape (num_ranks, num_starts)
-    targets: Array  # of the run *apart*, shape (num_ranks,)
+    targets: Array  # the targets of the run *apart*, shape (num_ranks,)
     long: Array  # the points (x, y) of the long run, shape (num_ranks, 2)
     num_long: int = NUM_EPOCHS["long"]  # the number of the long run's epochs
-    num_starts: int = NUM_TRAININGS  # additional runs, of one step each
+    num_starts: int = NUM_TRAININGS  # the number of additional runs, which have one step each
 
     def num_constant_samples(self, *, unequal: bool = True) -> int:
-        """Return the number of samples in the constant run, for shards of 5 (on one rank, 6) or for equal shards."""
+        """Return the number of samples in the constant run.
+
+        If `unequal`, one rank has a shard of 6 samples, and the others have 5; otherwise, each has `SHARE` samples.
+        """
         return 5 * len(self.constants) + 1 if unequal else SHARE * len(self.constants)
 
     def num_epochs(self) -> dict[str, int]:
@@ -65,7 +70,7 @@ class Inputs:
 
 
 def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
-    """Return random inputs."""
+    """Draw random inputs for this number of ranks."""
     num_samples = SHARE * num_ranks
     codes = rng.permutation(NUM_CODES * num_samples)[:num_samples] + rng.uniform(0, 1, num_samples)
     marked = int(rng.integers(num_samples))
@@ -92,10 +97,10 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
 
 
 def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
-    """Draw the kinds of the real samples so that last batches have several kinds if samples are sharded in order.
+    """Draw the kind of each sample in the real run.
 
-    If all samples of a batch are of one kind, a batch of three has the same mean as a batch of four, and a lost sample
-    does not show.
+    If the samples are sharded in order, every last batch contains several kinds. If all its samples were of one kind,
+    a batch of three would have the same mean as a batch of four, and a lost sample would not show.
     """
     numbers = np.arange(REAL_SHARE * num_ranks + 1)
     shards = [numbers[rank::num_ranks] for rank in range(num_ranks)] + np.array_split(numbers, num_ranks)
@@ -128,7 +133,7 @@ def _rounded(numbers: Array) -> Array:
 def private_of(inputs: Inputs, *, unequal: bool = True) -> list[dict[str, Array]]:
     """Return each rank's private values: its data, keyed by run, and the initial values of its variables.
 
-    The data are x and y, shape (2, num_samples).
+    The data of a run are x and y in one array, shape (2, num_samples); the initial values have the key "starts".
     """
     found = []
     for rank, (constant, points) in enumerate(zip(inputs.constants, inputs.points)):

@@ -84,7 +84,8 @@ def check_shard(shard: Answer, num_ranks: int) -> None:
 def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
     """Check each rank's pair of arrays, and whether the rank left the data unchanged.
 
-    `partner` maps each x to its y; both arrays hold the numbers from 0 up, plus `PART`, in random order.
+    `partner` maps each x to its y; the original x and y each hold 0, 1, 2, …, with `PART` added to every number, in
+    random order.
     """
     shards = []
     for rank, (*pair, is_unchanged) in enumerate(pairs):

@@ -2,9 +2,9 @@
 
 These are a common start, averaged gradients, disjoint and complete shards, the scaled learning rate, and whole epochs
 of plain steps. Together, they imply the last property: all steps equal the steps of one process with all the data.
-The modules `readings` and `updates` read sources, rates and samples off the trajectories separately, so a fault in one
-of them leaves the others readable. The module `reference` computes the right steps, up to rounding.
-Points are (slope, offset); the examples have two ranks, on which the given rate of 0.04 becomes 0.08.
+The modules `readings` and `updates` read sources, rates and samples off the trajectories separately, so that a fault
+in one of these does not hide the others. The module `reference` computes the right steps, up to rounding.
+Points are (slope, offset). In the examples, there are two ranks, so the given rate of 0.04 is scaled to 0.08.
 """
 
 from statistics import NormalDist
@@ -27,8 +27,8 @@ from coursekit.text import counted
 SAME_FACTOR = 1e-2  # tolerance for a right rate
 ROUNDING = 0.1  # far above the rounding error of a factor
 NO_DESCENT = "the steps are not SGD on the mean squared error with the given x, y and learning_rate"
-RARE = 1e-6  # share of right answers that fail
-NEAR_START = 0.2  # covers a step of an optimiser with the rate 0.01 instead of zero; starts are at least 0.33 from zero
+RARE = 1e-6  # the share of right answers that fail by chance
+NEAR_START = 0.2  # covers one step with an optimiser's rate of 0.01 instead of zero; starts are at least 0.33 from zero
 
 
 def check_same_start(trial: TrainingTrial, most_steps: int) -> None:
@@ -36,9 +36,11 @@ def check_same_start(trial: TrainingTrial, most_steps: int) -> None:
 
     Example: the ranks' variables start at (1.2, 0.3) and (-0.5, 0.8). After a broadcast, both are at (1.2, 0.3), with a
     gap of 0. Without a broadcast, they stay 1.7 apart and fail. Ranks that both start at (0, 0) because of a seed also
-    fail: in the run *apart*, each starts at a point that only it knows, and they must meet at the point of one of them.
+    fail: in the run *apart*, each rank starts at a point that only this rank knows, and the ranks must meet at one of
+    these points.
 
-    An answer without variables, which communicates in another way, has no such point; averaged gradients are enough.
+    An answer that uses no variables, but communicates in another way, has no such points; it passes if the gradients
+    are averaged.
     """
     later = trial.gaps("apart")[: FIRST_STEP + 1]
     gaps = later[: most_steps + 1]
@@ -84,7 +86,7 @@ def check_random_start(trial: TrainingTrial) -> None:
 
 
 def _continues(trial: TrainingTrial) -> bool:
-    """Return whether a run starts where the previous run ended, on all ranks."""
+    """Return whether some run starts, on all ranks, at the point where the previous run ended."""
     pairs = (("constant", "coded"), ("coded", "real"))
     return any(np.array_equal(trial.history(one)[:, -1], trial.history(other)[:, 0]) for one, other in pairs)
 
@@ -106,8 +108,8 @@ def _meet_at_start_of_a_rank(trial: TrainingTrial) -> bool:
 def check_averaged(trial: TrainingTrial) -> None:
     """Every update uses the mean of all ranks' gradients.
 
-    Example: all targets are 4000 on rank 0 and 8000 on rank 1, and both offsets are 0. With the mean of the gradients,
-    both move by 2 * 0.08 * 6000 = 960; with their own gradients, they move by 640 and 1280.
+    Example: all targets are 4000 on rank 0 and 8000 on rank 1, and both offsets are 0. If the gradients are averaged,
+    both offsets move by 2 * 0.08 * 6000 = 960; if each rank uses its own gradients, they move by 640 and 1280.
     """
     require_motion(trial)
     if is_averaged(trial):
@@ -154,8 +156,9 @@ def check_shards(trial: TrainingTrial) -> None:
 def check_rate(trial: TrainingTrial) -> None:
     """Every rank steps with the given rate times the number of ranks.
 
-    Example: if the updates of both ranks show 0.08, twice the given rate, they are right. A rate of 0.04 is not scaled,
-    0.16 is scaled twice or comes from summed gradients; with 0.04 and 0.08, the rate depends on the rank.
+    Example: a rate of 0.08 on both ranks, twice the given rate, is right. If both rates are 0.04, they are not scaled;
+    if both are 0.16, they are scaled twice, or the gradients are summed. If one rank has 0.04 and the other has 0.08,
+    the rate depends on the rank.
     """
     _require_descent(trial)
     reading, expected = read_updates(trial), trial.num_ranks
@@ -222,9 +225,9 @@ def check_plain(trial: TrainingTrial) -> None:
 def check_equals_serial(trial: TrainingTrial) -> None:
     """Every step on every rank equals a gradient descent step of one process on the batches of all ranks.
 
-    Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is
-    (-3, -4), one process steps to (0.24, 0.32) with the rate 0.08; a rank with only the second sample would step
-    to (0.48, 0.48).
+    Example: two samples have x = (0, 1) and the targets y = (1, 3). At (0, 0), the gradient of the mean squared error
+    is (-3, -4), so one process steps to (0.24, 0.32) with the rate 0.08. A rank that uses only the second sample would
+    step to (0.48, 0.48).
     """
     check_epochs(trial)
     check_plain(trial)

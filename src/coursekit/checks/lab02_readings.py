@@ -1,9 +1,9 @@
 """Finds whose gradients moved the ranks in a trial's constant run, and with which rate, momentum and decay.
 
-If all samples of a rank are the same point (a, c), the gradient of the rank is 2 (slope a + offset - c) (a, 1).
+All samples of a rank are the same point (a, c), so the gradient of the rank is 2 (slope a + offset - c) (a, 1).
 `HYPOTHESES` lists whose gradients may have moved the ranks, and how; the right one gives the same rate in every step.
-In the examples, two ranks have the rate 0.08, and at the offset 0 they have the gradients -8000 and -16000.
-No rank can know their mean by itself, because each rank knows only its own point.
+In the examples, there are two ranks, and the rate is 0.08. At the offset 0, the gradient of the offset is -8000 on
+rank 0 and -16000 on rank 1. No rank can know the mean of these by itself, because it knows only its own point.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,12 @@ SAME_RATE = 6e-3
 SMALLEST_RATE = RATE / 100
 FINE_RATE = 2e-5  # ten times the variation with 32 bits
 NEARBY = 1e-5 * CONSTANT  # float32 rounding
-NUM_UPDATES = 5  # to compare; if the rate is far too large, later updates are too small to read
-NUM_UPDATES_OF_MOMENTUM = 3  # because any two updates fit some momentum
+NUM_UPDATES = 5  # that are compared; if the rate is far too large, later updates are too small to read
+NUM_UPDATES_OF_MOMENTUM = 3  # at least, because any two updates can be explained by some momentum
 MEAN, OWN, NOBODY = "mean", "own", "nobody"
-DIVIDED = "divided"  # like `MEAN`, but of sums divided by the size of full batches
-# The `MEAN` of all gradients, each rank's `OWN`, one rank's gradients (its number), or `NOBODY` if no reading fits
+DIVIDED = "divided"  # like `MEAN`, but each rank divides the sum over a batch by the size of a full batch
+# Whose gradients moved the ranks: the `MEAN` of all, each rank's `OWN`, or one rank's gradients, in which case it is
+# the number of this rank. It is `NOBODY` if no reading fits.
 Source = str | int
 
 
@@ -38,14 +39,14 @@ class Reading:
     source: Source
     shares: Array  # how much each rank (row) is moved by each rank's gradient (column), shape (num_ranks, num_ranks)
     rates: Array  # the learning rate of each rank, shape (num_ranks,)
-    momentum: float = 0.0  # the part of the previous update in each update
-    decay: Array | None = None  # the parts of slope and offset in each gradient, shape (2,)
+    momentum: float = 0.0  # the factor by which the previous update is multiplied when it is added to an update
+    decay: Array | None = None  # the multiples of slope and offset that are added to each gradient, shape (2,)
     later_rates: Array | None = None  # rates from `FIRST_STEP` on, if they change, shape (num_ranks, num_updates)
     is_fine: bool = False  # whether gradients are sent in 32 bits, so that the rate is the same in every step
 
 
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
-    """Return each source with its shares in full and in last batches, shape (2, num_ranks, num_ranks).
+    """Return each source with its shares, shape (2, num_ranks, num_ranks): first in full, then in last batches.
 
     The last batch of the constant run has one sample, but two on the rank with the larger shard. A mean over all
     samples of a step gives that rank twice the weight; this counts as right, just like the mean of the ranks' means.
@@ -64,7 +65,7 @@ class _Updates:
     """Updates of the constant run from `FIRST_STEP` on; shapes are (num_ranks, num_updates, 2) unless noted."""
 
     trial: TrainingTrial
-    places: Array  # before each update
+    places: Array  # the points before each update
     moves: Array
     own: Array  # each rank's own gradient
     is_last: Array  # 1 for an update from a last batch, else 0, shape (num_updates,)
@@ -94,7 +95,7 @@ def _updates(trial: TrainingTrial, which: slice) -> _Updates:
 
 
 def _reading(steps: _Updates, source: Source, shares: Array, tolerance: float, momentum: float = 0.0) -> Reading | None:
-    """Return the reading with each rank's rate (0 for a frozen rank), or None if no constant rate fits."""
+    """Return the reading with each rank's rate (0 for a rank that does not move), or None if no constant rate fits."""
     moves, downhill = steps.moves, steps.downhill(shares)
     if momentum:
         moves, downhill = moves[:, 1:] - momentum * moves[:, :-1], downhill[:, 1:]
@@ -118,15 +119,19 @@ def _explains(moves: Array, downhill: Array, rates: Array, tolerance: float) -> 
 
 
 def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Both ranks move by 960, the mean; by 640 and 1280, their own gradients; or by 640, the gradients of rank 0."""
+    """Return the reading of the first source that explains all updates with a constant rate, or None.
+
+    Example: if the gradients are averaged, the offsets of both ranks move by 960. If each rank uses its own gradient,
+    they move by 640 and 1280; if both ranks use the gradient of rank 0, they move by 640.
+    """
     return next(filter(None, (_reading(steps, *source, tolerance) for source in steps.sources)), None)
 
 
 def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
-    """In each step, each variable moves by the mean or by the rank's own gradient; offsets, say, by 640 and 1280.
+    """Return a reading if every move of a variable follows the mean gradient or the rank's own gradient, or None.
 
-    Rate and shards can be read even if only some steps or some variables are averaged, because the mean of the updates
-    over the ranks stays the same.
+    Example: only the slopes are averaged, and the offsets move by 640 and 1280. Rate and shards can be read even if
+    only some steps or some variables are averaged, because the mean of the updates over the ranks stays the same.
     """
     moves, downhill = steps.moves, np.stack([steps.downhill(steps.shares(which)) for which in (MEAN, OWN)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)
@@ -140,7 +145,11 @@ def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
-    """With a decay of 0.01, both ranks move from the offset 1000 by 0.08 * (10,000 - 0.01 * 1000) = 799.2."""
+    """Return a reading if the mean gradient plus a multiple of the weights explains all updates, or None.
+
+    Example: at the offset 1000, the mean gradient is -10,000. With a decay of 0.01, both offsets move by
+    0.08 * (10,000 - 0.01 * 1000) = 799.2.
+    """
     shares = steps.shares(MEAN)
     downhill = steps.downhill(shares)
     columns = [-downhill.ravel(), *(-(steps.places * one).ravel() for one in np.eye(2))]
@@ -153,7 +162,11 @@ def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Both ranks move by 960 with the rate 0.08, then by 403 with the rate 0.04 and the mean gradient -10,080."""
+    """Return a reading if the mean gradient explains all updates, but with a rate that changes, or None.
+
+    Example: both offsets first move by 960 with the rate 0.08. The mean gradient is then -10,080, so they next move by
+    403 if the rate is 0.04.
+    """
     for source, shares in steps.sources:
         rates = _rates(steps.moves, steps.downhill(shares))
         is_downhill = source == MEAN and (rates > SMALLEST_RATE).all()
@@ -165,7 +178,11 @@ def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
-    """The mean of the moves is 960, but no rank moves by 960, as parameters are sometimes averaged, not gradients."""
+    """Return a reading if the mean gradient explains only the mean of the ranks' moves, or None.
+
+    Example: the mean of the moves is 960, but no rank moves by 960, because the ranks do not average their gradients;
+    they average their parameters from time to time.
+    """
     shares = steps.shares(MEAN)
     moves, downhill = (part.mean(axis=0, keepdims=True) for part in (steps.moves, steps.downhill(shares)))
     rates = np.median(_rates(moves, downhill), axis=1)
@@ -174,13 +191,16 @@ def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _with_momentum(steps: _Updates, tolerance: float) -> Reading | None:
-    """With a momentum of 0.9, after a move of 960, the next move of both ranks is 864 longer than without it."""
+    """Return the reading of the first source that explains all updates with a constant rate and a momentum, or None.
+
+    Example: after a move of 960, a momentum of 0.9 makes the next move of both ranks longer by 864.
+    """
     found = (_reading(steps, *source, tolerance, _momentum(steps, source[1])) for source in steps.sources)
     return next(filter(None, found), None)
 
 
 def _momentum(steps: _Updates, shares: Array) -> float:
-    """Return the momentum that explains the updates best."""
+    """Return the momentum that explains the updates best, or 0 if there are too few updates."""
     moves, downhill = steps.moves, steps.downhill(shares)
     if moves.shape[1] < NUM_UPDATES_OF_MOMENTUM:
         return 0.0
@@ -192,7 +212,7 @@ def _momentum(steps: _Updates, shares: Array) -> float:
 def _first_rates(trial: TrainingTrial) -> Array:
     """Return the rates of the first step that starts at a common place and follows the mean gradient.
 
-    If there is none up to `FIRST_STEP`, return the rates of that step. Later steps may be off.
+    If no step up to `FIRST_STEP` does both, it returns the rates of step `FIRST_STEP`. Later steps may be off.
     """
     history = trial.history("constant")
     rates = np.zeros(trial.num_ranks)
@@ -207,7 +227,7 @@ def _first_rates(trial: TrainingTrial) -> Array:
 
 
 class Hypothesis(NamedTuple):
-    """What may have moved the ranks."""
+    """One explanation of how the ranks moved."""
 
     name: str
     read: Callable[[_Updates, float], Reading | None]  # takes a tolerance; its docstring has the example
@@ -227,9 +247,10 @@ HYPOTHESES = (
 
 @lru_cache(maxsize=4)
 def read_updates(trial: TrainingTrial) -> Reading:
-    """Return how the ranks move by the first hypothesis that fits; the fine tolerance comes before that of 16 bits.
+    """Return the reading of the first hypothesis that fits the ranks' moves; if none fits, its source is `NOBODY`.
 
-    With a momentum and the 16-bit tolerance, a reading may fit by luck.
+    First, all hypotheses are tried with the fine tolerance; then, the hypotheses that are not loose are tried with the
+    16-bit tolerance. With the 16-bit tolerance, the hypothesis of a momentum may fit by chance, so it comes last.
     Example: three ranks average only the slopes, with the rate 0.12. One such trial in four could also be read as
     steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
     """
@@ -244,7 +265,11 @@ def read_updates(trial: TrainingTrial) -> Reading:
 
 
 def gradients(places: Array, points: Array) -> Array:
-    """Return the gradient of each rank's squared error at its point; all arrays have the shape (num_ranks, 2)."""
+    """Return the gradient of each rank's squared error on its own point.
+
+    `places` holds the slope and offset of each rank, and `points` holds its x and y. All arrays have the shape
+    (num_ranks, 2).
+    """
     slopes, offsets = places.T
     x, y = points.T
     return np.asarray(2 * (slopes * x + offsets - y)[:, np.newaxis] * np.stack([x, np.ones_like(x)], axis=1))

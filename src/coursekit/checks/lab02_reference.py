@@ -3,9 +3,10 @@
 In the long run, all samples of a rank are one point, so NumPy can compute each step from the place before it. Even a
 small addition to plain SGD shows in some step: weight decay, gradient clipping, a cap on the rate, or a schedule.
 In the real run, a rank has a few points, and the samples of a batch depend on how shards are made and shuffled.
-There, some batches of the right sizes must explain each step.
-Example: x = (0, 1) has the targets y = (1, 3). From (0, 0), where the gradient of the mean squared error is (-3, -4),
-one process steps to (0.24, 0.32) with the rate 0.08; a rank with only the second sample would step to (0.48, 0.48).
+So a step of the real run is right if some batches of the right sizes explain it.
+Example: two samples have x = (0, 1) and the targets y = (1, 3). At (0, 0), the gradient of the mean squared error is
+(-3, -4), so one process steps to (0.24, 0.32) with the rate 0.08. A rank that uses only the second sample would step to
+(0.48, 0.48).
 """
 
 import itertools
@@ -40,7 +41,7 @@ def check_long(trial: TrainingTrial, shares: Array) -> None:
 
 
 def _rounding(places: Array, points: Array, rate: float) -> Array:
-    """Return the error that rounding to 32 bits may cause in gradients read off these places, same shape."""
+    """Return the error that rounding to 32 bits may cause in the gradients that are read off these places."""
     (x, y), largest = points.T, np.max(np.abs(places), axis=0)
     sizes = 2 * (np.abs(largest[0] * x) + largest[1] + np.abs(y))
     return np.asarray(ROUNDING * (np.abs(places) / rate + np.mean([sizes * np.abs(x), sizes], axis=1)))
@@ -61,7 +62,8 @@ def check_real(trial: TrainingTrial) -> None:
 def check_rest(trial: TrainingTrial) -> None:
     """The shards of the real run, whose samples do not divide evenly among the ranks, are neither cut nor padded.
 
-    The check is skipped if gradients are not averaged, or are sent in 16 bits: then too many batches fit a step.
+    The check is skipped if gradients are not averaged, or are sent in 16 bits, because too many batches would explain
+    a step.
     """
     reading, where = read_updates(trial), f"of {len(trial.inputs.kinds)} samples on {trial.num_ranks} ranks"
     is_usual = trial.history("real").shape[1] - 1 == NUM_EPOCHS["real"] * STEPS_PER_EPOCH["real"]
@@ -77,7 +79,10 @@ def check_rest(trial: TrainingTrial) -> None:
 
 
 def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool = False) -> bool:
-    """Return whether these sizes of last batches explain all steps and, if `is_complete`, epochs of all samples."""
+    """Return whether batches explain all steps if an epoch's last batches have one of these combinations of sizes.
+
+    If `is_complete`, these batches must also add up to whole epochs of all samples.
+    """
     rate, per_epoch = float(np.mean(read_updates(trial).rates)), STEPS_PER_EPOCH["real"]
     steps = list(_real_steps(trial, rate, sizes_of_last))
     rests = [np.abs((step.places - step.after)[0] / rate - step.downhill) for step in steps]
@@ -89,7 +94,7 @@ def _explains(trial: TrainingTrial, sizes_of_last: Array, *, is_complete: bool =
 
 
 def _sizes_of_last(num_ranks: int) -> Array:
-    """Return the possible sizes of an epoch's last batches, one row for each rank that may have the larger one."""
+    """Return the possible sizes of an epoch's last batches, one row for each rank that may have the larger batch."""
     return np.asarray(REAL_SHARE - REAL_BATCH_SIZE + np.eye(num_ranks, dtype=int))
 
 
@@ -123,7 +128,10 @@ def _real_steps(trial: TrainingTrial, rate: float, sizes_of_last: Array) -> Iter
 def _nearest(
     trial: TrainingTrial, place: Array, sizes: Array, weights: Array, pull: Array
 ) -> tuple[float, Array, Array]:
-    """Return the squared distance to `pull`, the gradient and the counts of the closest batches of these sizes."""
+    """Find the batches of these sizes whose gradient is closest to `pull`.
+
+    Returns the squared distance, this gradient, and how many samples of each kind the batches contain.
+    """
     at = np.repeat(place[np.newaxis], NUM_KINDS, axis=0)
     downhill, counts = np.zeros((1, 2)), [_counts(int(size)) for size in sizes]
     for points, of_rank, weight in zip(trial.inputs.points, counts, weights / sizes):
@@ -137,12 +145,15 @@ def _nearest(
 
 @cache
 def _counts(size: int) -> Array:
-    """Return all possible counts of the kinds in a batch of this size, shape (num, NUM_KINDS)."""
+    """Return all combinations of kinds that a batch of this size may have, shape (num, NUM_KINDS).
+
+    A row holds the number of samples of each kind.
+    """
     return np.array([one for one in itertools.product(range(size + 1), repeat=NUM_KINDS) if sum(one) == size])
 
 
 def _tolerance(trial: TrainingTrial, places: Array, rate: float, part: float) -> Array:
-    """Return the tolerance for gradients of the real run: the rounding error plus a part of their size, same shape."""
+    """Return the tolerance for gradients of the real run: their rounding error, plus `part` times their mean size."""
     points = trial.inputs.points.reshape(-1, 2)
     of_points = gradients(np.repeat(places[:1], len(points), axis=0), points)
     return np.asarray(_rounding(places[:1], points, rate) + part * np.mean(np.abs(of_points), axis=0))

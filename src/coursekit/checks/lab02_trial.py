@@ -1,21 +1,24 @@
 """Tests a whole distributed training function, however it is written: only its trajectory counts.
 
-One launch makes several short training runs; `lab02_updates` and `lab02_properties` read everything else from them.
-In the run *constant*, all samples of a rank are one point. In *coded*, the mean target of an epoch shows whether every
-sample was used once. In *real*, the samples of a rank are copies of three points, which only this rank has.
-In the fourth, *apart*, the rate is zero, and variables start at different values on each rank, whatever the answer
-does. So only a broadcast brings the ranks together; once all are where rank 0 started, the mean gradient is zero.
-The last, *long*, has many epochs, and so large a rate that each step is nearly twice as long as the one before. So
-anything added to plain steps shows sooner or later.
-After these come some runs of one step; only their initial variables are read.
+In one launch, the answer trains several times; `lab02_updates` and `lab02_properties` read all properties off these
+short runs.
+In the run *constant*, all samples of a rank are the same point. In the run *coded*, the mean target of an epoch shows
+whether every sample was used once. In the run *real*, the samples of a rank are copies of three points, which only this
+rank has.
+In the run *apart*, the rate is zero, and variables start at different values on each rank, whatever the answer does. So
+only a broadcast brings the ranks together; once all ranks are where rank 0 started, the mean gradient is zero.
+The run *long* has many epochs, and its rate is so large that each step is nearly twice as long as the previous step. So
+anything that is added to plain steps shows sooner or later.
+Some runs of one step follow; only their initial variables are read.
 
 Each epoch has several batches, except in the long run. The last batch is smaller in the constant and the real run, in
 which the shards are unequal.
-If this gives the ranks unequal numbers of steps, they wait for each other for ever. Then they run again with one batch
-in each epoch, so that the other properties can be checked.
+If unequal shards lead to unequal numbers of steps, the ranks wait for each other for ever. Then they run again with one
+batch in each epoch, so that the other properties can be checked.
 
 Each rank has its own data and its own initial variables, and no other rank can know them.
-So a result that depends on the values of all ranks proves communication; without it, a rank could only guess.
+So a result that depends on the values of all ranks proves that the ranks communicated; otherwise, a rank could only
+guess.
 """
 
 from dataclasses import dataclass, replace
@@ -44,8 +47,8 @@ from coursekit.drivers import lab02 as drivers
 from coursekit.drivers.calls import Answer, call
 from coursekit.ranks import RankError, RankTimeoutError
 
-MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant run: one update to read, and the last one, which is left out
-LARGEST = 1e100  # slope or offset: squares and differences of larger numbers overflow
+MIN_NUM_STEPS = FIRST_STEP + 2  # of the constant run: one update is read, and the last update is left out
+LARGEST = 1e100  # slope or offset; squares and differences of larger numbers overflow
 NAMES = ("slope", "offset")
 SAME_PLACE = 1e-5  # float32 rounding
 MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
@@ -53,27 +56,27 @@ MAX_NUM_STEPS = 1000  # ten times what the most wasteful answer needs
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingTrial(Trial):
-    """What short runs on real ranks showed; the results are each rank's trajectories, keyed by run."""
+    """The results of short runs on real ranks: the trajectories of each rank, keyed by run."""
 
     inputs: Inputs  # what the ranks trained on
     stuck: str = ""  # the message if the ranks waited for each other on unequal shards
 
     def history(self, name: str) -> Array:
-        """Return slope and offset before each step and after the last, shape (num_ranks, num_steps + 1, 2)."""
+        """Return slope and offset before each step and after the last step, shape (num_ranks, num_steps + 1, 2)."""
         return np.stack(self.of_ranks(name))
 
     def gaps(self, name: str) -> Array:
-        """Return the largest distance of any rank from rank 0 before each step and after the last."""
+        """Return the largest distance of any rank from rank 0 before each step and after the last step."""
         history = self.history(name)
         return np.asarray(np.max(np.abs(history - history[:1]), axis=(0, 2)))
 
     def all_starts(self) -> Array:
-        """Return the slopes and offsets at which rank 0 starts all runs except *apart*, each once, sorted."""
+        """Return, sorted, all different slopes and offsets at which rank 0 starts its runs; *apart* is left out."""
         trained = [self.history(name)[0, 0] for name in NUM_EPOCHS if name != "apart"]
         return np.unique(np.concatenate([*trained, np.ravel(self.of_ranks("starts")[0])]))
 
     def first_row(self, name: str) -> int:
-        """Return the row of the history from which on the ranks move together, or should do so."""
+        """Return the first row of the history at which all ranks are together, or `FIRST_STEP` if there is none."""
         gaps = self.gaps(name)[: FIRST_STEP + 1]
         return int(np.argmax(gaps < SAME_PLACE)) if (gaps < SAME_PLACE).any() else FIRST_STEP
 
@@ -84,13 +87,14 @@ def try_training(  # noqa: PLR0913  # the settings of a launch
     *,
     timeout_s: float = 15.0,
     ranks_per_node: int = 2,
-    num_long: int = NUM_EPOCHS["long"],  # fewer epochs of the long run if each of them is slow
-    num_starts: int = NUM_TRAININGS,  # 0 if the start is not checked
+    num_long: int = NUM_EPOCHS["long"],  # the number of epochs of the long run; fewer if each epoch is slow
+    num_starts: int = NUM_TRAININGS,  # the number of one-step runs; 0 if the start is not checked
 ) -> TrainingTrial:
     """Run `train(x, y, num_epochs, batch_size, learning_rate)` on real ranks, several times in one launch.
 
     With several ranks on a node and several nodes, rank and local rank differ, and so do size and local size.
-    The answer's errors are not raised here; they become `TrainingTrial.error`, which every property reports.
+    The answer's errors are not raised here; they become `TrainingTrial.error`, and the check of every property reports
+    it.
     """
     nums: dict[str, Any] = {"num_long": num_long, "num_starts": num_starts}
     on = cache(partial(try_training, train, timeout_s=timeout_s, ranks_per_node=ranks_per_node, **nums))
@@ -110,7 +114,7 @@ def try_training(  # noqa: PLR0913  # the settings of a launch
 
 
 def _launch(train: Answer, inputs: Inputs, batch_size: int, **launch: Any) -> list[dict[str, Array]]:
-    """Return each rank's trajectories in one launch, keyed by run."""
+    """Launch the ranks once, and return the trajectories of each rank, keyed by run."""
     private = private_of(inputs, unequal=batch_size == BATCH_SIZE)
     batch_sizes = dict.fromkeys(NUM_EPOCHS, batch_size)
     if batch_size == BATCH_SIZE:

@@ -4,10 +4,11 @@ In the coded run, every sample has its own code, the same on all ranks, and its 
 mean code in an epoch's updates shows whether every sample was used equally often.
 Only one marked sample has a different code on each rank: `MARK` times two to the power of the rank. This shows which
 ranks used it, and so how many ranks use each sample.
-Example: of four samples with the codes 1, 2, 3 and 0, the last is marked: its code is 16 on rank 0 and 32 on rank 1.
-If only rank 1 uses it, and every sample is used once, the mean code of an epoch is (1 + 2 + 3 + 32) / 4 = 9.5. The
-number read back is (4 * 9.5 - 6) / 16 = 2, in binary 10: one rank, rank 1. If both ranks use all samples, the mean is
-(2 * 6 + 16 + 32) / 8 = 7.5, and 2 * (4 * 7.5 - 6) / 16 = 3, in binary 11: two ranks.
+Example: four samples have the codes 1, 2, 3 and 0. The last sample is marked, so its code is really 16 on rank 0 and 32
+on rank 1. If every sample is used once, and only rank 1 uses the marked sample, the mean code of an epoch is
+(1 + 2 + 3 + 32) / 4 = 9.5. From this, the module computes (4 * 9.5 - 6) / 16 = 2, which is 10 in binary: only rank 1
+used the marked sample. If both ranks use all samples, the mean code is (2 * 6 + 16 + 32) / 8 = 7.5. For two ranks
+per sample, the module computes 2 * (4 * 7.5 - 6) / 16 = 3, which is 11 in binary: both ranks used the marked sample.
 """
 
 from dataclasses import replace
@@ -21,7 +22,7 @@ from coursekit.checks.lab02_readings import DIVIDED, MEAN, NOBODY, SMALLEST_RATE
 from coursekit.checks.lab02_trial import TrainingTrial
 from coursekit.checks.steps import FIRST_STEP
 
-ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes, with 16 bits and with 32, where it reached 2e-4
+ROUNDING, FINE_ROUNDING = 0.4, 1e-3  # of a sum of codes with 16 and with 32 bits; with 32 bits, it reached 2e-4
 
 
 def is_averaged(trial: TrainingTrial) -> bool:
@@ -35,7 +36,7 @@ def is_averaged(trial: TrainingTrial) -> bool:
 def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
     """Return the mean code behind each update of the coded run, from `FIRST_STEP` on, without the last update.
 
-    The shape is (num_ranks, num_steps - FIRST_STEP - 1), with nan for a rank that does not move.
+    The shape is (num_ranks, num_steps - FIRST_STEP - 1); the entries of a rank that does not move are nan.
     """
     offsets = trial.history("coded")[:, :-1, 1]
     moves = np.diff(offsets, axis=1)
@@ -50,7 +51,7 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
 
 
 def require_motion(trial: TrainingTrial) -> None:
-    """Require that some rank moves in every step and the history is in order, because otherwise nothing can be read."""
+    """Require that some rank moves in every step and that the history is well formed, or else nothing can be read."""
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
     message = "no rank moves at all: the learning rate in use is zero, or nothing is trained"
     require(moves.any(), message, "weights.frozen")
@@ -72,15 +73,16 @@ def require_motion(trial: TrainingTrial) -> None:
 
 
 def follows_gradients(trial: TrainingTrial) -> bool:
-    """Return whether some rank moves by gradients, averaged or not, of the mean squared error on the given samples."""
+    """Return whether some rank moves by gradients of the mean squared error on the given samples, averaged or not."""
     return bool((np.abs(read_updates(trial).rates) > SMALLEST_RATE).any())
 
 
 def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
-    """Return, for each whole epoch of the coded run, how many ranks use each sample, or None if the samples differ.
+    """Return, for each whole epoch of the coded run, how many ranks use each sample.
 
-    Epochs with one of the first steps or the last step are left out. If the gradients of one rank move all ranks, the
-    samples of the other ranks leave no trace, and the list is empty.
+    The number for an epoch is None if some samples are used by more ranks than others. Epochs that contain one of the
+    first steps, or the last step, are left out. If the gradients of one rank move all ranks, the samples of the other
+    ranks leave no trace, and the list is empty.
     """
     reading = read_updates(trial)
     num_steps = trial.history("coded").shape[1] - 1
@@ -99,9 +101,11 @@ def uses_of_samples(trial: TrainingTrial) -> list[int | None]:
 
 
 def _num_users(trial: TrainingTrial, mean: float, likely: set[int], rounding: float) -> int | None:
-    """Return how many ranks use each sample in an epoch with this mean code, or None if the samples differ.
+    """Return how many ranks use each sample in an epoch with this mean code.
 
-    By luck, overlapping shards have such a mean once in 50 trials with 16 bits, and less than once in 10,000 with 32.
+    The result is None if some samples are used by more ranks than others. By chance, overlapping shards may lead to a
+    mean code that looks right: in one of 50 trials if gradients are sent in 16 bits, and in fewer than one of 10,000
+    trials if they are sent in 32 bits.
     """
     codes = trial.inputs.codes
     for num_users in sorted(likely):

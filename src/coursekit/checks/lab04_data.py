@@ -1,8 +1,10 @@
 """Checks of lab 04's data: the split of the files, and the input function.
 
-Example: of seven files, the last three are held out, so the parts are 0-3 and 4-6; in 0-3 and 5-6, file 4 is missing.
-Of two workers, worker 0 reads the files 0, 2, 4 and 6, with the samples 0-8, 16-25, 34-41 and 51-58, each once in an
-evaluation. In training, 0-8 do not come in order, each comes once before any comes twice, and every epoch differs.
+Example of a split: if the last three of seven files are held out, the two parts are the files 0-3 and 4-6. The parts
+0-3 and 5-6 are wrong, because file 4 is missing.
+Example of an input: worker 0 of two workers reads the files 0, 2, 4 and 6, which hold the samples 0-8, 16-25, 34-41 and
+51-58. In an evaluation, it gets each of these samples once. In training, the samples 0-8 do not come in this order;
+every sample comes once before any comes twice, and every epoch has a new order.
 """
 
 from collections import Counter
@@ -34,7 +36,7 @@ from coursekit.text import counted
 
 # No number of workers divides the number of files; on three workers, no shard fills whole batches.
 SAMPLES_PER_FILE = (9, 7, 10, 8, 8, 9, 8)
-LEAST_LEAD = 4  # if all are shuffled, some record comes this many places early; with a buffer of two, only one place
+LEAST_LEAD = 4  # after a full shuffle, some record comes this many places early; with a buffer of two, only one place
 MODES = ("evaluation", "training")
 # For each way of reading: whether it is for training, and params["seed"].
 WAYS = {"evaluation": (False, 3), **dict.fromkeys(("training", "again", "twin"), (True, 3)), "other seed": (True, 4)}
@@ -42,7 +44,10 @@ BUFFER = 1000  # records, as the exercise requires
 
 
 def check_split_files(split_files: Answer, cases: Sequence[tuple[int, int]]) -> None:
-    """Every file is in one part, and the last are held out; `cases` lists numbers of files and of held-out files."""
+    """Every file is in exactly one of the two parts, and the last files are held out.
+
+    `cases` lists pairs of the number of files and the number of files to hold out.
+    """
     for num_files, num_held_out in cases:
         files = [f"train-{number:05d}-of-{num_files:05d}" for number in reversed(range(num_files))]
         reply, after = call_answer(lab04_data.split, split_files, list(files), num_held_out)
@@ -71,7 +76,7 @@ def try_input_fn(input_fn: Answer, num_workers: int = 3) -> Trial:
     """Read tiny files with the answer's pipeline, on one real rank that plays each worker in turn.
 
     So an answer that asks Horovod instead of using its arguments treats all workers as the same worker.
-    The results are listed by worker.
+    The results are in the order of the workers.
     """
     given = draw_private(1, NUM_CLASSES, files={"train": SAMPLES_PER_FILE})
     trial = try_on_ranks(lab04_data.read, input_fn, num_workers, WAYS, num_ranks=1, private=given)
@@ -94,7 +99,7 @@ def check_shards(trial: Trial) -> None:
     for way in ("training", "evaluation"):
         used = owners(samples_read(trial, way), num_samples)
         readers = readers_of(used, SAMPLES_PER_FILE)
-        # Only whole files count: whether each of their images comes is another property (check_modes).
+        # Only whole files count: whether all of their images arrive is another property (check_modes).
         whole = {sample: by or readers[file_of[sample]][:1] for sample, by in used.items()}
         check_owners(whole, trial.num_ranks, advice=": shard by the arguments `worker` and `num_workers`")
         check_file_shares(readers, SAMPLES_PER_FILE, trial.num_ranks)
@@ -161,7 +166,7 @@ def _check_training(worker: int, result: dict[str, Any]) -> None:
     in_order = int(np.sum(np.diff(order) == 1))  # neighbours in a file that are still neighbours
     message = f"the data for training come in the order of the files: shuffle the records, {ASSIGN}"
     require(in_order < len(order) / 2, message, "order.not-shuffled")
-    # Epochs show only on a worker that has whole files; the shards are another property.
+    # Epochs can be recognised only on a worker that has whole files; the shards are another property.
     is_epoch = len(set(first.tolist())) == len(first) or not _has_whole_files(result)
     num_full = max(1, len(set(order.tolist())) // lab04.BATCH_SIZE)
     passes = [np.concatenate(batches[start : start + num_full]) for start in range(0, len(batches), num_full)]

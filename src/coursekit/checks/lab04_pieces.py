@@ -2,10 +2,12 @@
 
 The pieces are the model function, the configuration, and the text for TF_CONFIG.
 
-Example: with the rate 0.3 on four ranks, every update is 1.2 times the mean of the four gradients (`steps` shows them
-in numbers); 0.3 is not scaled, and 4.8 means summed gradients. On two nodes, rank 3 has the local rank 1 and sees only
-GPU 1. Worker 1 of two has {"cluster": {"worker": ["node0:20000", "node0:20001"]}, "task": {"type": "worker",
-"index": 1}}.
+Example of updates: if the rate is 0.3 for one rank, every update on four ranks is 1.2 times the mean of the four
+gradients; the module `steps` has an example of such gradients. If the factor is 0.3, the rate is not scaled; if it is
+4.8, the gradients are summed.
+Example of a configuration: if four ranks run on two nodes, rank 3 has the local rank 1 and sees only GPU 1.
+Example of a text: for worker 1 of two, it is {"cluster": {"worker": ["node0:20000", "node0:20001"]}, "task": {"type":
+"worker", "index": 1}}.
 """
 
 import inspect
@@ -90,7 +92,7 @@ def check_averaged(trial: Trial) -> None:
 
 
 def check_rate(trial: Trial) -> None:
-    """The rate is the given one times the number of ranks in every step, whether or not the gradients are averaged."""
+    """In every step, the rate is the given rate times the number of ranks, whether or not gradients are averaged."""
     check_rate_of(_updates(trial))
 
 
@@ -104,7 +106,10 @@ def check_statistics(trial: Trial) -> None:
 
 
 def try_config(make_run_config: Answer, num_ranks: int, ranks_per_node: int | None = None) -> Trial:
-    """Train two steps with the answer's configuration, each rank in its own folder; by default on one node."""
+    """Take two training steps with the answer's configuration, on ranks that each have their own folder.
+
+    By default, all ranks are on one node.
+    """
     launch = {"ranks_per_node": ranks_per_node or num_ranks, "timeout_s": lab04.HANG_S, "look": True}
     given = draw_private(num_ranks, NUM_CLASSES)
     trial = try_on_ranks(lab04.use_run_config, make_run_config, num_ranks=num_ranks, private=given, **launch)
@@ -127,7 +132,7 @@ def check_pinned(trial: Trial, ranks_per_node: int) -> None:
 
 
 def check_files(trial: Trial, seed: int) -> None:
-    """Rank 0 writes checkpoints into the folder, and no other rank writes anything there; all have the same seed."""
+    """Rank 0 writes checkpoints into the folder, no other rank writes there, and all ranks have the same seed."""
     seeds, writers = trial.of_ranks("seed"), [rank for rank, writes in enumerate(trial.of_ranks("writes")) if writes]
     message = f"the folder is the model_dir of the ranks {writers}: ranks that write there destroy each other's files"
     require(writers in ([], [0]), message, "writers.not-rank-0")
@@ -203,7 +208,7 @@ def input_fn(files: list[str], training: bool, worker: int, num_workers: int, pa
 
 
 def model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> Any:
-    """Return what to do with a batch in this mode, as lab 04 requires; predictions are left out."""
+    """Return the EstimatorSpec for a batch in this mode, as lab 04 requires, but without predictions."""
     network = params["build"]()
     logits = network(features, training=mode == tf.estimator.ModeKeys.TRAIN)
     loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)

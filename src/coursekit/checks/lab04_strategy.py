@@ -1,7 +1,7 @@
 """Checks of lab 04's training with a strategy.
 
-Example: 15 steps of one process become 5 on each of three workers, all with three times the rate of one worker and the
-mean of their gradients.
+Example: 15 steps of one process become 5 steps on each of three workers. Each step uses three times the rate of one
+worker, and the mean of the workers' gradients.
 """
 
 from dataclasses import replace

@@ -1,9 +1,11 @@
 """Checks of lab 04's whole training and of its evaluation.
 
-Example: 16 steps of one process become 4 on each of four ranks. A call for 28 steps continues in the same folder with
-3 steps on each rank, from the weights after the first four; another call takes no steps. Of two ranks, rank 0 evaluates
-the held-out files 0, 2 and 4 and has 17 of 34 images right; rank 1 evaluates the others and has 6 of 17 right. The
-accuracy is 23 / 51 = 0.45, and not 0.43, the plain mean of 17 / 34 and 6 / 17.
+Example of training: 16 steps of one process become 4 steps on each of four ranks. A second call, for 28 steps in the
+same folder, continues with 3 more steps on each rank, from the weights after the first four. A third call takes no
+steps.
+Example of an evaluation: rank 0 evaluates the held-out files 0, 2 and 4, and classifies 17 of 34 images correctly; rank
+1 evaluates the other files, and classifies 6 of 17 images correctly. So the accuracy is 23 / 51 = 0.45. The plain mean
+of 17 / 34 and 6 / 17, which is 0.43, is wrong.
 """
 
 from collections import Counter
@@ -36,17 +38,17 @@ from coursekit.errors import Cause
 
 # For training: no number of ranks divides the number of files, and no shard fills its last batch.
 SAMPLES_PER_FILE = (3,) * 7
-NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank, up to the end of the first and of the second call
+NUM_STEPS_BEFORE, NUM_STEPS_LATER = 4, 7  # of each rank by the end of the first call, and by the end of the second
 PHASES = (("first", NUM_STEPS_BEFORE), ("continued", NUM_STEPS_LATER), ("ended", NUM_STEPS_LATER))
-HELD_OUT_PER_FILE = (21, 13, 9, 4, 4)  # most shards, and all images together, leave a batch unfilled; sizes differ
+HELD_OUT_PER_FILE = (21, 13, 9, 4, 4)  # unequal; most shards, and all images together, do not fill the last batch
 CLEAR_GAP = 0.01  # between accuracies that must differ
 ANSWER = 2  # the sample whose class the probe of an evaluation always predicts
 
 
 def try_train(train: Answer, num_ranks: int = 4) -> Trial:
-    """Train, continue and start again in one launch; the results are listed by phase.
+    """Train, continue, and call the answer again after the end, in one launch; the results are keyed by phase.
 
-    On other numbers of ranks (`Trial.on`), it only trains, with the pieces that counted here.
+    On other numbers of ranks (`Trial.on`), there is only the first phase, with the pieces that counted here.
     """
     checks = (check_start, check_shards, check_steps, check_handed_over, check_continued)
     return or_own(partial(_try_phases, train, num_ranks, PHASES), FUNCTIONS, *checks)
@@ -55,7 +57,8 @@ def try_train(train: Answer, num_ranks: int = 4) -> Trial:
 def _try_phases(train: Answer, num_ranks: int, phases: Sequence[tuple[str, int]], pieces: str) -> Trial:
     """Train in these phases with these pieces.
 
-    If that fails, it tries again without the last phases: a rank that waits for ever cannot report earlier phases.
+    If this fails with the judge's pieces, it tries again with fewer and fewer phases, because a rank that waits for
+    ever cannot report the earlier phases.
     """
     launch: dict[str, Any] = {"num_ranks": num_ranks, "timeout_s": lab04.HANG_S}
     launch["private"] = draw_private(num_ranks, NUM_CLASSES, num_rounds=len(PHASES), files={"train": SAMPLES_PER_FILE})
@@ -106,7 +109,7 @@ def check_steps(trial: Trial) -> None:
 
 
 def check_divided(records: Sequence[Sequence[Record]], expected: int) -> Steps:
-    """Return the steps; every rank must take the expected number of them, with full batches."""
+    """Require that every rank takes the expected number of steps, with full batches, and return the steps."""
     found, total = _num_steps(records), expected * len(records)
     check_same_number(found)
     undivided = Cause("the steps are not divided by the number of ranks", "steps.not-divided")
@@ -163,10 +166,10 @@ def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
 
 
 def draw_labelled(num_ranks: int) -> PrivateInputs:
-    """Return private inputs for ranks whose files hold the same images, with labels that only the rank can read.
+    """Return private inputs: the files of all ranks hold the same images, but only a rank itself knows its labels.
 
     On each rank, the network gives the right label for a different share of the images.
-    So rank 0's accuracy, the mean over all images and the plain mean of the shards all differ.
+    So rank 0's accuracy, the mean over all images and the plain mean over the shards all differ.
     """
     rng, numbers = fresh_rng(), np.arange(sum(HELD_OUT_PER_FILE))
     private = draw_private(num_ranks, NUM_CLASSES, num_rounds=2)
@@ -182,7 +185,10 @@ def draw_labelled(num_ranks: int) -> PrivateInputs:
 
 
 def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]]:
-    """Return accuracy and size of each rank's shard, if rank r of n has every n-th file, starting with file r."""
+    """Return the accuracy and the size of each rank's shard, in two lists.
+
+    Rank r of n ranks is expected to have every n-th file, starting with file r.
+    """
     files = np.repeat(np.arange(len(HELD_OUT_PER_FILE)), HELD_OUT_PER_FILE)
     labels = [np.asarray(given["files"]["train"]["labels"]) for given in private]
     shards = [of_rank[files % len(private) == rank] == ANSWER + 1 for rank, of_rank in enumerate(labels)]
@@ -190,7 +196,7 @@ def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]
 
 
 def weights_of_checkpoint(private: PrivateInputs) -> Array:
-    """Return rank 0's weights after its steps of plain gradient descent."""
+    """Return the weights in the checkpoint, which rank 0 has after its steps of plain gradient descent."""
     bias = np.asarray(private[0]["starts"][0], dtype=float)
     for _ in range(lab04_training.NUM_STEPS_OF_ANSWER):
         bias = bias - lab04_training.RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
@@ -224,7 +230,7 @@ def check_once(trial: Trial) -> None:
 
 
 def check_accuracy(trial: Trial) -> None:
-    """The accuracy is the share of correct classes among all images that ranks evaluated, with the weights they had."""
+    """The accuracy is the share of correct classes among all evaluated images, with the weights that the ranks had."""
     seen, results = _evaluated(trial), trial.of_ranks("result")
     right = []  # by rank, whether the weights at that time give the label of each image
     for given, records in zip(trial.private, trial.of_ranks("records")):

@@ -1,12 +1,13 @@
 """Checks whether lab 04's updates follow SGD with momentum up to rounding, and which fault explains them if not.
 
-An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient; in Keras, it includes the rate.
-The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large. So anything
-added shows in some step: weight decay, clipping, smoothed labels, a schedule.
+An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient. Keras includes the rate in the
+velocity. The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large. So
+anything that an answer adds to SGD shows in some step, such as weight decay, clipping, smoothed labels or a schedule.
 
-Example: with the rate 0.6 and momentum, the gradients 0.1 and 0.2 move the weight 0.5 by -0.06 and by
--0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01, the first gradient is 0.105 and the move -0.063. The gradient
-0.1 would explain this move with the rate 0.63, but the gradients of other weights would not.
+Example: the rate is 0.6, a weight is 0.5, and its gradients in two steps are 0.1 and 0.2. The first step moves the
+weight by -0.06, and the second moves it by -0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01, the first
+gradient is 0.105, and the first move is -0.063. A rate of 0.63 would explain this move as well, but not the moves of
+other weights.
 """
 
 import itertools
@@ -40,10 +41,10 @@ class Updates:
     """The updates that the probes recorded, one fewer than the steps, and the values to compare them with."""
 
     steps: Steps
-    rate: float  # of all ranks together
+    rate: float  # scaled for all ranks
     large_step: int  # the step whose gradients are `GAIN` times as large
     batch_size: int
-    kernels: Sequence[Sequence[float]]  # by rank, before each step, a weight that must move like the weight of class 0
+    kernels: Sequence[Sequence[float]]  # by rank, a weight before each step; it must move like the weight of class 0
 
     @cached_property
     def moves(self) -> Array:
@@ -73,15 +74,15 @@ class Updates:
         return np.broadcast_to(self.own(of).mean(axis=0), self.moves.shape)
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
-        """Return what each step adds to the momentum of the previous step, in the same shape."""
+        """Return the part of each move that momentum does not explain, with the opposite sign, in the same shape."""
         before = np.concatenate([np.zeros_like(self.moves[:, :1]), self.moves[:, :-1]], axis=1)
         return np.asarray(momentum * before - self.moves)
 
     def rates_by(self, *columns: Array) -> Array | None:
-        """Return the rates with which a sum of columns explains the updates, shape (num_ranks, num_updates), or None.
+        """Return the rates with which a weighted sum of the columns explains the updates, or None if no sum does.
 
-        The first column is multiplied by the rate, the others by any factors. A changing rate may be inside or outside
-        the velocity.
+        The weight of the first column is the rate, and the other columns may have any weights. If the rate changes, it
+        may be a factor of the velocity or a part of it. The shape of the rates is (num_ranks, num_updates).
         """
         for target, given in ((-self.moves, [_velocity(column) for column in columns]), (self.pulls(), columns)):
             found, rest = _fit(target, given)
@@ -98,7 +99,7 @@ class Updates:
         return (float(momentum), np.full(self.moves.shape[:2], rate)) if is_found else None
 
     def early(self) -> "Updates":
-        """Return the updates before the large one."""
+        """Return the updates before the step with the large gradients."""
         last = self.large_step + 1
         steps = Steps(self.steps.bias[:, :last], tuple(of_rank[:last] for of_rank in self.steps.samples))
         return replace(self, steps=steps)
@@ -112,7 +113,10 @@ def _velocity(gradients: Array) -> Array:
 
 
 def _fit(target: Array, columns: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the first column's factor for each update, and the residual, both of shape (num_ranks, num_updates)."""
+    """Fit a weighted sum of the columns to each update; return the first column's weight and the largest residual.
+
+    Both have the shape (num_ranks, num_updates).
+    """
     matrix = np.stack([np.broadcast_to(column, target.shape) for column in columns], axis=-1)
     parts = np.einsum("...kc,...c->...k", np.linalg.pinv(matrix), target)
     rest = target - np.einsum("...ck,...k->...c", matrix, parts)
@@ -174,7 +178,8 @@ def check_direction(updates: Updates) -> None:
     """Every update follows SGD with momentum 0.9 on the mean of all ranks' gradients, at any rate."""
     moves, expected = updates.kernel_moves, updates.moves[:, :, 0]
     require(moves.any() or updates.moves.any(), "the weights never change", "weights.frozen")
-    # A loss that takes logits for probabilities has no gradient for some; then the kernel rests, as class 0 does.
+    # A loss that takes logits for probabilities has no gradient for some classes. If class 0 is among them, neither its
+    # weight nor the kernel moves.
     is_partly_frozen = (expected.any() and not moves.any()) or not updates.moves.any()
     message = "the weights of one layer change, but the weights of another never do: train all trainable variables"
     require(not is_partly_frozen, message, "weights.partly-frozen")

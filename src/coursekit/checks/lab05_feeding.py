@@ -2,9 +2,10 @@
 
 Each sample is recognised by its content, which is random and known only to its rank.
 
-Example: of 37 samples on three ranks, rank 1 may have 1, 4, 7, ... 34: twelve samples, in batches of 4, 4 and 4. They
-come once in every epoch, in a new order and in new batches; each is loaded only once, in the first epoch. If no epoch's
-first batch has a sample beyond the first seven (1 to 19), the shuffle buffer holds only four samples.
+Example: three ranks share 37 samples. Rank 1 may have the twelve samples 1, 4, 7, ... 34, in batches of 4, 4 and 4. The
+samples come once in every epoch, in a new order and in new batches, but each is loaded only once, in the first epoch.
+If the first batch of every epoch holds only some of the first seven samples (1 to 19), the shuffle buffer is too small:
+it holds only four samples.
 """
 
 import itertools
@@ -28,22 +29,22 @@ from coursekit.errors import Cause
 from coursekit.text import counted
 
 NUM_SAMPLES = sum(SAMPLES_PER_FILE)
-NUM_DRAWN = 31  # by a generator; a prime number, so that blocks of equal length leave out some samples
+NUM_DRAWN = 31  # samples from a generator; a prime number, so that blocks of equal length leave out some samples
 BATCH_SIZE = 4
 NUM_EPOCHS = 4  # enough that shuffled batches hardly ever come in the same order in all epochs
-NUM_NEAR = 2 * BATCH_SIZE - 1  # with a buffer of one batch, the first batch comes from the first samples, this many
+NUM_NEAR = 2 * BATCH_SIZE - 1  # with a buffer of one batch, the first batch uses only this many samples from the start
 SHARD_FIRST = ": shard by rank and world size before anything is shuffled"
 NUM_FED = 37  # each rank has several batches; on some rank, the last batch is smaller
 
 
 def _draw_private(num_ranks: int, num_samples: int) -> PrivateInputs:
-    """Return images and labels for each rank, which no other rank knows."""
+    """Draw images and labels for each rank; no other rank knows them."""
     drawn = (draw_images(num_samples, fresh_rng()) for _ in range(num_ranks))
     return tuple({"images": images, "labels": labels, "counts": list(SAMPLES_PER_FILE)} for images, labels in drawn)
 
 
 def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 255.0) -> Array:
-    """Return the sample numbers of a batch's images, which must have the right shape and belong to this rank."""
+    """Return the sample numbers of a batch's images; require that they have the right shape and belong to this rank."""
     side = given["images"].shape[1:]
     if len(images):
         require_equal(
@@ -62,7 +63,7 @@ def _own_numbers(images: Any, given: dict[str, Any], rank: int, scale: float = 2
 
 
 def try_files(from_files: Answer, num_ranks: int = 3) -> Trial:
-    """Read files once on real ranks."""
+    """Let the answer read files once on real ranks."""
     private = _draw_private(num_ranks, NUM_SAMPLES)
     return try_on_ranks(lab05.read_files, from_files, BATCH_SIZE, num_ranks=num_ranks, private=private)
 
@@ -98,8 +99,9 @@ def _check_shares(batches: Sequence[Sequence[Array]], num_samples: int, advice: 
 def check_interleaved(trial: Trial) -> None:
     """All batches except the last are full, and the records of several files alternate.
 
-    Example: in 0, 0, 0, 1, 1, 1, 1, 1, two files with three and five records come one after the other. A shuffle of
-    records may give this on one rank by chance, once in 28 cases, but hardly ever on all ranks.
+    Example: a rank reads file 0, with three records, and file 1, with five. If the records come from the files
+    0, 0, 0, 1, 1, 1, 1, 1, the rank has read one file after the other. A shuffle of the records may give this order on
+    one rank by chance, once in 28 cases, but hardly ever on all ranks.
     """
     file_of = np.repeat(np.arange(len(SAMPLES_PER_FILE)), SAMPLES_PER_FILE)
     in_turns = {}  # for each rank with several files, whether they alternate
@@ -118,7 +120,7 @@ def check_interleaved(trial: Trial) -> None:
 
 
 def try_generator(from_generator: Answer, num_ranks: int = 3) -> Trial:
-    """Draw samples on real ranks for two epochs, then so few samples that one rank gets none."""
+    """Let the answer draw samples on real ranks for two epochs, and then so few samples that one rank gets none."""
     private = _draw_private(num_ranks, NUM_DRAWN)
     return try_on_ranks(lab05.draw_samples, from_generator, 2, num_ranks - 1, num_ranks=num_ranks, private=private)
 
@@ -149,8 +151,9 @@ def check_generated(trial: Trial) -> None:
 def check_drawn(trial: Trial) -> None:
     """A rank draws only its own samples, because drawing takes time.
 
-    Example: one of three ranks has 10 of 31 samples; it draws 20 times in two epochs, or 10 times if it caches them. If
-    it draws 62 times, it shards after drawing. Of two samples, one rank has 0, another has 1, and the third has none.
+    Example: a rank that has 10 of 31 samples draws 20 times in two epochs, or 10 times if it caches the samples. If it
+    draws 62 times, it shards only after drawing. If three ranks share out two samples, one rank draws sample 0, another
+    draws sample 1, and the third draws nothing.
     """
     results = list(zip(trial.of_ranks(), trial.private))
     first = [[image for image, _ in one["epochs"][0]] for one, _ in results]
@@ -175,7 +178,7 @@ def check_drawn(trial: Trial) -> None:
 
 
 def try_feed(feed: Answer, num_ranks: int = 3) -> Trial:
-    """Feed real ranks for several epochs."""
+    """Let the answer feed real ranks for several epochs."""
     private = _draw_private(num_ranks, NUM_FED)
     return try_on_ranks(lab05.feed_epochs, feed, BATCH_SIZE, NUM_EPOCHS, num_ranks=num_ranks, private=private)
 
@@ -214,7 +217,7 @@ def check_loaded_once(trial: Trial) -> None:
 
 
 def check_fed_order(trial: Trial) -> None:
-    """All batches but the last are full, and all samples of a rank are reshuffled in every epoch."""
+    """All batches except the last are full, and all samples of a rank are shuffled again in every epoch."""
     reaches = []
     for rank, epochs in enumerate(_fed(trial)):
         orders = [np.concatenate(batches).tolist() for batches in epochs]
@@ -233,7 +236,8 @@ def check_fed_order(trial: Trial) -> None:
             check_last_batch(batches, BATCH_SIZE, f"of rank {rank}")
         mine = sorted(set().union(*orders))
         reaches += [max(mine.index(number) for number in batches[0]) >= NUM_NEAR for batches in epochs]
-    # With a full shuffle, three ranks do this less than once in 10**13 cases: per epoch and rank, C(7, 4) of C(12, 4).
+    # After a full shuffle, this happens on three ranks in fewer than one of 10**13 cases: in each epoch and on each
+    # rank, it happens in C(7, 4) of C(12, 4) cases.
     message = f"in every epoch, the first batch comes from the first {NUM_NEAR} samples of its rank"
     require(any(reaches), f"{message}: make the shuffle buffer as large as a rank's share", "order.small-buffer")
 

@@ -1,8 +1,10 @@
 """Checks of lab 05's records (written, parsed and damaged) and of its pipeline that reads from a slow store.
 
-Example: a record has 12 bytes before its content and 4 after it; 5 records with 40 bytes of content fill 280 bytes.
-If a bit of byte 130, in record 2, is wrong, the 3 records 2, 3 and 4 are lost, as if the file were cut there.
-If the given pipeline takes 3 s, a right one takes 1.1 s (`GOAL` times as fast); with only faster reading, 1.6 s.
+Example of damage: a record has 12 bytes before its content and 4 after it, so 5 records with 40 bytes of content fill
+280 bytes. If a bit of byte 130, in record 2, is wrong, the 3 records 2, 3 and 4 are lost, as if the file were cut
+there.
+Example of a pipeline: the given pipeline takes 3 s. A right pipeline is `GOAL` times as fast and takes 1.1 s at most; a
+pipeline that only reads faster takes 1.6 s.
 """
 
 from typing import Any
@@ -83,7 +85,7 @@ def check_parsed(parse_batch: Answer, num_images: int = 5) -> None:
 
 
 def check_lost(count_lost: Answer) -> None:
-    """In each file, the records from the damage to the end count as lost; an undamaged file has lost none."""
+    """In each file, all records from the first damaged one to the end count as lost; an undamaged file loses none."""
     rng, size = fresh_rng(), HEAD + NUM_BYTES + FOOT
     content, anywhere, begin, head = range(HEAD, HEAD + NUM_BYTES), range(1, size), range(1), range(HEAD)
     # The damage to each file, and which bytes of the first lost record it may hit; the last file has no records.
@@ -138,7 +140,7 @@ def _runs(trial: Trial) -> tuple[list[dict[str, Any]], list[int]]:
 
 
 def check_same_samples(trial: Trial) -> None:
-    """Every image comes once, in full batches, and every record is read once."""
+    """Every image comes once, all batches except the last are full, and every record is read once."""
     (*_, found), numbers = _runs(trial)
     sizes = [len(np.atleast_1d(batch)) for batch in found["batches"]]
     expected = [BATCH_SIZE] * (NUM_SAMPLES // BATCH_SIZE) + [NUM_SAMPLES % BATCH_SIZE]

@@ -1,9 +1,9 @@
 """Checks of lab 05's training: steps that all ranks take together, training on digits, and logs that one rank writes.
 
-Example: 38 samples in global batches of 12 give three steps in an epoch and leave two samples out. A step on 2 ranks
-uses the same 12 samples as a step on 3, but six on each rank instead of four. Ranks that hold 9, 14 and 5 samples all
-take four steps with batches of 4, because 14 samples need four. The rank with 5 samples starts over, and uses each of
-them three or four times.
+Example of global batches: in batches of 12, 38 samples give three steps in an epoch, and two samples are left out. A
+step on 2 ranks uses the same 12 samples as a step on 3 ranks, but six on each rank instead of four.
+Example of equal steps: the ranks hold 9, 14 and 5 samples. With batches of 4, all of them take four steps, because 14
+samples need four steps. The rank with 5 samples starts over, and uses each sample three or four times.
 """
 
 from collections import Counter
@@ -33,10 +33,10 @@ FEW = 1e-4  # tolerance for numbers that were written with 32 bits
 
 
 def check_global_batches(global_batches: Answer, all_num_ranks: Sequence[int]) -> None:
-    """A step uses the same samples on any number of ranks, each on one rank, and every epoch has a new order."""
+    """On any number of ranks, a step uses the same samples, each on only one rank, and every epoch has a new order."""
     seed, more = (int(one) for one in fresh_rng().integers(1, 1000, 2))
     size = 12
-    # Few world sizes divide 10. The last two cases have only whole batches, and no batch at all.
+    # Few world sizes divide 10. In the last two cases, all batches are whole, or there is no batch at all.
     cases = [(38, size, seed), (38, size, seed + more), (47, 10, seed), (36, 12, seed), (5, 12, seed)]
     first_sets: list[Any] = []
     for num_ranks in all_num_ranks:
@@ -178,7 +178,7 @@ def check_trained(trial: Trial) -> None:
 
 
 def check_logs(trial: Trial) -> None:
-    """Only rank 0 writes into the folder logs: every step, the mean epoch losses of all ranks, and histograms."""
+    """Only rank 0 writes logs; they hold every step, the epoch losses averaged over all ranks, and histograms."""
     steps = _steps(trial)
     results = trial.of_ranks()
     check_writers(trial.left)
@@ -215,7 +215,7 @@ def _loss_of_probabilities(bias: Array, samples: Array) -> float:
 
 
 def check_read_run(read_run: Answer) -> None:
-    """The values come from all event files of the run, whatever else is in these files."""
+    """The values are read from all event files of the run, whatever else is in these files."""
     rng = fresh_rng()
     num_epochs, num_steps = 3, int(rng.integers(4, 9))
     training = 2 + np.insert(rng.permutation([1.0, 2.0]), 1, 0.0) + rng.uniform(0, 0.5, num_epochs)  # lowest not last

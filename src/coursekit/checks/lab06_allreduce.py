@@ -1,8 +1,8 @@
 """Checks of lab 06's hand-written allreduces: the messages that a switch between the ranks saw, and the sums.
 
 Each rank has numbers that no other rank knows, chosen so that a sum shows whose numbers it contains.
-So each message of a ring can be compared with what the algorithm sends in that step. An answer gains nothing by
-communicating outside the channel, because it must still send all messages, and they must be right.
+So each message of a ring can be compared with the numbers that the algorithm sends in that step. An answer gains
+nothing by communicating outside the channel, because it must still send all messages, and they must be right.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from coursekit.drivers import lab06
 from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause
 
-LARGEST = 1 << 20  # of the whole numbers: the sum of up to 16 is exact in float32, and two are hardly ever equal
+LARGEST = 1 << 20  # of the whole numbers; a sum of up to 16 is exact in float32, and two numbers are hardly ever equal
 TIMEOUT_S = 10.0
 
 
@@ -28,7 +28,7 @@ class Talk(NamedTuple):
     num_ranks: int
     own: Sequence[Any]  # what each rank had at the start
     results: Sequence[Any]  # what the answer returned on each rank
-    left: Sequence[Any]  # each rank's start value after the run
+    left: Sequence[Any]  # the value that each rank had at the start, as it is after the run
     sent: Mapping[int, Sequence[tuple[int, Array]]]  # by rank, the target and numbers of each message, in order
 
 
@@ -37,9 +37,9 @@ def _numbers(shape: tuple[int, ...]) -> Array:
 
 
 def _talks(answer: Answer, owns: Sequence[list[Any]]) -> Iterator[Talk]:
-    """Run the answer once for each of `owns`, which hold the ranks' start values; yield the messages and results.
+    """Run the answer once for each entry of `owns`, the start values of all ranks; yield the `Talk` of each run.
 
-    Each run is a separate launch, so equal chunks are judged before chunks of unequal length can raise errors.
+    Each run is a separate launch, so that equal chunks are judged before chunks of unequal length can raise errors.
     """
     for own in owns:
         launch = {"wrapper": call, "ranks_per_node": 2, "timeout_s": TIMEOUT_S, "private": [*own, None]}
@@ -113,8 +113,9 @@ def _require_chunk(talk: Talk, rank: int, number: int, expected: Array, what: st
 def check_ring(ring_allreduce: Answer, num_ranks: int) -> None:
     """Each rank sends 2(N - 1) messages of an N-th of the array to one neighbour, and all ranks get the sum.
 
-    Example: 3 ranks with 6 numbers each send 4 messages of 2 numbers. In its first message, rank 0 may send
-    only its own numbers; in the second, sums of its own and the previous rank's numbers; then only sums over all ranks.
+    Example: if 3 ranks have 6 numbers each, every rank sends 4 messages of 2 numbers. In its first message, rank 0 may
+    send only its own numbers. In its second, it may send sums of its own and the previous rank's numbers, and from then
+    on only sums over all ranks.
     """
     shapes = ((num_ranks, 2), (5, num_ranks - 1), (num_ranks - 1,))  # divisible, not divisible, shorter than the ring
     for talk in _talks(ring_allreduce, [[_numbers(shape) for _ in range(num_ranks)] for shape in shapes]):
@@ -138,7 +139,7 @@ def _require_sum(talk: Talk) -> None:
 
 
 def _require_type(numbers: Array, talk: Talk, what: str) -> None:
-    """Require that messages have the type of the ranks' numbers; another type changes sums or doubles the bytes."""
+    """Require the type of the ranks' numbers, because another type would change the sums or double the bytes."""
     require_equal(
         str(numbers.dtype), str(np.ravel(talk.own[0][0]).dtype), f"type of the numbers in {what}", "message.wrong-type"
     )
@@ -150,7 +151,7 @@ class Message(NamedTuple):
     rank: int
     step: int
     numbers: Array
-    allowed: Array  # the numbers that it may send in this step, besides zeros that pad the last chunk
+    allowed: Array  # the numbers that the rank may send in this step, besides zeros that pad the last chunk
     longest: int  # the most numbers in a chunk
     own: Sequence[Array]  # what each rank had at the start
 
@@ -170,26 +171,28 @@ class Message(NamedTuple):
         return bool(np.isin(self.numbers, np.sum(self.own, axis=0)).all())
 
 
-# Faults of a message in a ring; the first that fits is reported. In the examples, three ranks send to the next one;
-# they have (1, 2, 4), (10, 20, 40) and (100, 200, 400), one number in each chunk. Rank 1 may send one of 10, 20 and 40
-# in step 0; one of 11, 22 and 44, with rank 0's number added, in step 1; and one of 111, 222 and 444 from step 2 on.
+# Faults of a message in a ring; the first that fits is reported. In the examples, each of three ranks sends to the next
+# rank. The ranks have (1, 2, 4), (10, 20, 40) and (100, 200, 400), and each chunk is one number. In step 0, rank 1 may
+# send 10, 20 or 40. In step 1, rank 0's number has been added, so rank 1 may send 11, 22 or 44. From step 2 on, it may
+# send 111, 222 or 444.
 FAULTS: dict[Cause, Callable[[Message], object]] = {
-    # 11 and 22 in step 1.
+    # Example: rank 1 sends both 11 and 22 in step 1.
     Cause(
         "rank {one.rank} sends {one.numbers.size} numbers in step {one.step}: a chunk has at most {one.longest}",
         "ring.chunk-too-long",
     ): lambda one: one.numbers.size > one.longest,
-    # 10 in step 1: it has not added the number that it received; or 1: it has replaced its own number by that one.
+    # Example: in step 1, rank 1 sends 10, because it has not added the number that it received; or it sends 1, because
+    # it has replaced its own number by the received one.
     Cause(
         "in step {one.step}, rank {one.rank} sends wrong numbers: they are still rank {one.owner}'s own numbers",
         "ring.not-added",
     ): lambda one: one.is_foreign and one.owner is not None,
-    # 111 in step 1: so early, the messages of the ring cannot have given this sum to any rank.
+    # Example: rank 1 sends 111 in step 1. No rank can know this sum so early from the messages of the ring.
     Cause(
         "in step {one.step}, rank {one.rank} sends wrong numbers: they are already the finished sum",
         "ring.finished-early",
     ): lambda one: one.is_foreign and one.is_finished,
-    # 21 in step 1: the sum of numbers from two chunks.
+    # Example: rank 1 sends 21 in step 1, which is the sum of numbers from two chunks.
     Cause(
         "in step {one.step}, rank {one.rank} sends numbers that do not belong there", "ring.wrong-numbers"
     ): lambda one: one.is_foreign,
@@ -243,10 +246,12 @@ def _require_ring(talk: Talk, allowed: Sequence[Sequence[Array]]) -> None:
 
 
 def _require_carried(rank: int, sent: Sequence[Array], allowed: Sequence[Array], num_ranks: int) -> None:
-    """Require that a rank sends all chunks but one in each half; if it sends less, it must use another channel.
+    """Require that a rank sends all chunks except one in each half of the steps.
 
-    Example: rank 1 above (`FAULTS`) may send 20 and 11 in steps 0 and 1: numbers from two of the three chunks. If it
-    sends zeros in one of these steps, only one chunk has been sent, and its neighbour cannot know the sum.
+    If it sends fewer, the ranks must have used another channel as well.
+    Example: rank 1 in the examples of `FAULTS` may send 20 in step 0 and 11 in step 1, which are numbers from two of
+    the three chunks. If it sends zeros in one of these steps, only one chunk has been sent, and its neighbour cannot
+    know the sum.
     """
     num_steps, num_numbers = num_ranks - 1, allowed[0].size
     fewest = num_numbers - -(-num_numbers // num_ranks)  # without the longest chunk

@@ -1,4 +1,4 @@
-"""Checks of lab 06's numbers about messages: latency and bandwidth, the crossover, equal sums, fused tensors."""
+"""Checks of lab 06's calculations about messages: latency and bandwidth, the crossover, equal sums, fused tensors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import log2
@@ -33,7 +33,8 @@ TIMELINES = {
 def check_fit_cost(fit_cost: Answer, num_sizes: int) -> None:
     """The fit finds latency and inverse bandwidth from noisy measurements, however far apart their sizes are.
 
-    Example: 6 steps and 1.5 MB take 6 * 50 us + 1.5e6 * 0.5 ns = 1.05 ms, and 6 steps with 1.5 kB take 0.3 ms.
+    Example: a step takes 50 us, and a byte takes 0.5 ns. So 6 steps with 1.5 MB take
+    6 * 50 us + 1.5e6 * 0.5 ns = 1.05 ms, and 6 steps with 1.5 kB take 0.3 ms.
     """
     ranks, sizes = (grid.ravel() for grid in np.meshgrid([2, 4, 8], np.geomspace(1e3, 1e9, num_sizes)))
     num_steps = 2 * (ranks - 1)
@@ -45,11 +46,11 @@ def check_fit_cost(fit_cost: Answer, num_sizes: int) -> None:
 def require_fit(  # noqa: PLR0913  # the case, by keyword
     fit: Answer,
     given: Sequence[Array],  # the columns that the fit gets before the seconds
-    num_steps: Any,  # of each measurement; a step takes alpha, a byte takes beta, and noise multiplies the sum
+    num_steps: Any,  # of each measurement; a step takes alpha, a byte takes beta, and the sum is multiplied by noise
     num_bytes: Array,
     *,
     case: str = "",
-    factors: Mapping[Cause, float] | None = None,  # by mistake, how many times too large it makes alpha and beta
+    factors: Mapping[Cause, float] | None = None,  # for each mistake, how many times too large it makes alpha and beta
 ) -> None:
     """Require a fit to find alpha and beta, within the error that noise causes."""
     rng = fresh_rng()
@@ -83,8 +84,8 @@ def require_fit(  # noqa: PLR0913  # the case, by keyword
 def check_crossover(crossover: Answer, num_ranks: Sequence[int]) -> None:
     """The crossover is the number of bytes above which the ring is faster than recursive doubling.
 
-    Example: on 4 ranks, the ring takes 6 alpha + 1.5 n beta and recursive doubling 2 alpha + 2 n beta; they are equal
-    at n = 8 alpha / beta.
+    Example: for n bytes on 4 ranks, the ring takes 6 alpha + 1.5 n beta, and recursive doubling takes
+    2 alpha + 2 n beta. These times are equal at n = 8 alpha / beta.
     """
     rng = fresh_rng()
     for number in num_ranks:
@@ -131,10 +132,10 @@ def check_same_sum(same_sum: Answer, max_num_ranks: int) -> None:
 
 
 def _parts(num_ranks: int) -> Iterator[tuple[str, Array]]:
-    """Yield gradients of all ranks by name, shape (num_ranks, 200).
+    """Yield cases, each as a name and the gradients of all ranks, shape (num_ranks, 200).
 
-    In the first three cases, the last rank's gradients are smaller than the others': a hundredth of them in 32 bits, a
-    millionth in 64.
+    In the first three cases, the last rank's gradients are smaller than those of the other ranks: a hundredth of their
+    size in 32 bits, and a millionth in 64 bits.
     """
     rng = fresh_rng()
     kinds = (("gradients", 1.0, np.float32), ("small gradients", 1e-9, np.float32), ("gradients", 1.0, np.float64))

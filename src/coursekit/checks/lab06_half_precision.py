@@ -24,15 +24,18 @@ STEPS = (
 )
 HALF_ERROR = 2.0**-9  # relative tolerance: four times the rounding error of numbers with 11 significant bits
 
-# Scaled gradients at the edges of 16 bits. Of those that are not zero, a third are lost: half of the smallest number
-# becomes zero, but nothing larger does; half a unit above the largest becomes infinite, but nothing smaller does.
+# Scaled gradients at the edges of the range of 16 bits. A third of the nonzero gradients are lost: half of the smallest
+# number becomes zero, but no larger number does; half a unit above the largest number becomes infinite, but no smaller
+# number does.
 EDGES = (2.0**-25, 2.0**-25 * (1 + 2.0**-23), -(2.0**-24), 65504.0, -65519.0, 65520.0, 0.0)
 
 
 def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
     """The lost share is the share of nonzero gradients that, after scaling, become zero or infinite in 16 bits.
 
-    Example: of 0, 1e-8 and 1e-3, half is lost; scaled by 1024, nothing is, because 1e-8 * 1024 is above 3e-8.
+    Example: the gradients are 0, 1e-8 and 1e-3. In 16 bits, numbers below 3e-8 become zero, so 1e-8 is lost. The lost
+    share is one half, because only two gradients are nonzero. If the gradients are scaled by 1024, none is lost,
+    because 1e-8 * 1024 is above 3e-8.
     """
     rng = fresh_rng()
     cases = []
@@ -69,7 +72,8 @@ def check_lost_share(lost_share: Answer, num_gradients: int) -> None:
 def check_next_scale(next_scale: Answer, num_steps: int) -> None:
     """The scale is halved when a gradient overflows, and doubled after a given number of good steps in a row.
 
-    Example: with growth after two good steps, 8 becomes 8 (good), 16 (good), 8 (overflow), 8 (good), 4 (overflow).
+    Example: the scale grows after two good steps. If it is 8 at first, it is 8 after a good step, 16 after another good
+    step, 8 after an overflow, 8 after a good step, and 4 after another overflow.
     """
     rng = fresh_rng()
     for growth_steps in (1, 2, 5):
@@ -92,8 +96,9 @@ def check_next_scale(next_scale: Answer, num_steps: int) -> None:
 def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
     """All ranks get the same mean in 32 bits without the scale, or all get None if any rank has an overflow.
 
-    Example: 2 and 4 in 16 bits, with the scale 8, have the mean 0.375 on both ranks; 3 still includes the scale, and
-    0.75 is the sum. If rank 1 has an infinity, rank 0 also gets None.
+    Example: the scale is 8, and the scaled gradients of two ranks are 2 and 4 in 16 bits. Both ranks must get the mean
+    0.375; a result of 3 still includes the scale, and a result of 0.75 is the sum. If rank 1 has an infinity, rank 0
+    must also get None.
     """
     steps = {name: [_gradients() for _ in range(num_ranks)] for name in STEPS}
     finite, large, infinity, nan, both, negative = steps.values()
@@ -117,7 +122,8 @@ def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
 def _gradients() -> list[Array]:
     """Return scaled gradients in 16 bits; one is zero and some are negative, at the same places on all ranks.
 
-    Divided by their scale, they would be 1 to 4 times the smallest number of 16 bits, and would lose nearly all digits.
+    If they were divided by their scale in 16 bits, they would be 1 to 4 times the smallest number of 16 bits, and would
+    lose nearly all digits.
     """
     rng = fresh_rng()
     gradients = [np.asarray(rng.uniform(0.5, 2, shape) * 2.0**-7, np.float16) for shape in SHAPES]

@@ -16,8 +16,9 @@ from coursekit.text import counted
 
 PARTS = ("computing", "sharing", "predicted communication", "the unexplained part")
 
-# Tables of speeds, the required gain, and the place at which doubling no longer pays. In order: a gain hit exactly,
-# equal speeds, falling speeds, doublings that more than double the speed, and several doublings that do not pay.
+# In each case: a table of speeds, the required gain, and the place at which doubling no longer pays. The tables have,
+# in this order, a gain that is exactly the required one, equal speeds, falling speeds, doublings that more than double
+# the speed, and several doublings that do not pay.
 TABLES: tuple[tuple[list[float], float, int], ...] = (
     ([100.0, 150.0, 225.0, 300.0], 1.5, 2),
     ([100.0, 100.0, 200.0], 1.5, 0),
@@ -26,8 +27,9 @@ TABLES: tuple[tuple[list[float], float, int], ...] = (
     ([100.0, 190.0, 260.0, 280.0, 540.0], 1.75, 1),
 )
 
-# Numbers of nodes, the seconds that each needs, the limit in hours, the margin, and the right request. All times are
-# powers of two times an hour, so that any order of computing gives whole hours exactly.
+# In each case: numbers of nodes, the seconds that a job takes on each number, the limit in hours, the margin, and the
+# right request. All times are powers of two times an hour, so that whole hours are exact, whatever the order of the
+# calculation is.
 REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None], ...] = (
     ([3, 6, 12], [28800, 14400, 7200], 16, 2.0, (3, 16)),
     ([3, 6, 12], [28800, 14400, 7200], 8, 2.0, (6, 8)),
@@ -41,7 +43,8 @@ REQUESTS: tuple[tuple[list[int], list[int], int, float, tuple[int, int] | None],
 def check_allreduce_s(allreduce_s: Answer, num_cases: int) -> None:
     """A ring allreduce takes as long as 2(N - 1) messages, each with an N-th of the bytes.
 
-    Example: for 4 ranks, 1 MB, 10 microseconds and 1 GB/s, it takes 6 * (10 us + 250 us) = 1.56 ms.
+    Example: on 4 ranks, with 1 MB, a latency of 10 microseconds and a bandwidth of 1 GB/s, an allreduce takes
+    6 * (10 us + 250 us) = 1.56 ms.
     """
     rng = fresh_rng()
     cases = [(number, _link(rng)) for number in (1, *rng.integers(3, 600, num_cases).tolist(), 2)]
@@ -114,10 +117,11 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
 
 
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
-    """The parts of a measured step add up to it; sharing and the unexplained part may be negative.
+    """The parts of a measured step add up to its time; the sharing part and the unexplained part may be negative.
 
-    Example: a step takes 0.20 s on one rank, 0.22 s on all, and 0.30 s with averaging, which should take 0.05 s. These
-    are 0.20 s of computing, 0.02 s of sharing, 0.05 s of predicted communication and 0.03 s unexplained.
+    Example: a step takes 0.20 s on one rank, 0.22 s if all ranks compute side by side, and 0.30 s if they also average,
+    which should take 0.05 s. So the parts are 0.20 s for computing, 0.02 s for sharing and 0.05 s for the predicted
+    communication, and 0.03 s are unexplained.
     """
     rng = fresh_rng()
     for number in range(num_cases):
@@ -148,13 +152,13 @@ def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
 
 
 def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
-    """Gradients travel one after another, none before it is ready; a step ends once computing and sending are done.
+    """Gradients travel one after another, each once it is ready; a step ends when computing and sending are done.
 
-    Example: two gradients are ready after 1 and 2 s and travel for 2 s each, with 2.5 s of computing. The first arrives
-    after 3 s, the second after 5 s.
+    Example: two gradients are ready after 1 s and 2 s, each travels for 2 s, and computing takes 2.5 s. The first
+    gradient arrives after 3 s, and the second arrives after 5 s, which is also the time of the step.
     """
     rng = fresh_rng()
-    # In the first case all mistakes give different times; in the last all gradients arrive before computing ends.
+    # In the first case, all mistakes give different times; in the last, all gradients arrive before computing ends.
     for load, last in ((3.0, 0.95), (1.0, 1.0), (0.5, 1.0), (0.1, 0.8)):
         compute_s = float(rng.uniform(0.05, 0.5))
         ready = np.append(np.sort(rng.uniform(0.3, last, num_tensors - 1)), last) * compute_s
@@ -183,14 +187,14 @@ def check_overlapped_s(overlapped_s: Answer, num_tensors: int) -> None:
 def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
     """Doubling pays until it first gains too little, whatever later doublings gain.
 
-    Example: with speeds of 100, 180, 250 and 480 on 1 to 8 GPUs, doubling gains 1.8, 1.39 and 1.92: if 1.5 is required,
-    the limit is 2 GPUs.
+    Example: the speeds are 100, 180, 250 and 480 on 1 to 8 GPUs, so the doublings gain factors of 1.8, 1.39 and 1.92.
+    If a factor of 1.5 is required, the limit is 2 GPUs, because the next doubling gains too little.
     """
     rng = fresh_rng()
     tables = list(TABLES)
     for number in range(num_tables):
         length, min_gain = int(rng.integers(3, 9)), float(rng.uniform(1.5, 1.95))
-        # The first table never falls below the gain; the second does at once, the others somewhere, but may rise again.
+        # The first table always reaches the gain; the second misses it at once, and the others miss it somewhere.
         place = {0: length - 1, 1: 0}.get(number, int(rng.integers(0, length)))
         gains = rng.uniform(min_gain + 0.01, 2.0, length - 1)
         gains[place : place + 1] = rng.uniform(1.0, min_gain - 0.01)
@@ -208,10 +212,11 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
 
 
 def check_request(request: Answer, num_cases: int) -> None:
-    """The request is for the fewest nodes whose hours, with margin and rounded up, are within the limit, or None.
+    """The request is for the smallest number of nodes with which the job ends within the limit, or None if none does.
 
-    Example: a job takes 8 hours on 3 nodes and 4 on 6. With the margin 2 and the limit 8, 3 nodes would need 16 hours,
-    so 6 nodes are requested for 8 hours.
+    The hours include the margin and are rounded up.
+    Example: a job takes 8 hours on 3 nodes and 4 hours on 6 nodes. With a margin of 2, 3 nodes would need 16 hours. If
+    the limit is 8 hours, 6 nodes are requested for 8 hours.
     """
     rng = fresh_rng()
     cases: list[tuple[Any, ...]] = []
@@ -220,7 +225,7 @@ def check_request(request: Answer, num_cases: int) -> None:
         speeds = (rng.uniform(500, 1500) * np.array(nums_nodes) ** rng.uniform(0.8, 0.98)).tolist()
         num_epochs, margin = int(rng.integers(90, 300)), float(rng.uniform(1.1, 1.5))
         hours = [ceil(margin * num_epochs * 1_281_167 / speed / 3600) for speed in speeds]
-        # In turn: some number just suffices, one misses by an hour, none suffices, the smallest has hours to spare.
+        # In turn: some number just suffices, one takes an hour too long, none suffices, all have hours to spare.
         place = int(rng.integers(1, len(hours)))
         max_hours = (hours[place], hours[place - 1] - 1, min(hours) - 1, max(hours) + 5)[number % 4]
         expected = next((pair for pair in zip(nums_nodes, hours) if pair[1] <= max_hours), None)
@@ -233,7 +238,7 @@ def check_request(request: Answer, num_cases: int) -> None:
 
 
 def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | None) -> None:
-    """Check the request for a job, given by the arguments of the exercise."""
+    """Compare the answer's request with the expected one; `job` holds the arguments that the answer got."""
     nums_nodes, speeds, num_images, num_epochs, max_hours, margin = job
     case = f"{num_epochs} epochs within {max_hours} h, margin {margin:.2f}, on {nums_nodes} nodes"
     if expected is None or got is None:
@@ -256,5 +261,5 @@ def _check_request(got: Any, job: Sequence[Any], expected: tuple[int, int] | Non
 
 
 def _link(rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return a random link: bytes to send, latency in seconds, and seconds per byte."""
+    """Return random values for a number of bytes to send, a link's latency in seconds, and its seconds per byte."""
     return float(rng.integers(10**4, 10**9)), float(rng.uniform(1e-6, 1e-4)), float(rng.uniform(1e-11, 1e-9))

@@ -17,7 +17,7 @@ from coursekit.drivers.calls import Answer, call
 from coursekit.errors import Cause
 
 NUM_SAMPLES, BATCH_SIZE, NUM_EPOCHS = 22, 3, 4  # three ranks cannot share them equally; last batches are not full
-NUM_GPUS = 4  # pretended, on each node
+NUM_GPUS = 4  # pretended GPUs on each node
 BACKENDS = ("gloo", "cpu:gloo,cuda:nccl")  # without GPUs and with GPUs
 CPU_BACKENDS, GPU_BACKENDS = ("", "gloo", "cpu:gloo"), (["cpu:gloo", "cuda:nccl"],)  # "" is PyTorch's own choice
 ALIKE = 1e-6  # numbers in 32 bits
@@ -26,7 +26,7 @@ ALIKE = 1e-6  # numbers in 32 bits
 def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """Every rank returns its rank, the world size and its local rank, and has joined the others.
 
-    Example: with 5 ranks, 3 of them on the first node, rank 3 has local rank 0. All ranks but the last have GPUs.
+    Example: if the first 3 of 5 ranks are on one node, rank 3 has local rank 0. All ranks except the last have GPUs.
     """
     own, with_gpus = fresh_rng().integers(1, 1000, num_ranks).tolist(), list(range(num_ranks - 1))
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node, "private": own}
@@ -69,7 +69,7 @@ def try_epochs(read_epochs: Answer, num_ranks: int) -> Trial:
 
 
 def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
-    """Return the batches of samples by rank, seed and epoch."""
+    """Return the samples of all batches, in nested lists: by rank, by seed, by epoch and by batch."""
     found = trial.of_ranks()
     for rank, of_rank in enumerate(found):
         for epochs in of_rank:
@@ -79,16 +79,17 @@ def _epochs_of(trial: Trial) -> list[list[list[list[Array]]]]:
 
 
 def check_shards(trial: Trial) -> None:
-    """In each epoch, every sample belongs to a rank; some may belong to two, so that all ranks have equally many.
+    """In each epoch, every sample is used by some rank, and all ranks use the same number of samples.
 
-    Example: of 22 samples, 3 ranks get 8 each, so two samples are used twice.
+    A few samples may be used by two ranks to make the numbers equal. Example: if 3 ranks share out 22 samples, each
+    rank gets 8, and two samples are used twice.
     """
     for epoch in range(NUM_EPOCHS):
         batches = [of_rank[0][epoch] for of_rank in _epochs_of(trial)]
         used = [np.concatenate(of_rank) for of_rank in batches]
         found = owners(used, NUM_SAMPLES)
         num_shared = sum(len(by) > 1 for by in found.values())
-        if num_shared < trial.num_ranks:  # by padding
+        if num_shared < trial.num_ranks:  # because of padding
             found = {sample: by[:1] for sample, by in found.items()}
         check_owners(found, trial.num_ranks, advice=": every rank needs the same seed, and a sampler that shards")
         sizes = [len(samples) for samples in used]

@@ -18,7 +18,8 @@ from coursekit.text import counted
 KINDS = ("ddp", "zero", "fsdp")
 NAMES = ("parameters", "gradients", "optimizer")
 BYTES = 4  # per number
-# By kind, for each weight: the bytes on every rank, the bytes that ranks share out, and how often 4 bytes travel.
+# For each kind, per weight: the bytes that every rank holds, the bytes that the ranks share out, and how often 4 bytes
+# travel.
 TABLE = {"ddp": (16, 0, 2), "zero": (8, 8, 3), "fsdp": (0, 16, 3)}
 COUNTS = tuple(2**power for power in range(7))  # of GPUs in a budget
 ALIKE = 1e-6  # numbers in 32 bits
@@ -51,7 +52,7 @@ def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
 def _mistakes_of_bytes(
     kind: str, name: str, there: dict[str, int], whole: dict[str, int], num_ranks: int
 ) -> dict[Cause, float]:
-    """Return the counts to which common mistakes lead, given the bytes on the rank and those in the whole model."""
+    """Return the counts to which common mistakes lead, given the bytes on the rank and in the whole model."""
     expected, parameters, num_bytes = there[name], there["parameters"], drivers.NUM_BYTES.get(kind, BYTES)
     if kind.endswith(drivers.BEFORE):
         none = Cause("grad is None before the first backward()", "bytes-held.no-gradients-yet")
@@ -145,7 +146,8 @@ def _check_weights(results: list[Any], hint: str = "") -> None:
 def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
     """The bytes that a rank holds and sends follow from the table.
 
-    Example: with 1000 weights on 4 ranks and ZeRO-1, a rank holds 8000 + 8000 / 4 bytes and sends 3 * 4000 * 3 / 4.
+    Example: with 1000 weights and ZeRO-1 on 4 ranks, a rank holds 8000 + 8000 / 4 bytes and sends 3 * 4000 * 3 / 4
+    bytes.
     """
     rng = fresh_rng()  # so many weights that rounding bytes does not matter
     sizes = [(1, 10**9), *zip(rng.integers(2, 65, num_cases).tolist(), rng.integers(10**9, 10**11, num_cases).tolist())]
@@ -186,7 +188,8 @@ def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
 def check_fewest_gpus(fewest_gpus: Answer, predict_bytes: Answer, num_cases: int) -> None:
     """The answer is the smallest number of GPUs with which everything fits; an exact fit counts.
 
-    A wrong prediction has already cost its own point; an answer that uses it earns this point if the rest is right.
+    An answer that uses the student's own wrong prediction passes if the rest is right, because that prediction has
+    already cost its own point.
     """
     rng, cases, right = fresh_rng(), [], []
     for number in range(num_cases):
@@ -214,12 +217,12 @@ def check_fewest_gpus(fewest_gpus: Answer, predict_bytes: Answer, num_cases: int
 
 
 def _first(needs: Iterable[tuple[int, float]], most: float) -> int | None:
-    """Return the first number of GPUs with which a rank needs at most this many bytes."""
+    """Return the first number of GPUs with which a rank needs at most `most` bytes, or None if there is none."""
     return next((count for count, need in needs if need <= most), None)
 
 
 def _by_own(predict_bytes: Answer, cases: Sequence[tuple[str, int, float, float]]) -> list[int | None]:
-    """Return the numbers of GPUs that follow from the answer's own prediction."""
+    """Return the numbers of GPUs that follow from the answer's own prediction, or [] if it cannot be used."""
     asked = [(kind, num_weights, count) for kind, num_weights, _, _ in cases for count in COUNTS]
     try:
         found = [one["held"] for one in call_answer(drivers.predicted, predict_bytes, asked)]

@@ -19,7 +19,7 @@ from coursekit.drivers.probe_model import MOMENTUM, Record
 from coursekit.errors import Cause
 
 RATE = 0.4  # of one rank; with three ranks the rate is above 1, at which some answers cap it
-NUM_PLAIN = 15  # first steps, which the other checks read; they have full batches and unscaled gradients
+NUM_PLAIN = 15  # steps at the start, which the other checks read; they have full batches and unscaled gradients
 NUM_BATCHES = (5, 4, 6, 3, 1, 2, 2, 1, 2, 1, 2, 4)  # in each epoch
 NUM_STEPS = sum(NUM_BATCHES)
 EPOCHS = np.repeat(np.arange(len(NUM_BATCHES)), NUM_BATCHES)  # the epoch of each step
@@ -33,21 +33,24 @@ Velocities = Callable[[Array, Array], Array]  # computes velocities from the gra
 
 
 def records_of(trial: Trial) -> list[list[Record]]:
-    """Return each rank's probe calls in training mode, or all calls if there are none; that fault costs points once."""
+    """Return the records of each rank's calls in training mode, or of all its calls if no rank has any.
+
+    So a network that is never in training mode costs points only once.
+    """
     training = [[one for one in of_rank if one.training] for of_rank in trial.of_ranks("records")]
     everything = [[Record(one.bias, one.samples, training=True) for one in seen] for seen in trial.of_ranks("records")]
     return training if any(training) else everything
 
 
 def plain_steps(trial: Trial) -> Steps:
-    """Return the plain steps at the start."""
+    """Return the first `NUM_PLAIN` steps; they must use the samples that were sent to the ranks."""
     steps = steps_of([of_rank[:NUM_PLAIN] for of_rank in records_of(trial)])
     check_sent(steps.samples, trial.private)
     return steps
 
 
 def velocities(gradients: Array, _: Array, starts: Sequence[int] = (), begin: float = 0.0) -> Array:
-    """Return the velocity of each step; the steps in `starts` begin with a velocity of zero."""
+    """Return the velocity of each step; before each step in `starts`, the velocity is reset to zero."""
     found = [np.asarray(begin * gradients[0])]
     for step, gradient in enumerate(gradients):
         found.append(gradient + (0 if step in starts else MOMENTUM) * found[-1])
@@ -61,7 +64,7 @@ def _kept(gradients: Array, epochs: Array) -> Array:
     return np.asarray(sums - sums[first] + gradients[first])
 
 
-# Wrong velocities, by cause.
+# The mistakes that lead to wrong velocities, and functions that compute these.
 WAYS: dict[Cause, Velocities] = {
     Cause("the gradients of earlier steps are still included: call zero_grad() in each step", "gradients.kept"): (
         lambda gradients, epochs: velocities(_kept(gradients, 0 * epochs), epochs)

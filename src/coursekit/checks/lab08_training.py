@@ -26,7 +26,7 @@ CONSTANT = 0.01  # relative, for the spread of a constant rate
 UNEXPLAINED = "updates.unexplained"
 WITH_A_RATE = ("gradients.not-averaged", "momentum.missing")  # wrong updates that still show their rate
 
-# What a gradient over several batches can be instead of their mean.
+# Wrong gradients that an answer may compute instead of the mean over several batches.
 SUM = Cause("this is the sum over the batches: divide the loss by their number", "accumulation.sum")
 OWN = Cause("this is the rank's own gradient: run the last batch outside no_sync() and through DDP", "accumulation.own")
 OWN_SUM = Cause("this is the sum of the rank's own gradients over the batches", "accumulation.own-sum")
@@ -138,7 +138,10 @@ def check_accumulated(trial: Trial) -> None:
 
 
 def check_exchanges(trial: Trial) -> None:
-    """Gradients are sent once, with the last batch or by hand; if they never are, only the check of the mean fails."""
+    """Gradients are sent at most once, with the last batch or by hand.
+
+    If they are never sent, only the check of the mean fails.
+    """
     for rank, one in enumerate(trial.of_ranks()):
         require(len(one["gradient"]), f"rank {rank} has no gradient at the end", "accumulation.no-gradient")
         called = "call the model inside no_sync(), too, not only backward()"
@@ -172,7 +175,11 @@ def check_unequal(train_all: Answer, num_batches: Sequence[int]) -> None:
 
 
 def weights_after(bias: Array, batches: Sequence[Sequence[Array]], *, by_all: bool) -> Array:
-    """Return the final weights; gradient sums are divided by the number of all ranks, or of ranks that have a batch."""
+    """Return the weights to which the batches of all ranks lead, starting from `bias`.
+
+    The sum of the gradients in a step is divided by the number of all ranks if `by_all`, and otherwise by the number of
+    ranks that have a batch in this step.
+    """
     for step in range(max(map(len, batches))):
         gradients = [gradient(bias, of_rank[step]) for of_rank in batches if step < len(of_rank)]
         bias = bias - RATE_UNEQUAL * GAIN_UNEQUAL * np.sum(gradients, axis=0) / (

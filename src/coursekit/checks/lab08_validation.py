@@ -91,7 +91,7 @@ def check_evaluate(trial: Trial) -> None:
 
 
 def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[Cause, float]:
-    """Return the results of wrong means on a rank, from all ranks' sample values and batch sizes."""
+    """Return the results of wrong means on this rank; `values` and `batches` are the sample values and batch sizes."""
     of_ranks = [_mean(one) for one in values]
     parts = [np.split(one, np.cumsum(sizes)[:-1]) for one, sizes in zip(values, batches)]
     of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]
@@ -110,7 +110,7 @@ def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int)
             total / num_samples / len(values)
         ),
     }
-    if len(of_batches) > len(of_ranks):  # else they are the same
+    if len(of_batches) > len(of_ranks):  # otherwise, these means are the same
         means = [[_mean(batch) for batch in of_rank] for of_rank in parts]
         full = max(size for sizes in batches for size in sizes)
         mistakes |= {

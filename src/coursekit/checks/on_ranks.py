@@ -15,7 +15,7 @@ from coursekit import ranks
 from coursekit.drivers.calls import Remote, call, with_horovod
 from coursekit.drivers.places import OWN, left_in, settle_and_call
 
-Left = dict[str, "bytes | None"]  # by path, the files that a rank left in its own folder; None for a long file
+Left = dict[str, "bytes | None"]  # by path, the content of each file in a rank's own folder; None for a long file
 
 TIMEOUT_S = 20.0
 NUM_NODES = 2  # on which the ranks believe they run: with one node, rank and local rank would be equal
@@ -53,7 +53,7 @@ def call_answer(driver: Callable[..., Any], *args: Any, timeout_s: float = TIMEO
 
 
 def run_on_ranks(driver: Callable[..., Any], *args: Any, **launch: Any) -> list[Any]:
-    """Call `driver(*args)` on ranks, and return the results in rank order; the settings are as in `run_and_look`."""
+    """Call `driver(*args)` on ranks, and return the results in rank order; for the settings, see `run_and_look`."""
     return run_and_look(driver, *args, look=False, **launch)[0]
 
 
@@ -62,14 +62,14 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     *args: Any,
     num_ranks: int,
     wrapper: Callable[..., Any] = with_horovod,  # `call` if the answer initialises Horovod itself or does not use it
-    ranks_per_node: int | None = None,  # how many believe that they share a node; by default there are two nodes
+    ranks_per_node: int | None = None,  # how many ranks believe that they share a node; by default there are two nodes
     timeout_s: float = TIMEOUT_S,  # for the whole launch
     private: Sequence[Any] | None = None,  # for each rank, a value that the judge shows only to that rank
-    look: bool = True,  # whether to return what each rank left in its own folder, read after all have ended
+    look: bool = True,  # whether to return the files that each rank left in its own folder when all had ended
 ) -> tuple[list[Any], list[Left]]:
-    """Call `driver(*args)` on ranks on this machine's CPUs, even inside an allocation; `places` says what a rank finds.
+    """Call `driver(*args)` on ranks that use this machine's CPUs, even inside an allocation.
 
-    Returns the results and the files left behind, both in rank order.
+    Returns the results and the files left behind, both in rank order. The module `places` describes what a rank finds.
 
     A notebook shows what an answer prints, each line marked with its rank, but nothing from stderr.
     The ranks use CPUs, which show the same properties; a check must not wait for job steps or need a GPU for each rank.

@@ -32,10 +32,10 @@ def draw_private(  # noqa: PLR0913  # what a trial needs, by keyword
     *,
     num_rounds: int = 1,  # training runs, each with its own start
     spread: float = 0.5,  # standard deviation of the first weights
-    num_samples: int = 0,  # of each rank; ranks share none, and a rank's samples repeat when they run out
+    num_samples: int = 0,  # of each rank; ranks share no samples, and a rank's samples repeat when they run out
     files: Mapping[str, Sequence[int]] | None = None,  # by split, the samples per file; no sample comes twice on a rank
 ) -> PrivateInputs:
-    """Draw each rank's private values."""
+    """Draw each rank's private values: its starts, its samples and the contents of its files."""
     rng = fresh_rng()
     starts = rng.normal(0, spread, (num_ranks, num_rounds, num_classes)).astype(np.float32)
     shared_out = rng.permutation(num_classes - 1)
@@ -61,7 +61,7 @@ def places_in_files(samples: Array, given: Mapping[str, Any], split: str = "trai
 
 
 def batches_in_files(batches: Sequence[tuple[Array, Array]], given: Mapping[str, Any]) -> list[tuple[Array, Array]]:
-    """Return the batches with each sample and label replaced by its place in the files; labels count from 1."""
+    """Return the batches with every sample and label replaced by its place in the files; the labels count from 1."""
     found = []
     for samples, named in batches:
         labels = np.asarray(named)
@@ -88,9 +88,10 @@ def check_samples(steps: Steps, private: PrivateInputs, batch_size: int) -> None
 def check_sent(
     samples: Sequence[Sequence[Array]], private: PrivateInputs, num_samples: int = 0, *, in_order: bool = True
 ) -> None:
-    """Each rank's batches hold the samples that were sent to it, or the first of them.
+    """Each rank's batches hold the samples that were sent to this rank.
 
-    Each rank uses the first `num_samples` of them (0 means all) again and again, in any order unless `in_order`.
+    The rank uses the first `num_samples` of these samples, or all of them if the number is 0, again and again. If
+    `in_order` is false, it may use them in any order.
     """
     for rank, (batches, given) in enumerate(zip(samples, private)):
         found = np.concatenate([np.ravel(batch) for batch in batches] or [np.zeros(0, dtype=int)])
@@ -132,7 +133,10 @@ def check_follows(
 
 
 def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array | None:
-    """Return the move from some rank's weights to the new ones if a swing and a gradient explain it, else None."""
+    """Return the move from some rank's weights to the new weights, or None if no such move can be explained.
+
+    A swing (the momentum of some rank's last move) plus a multiple of a gradient must explain the move.
+    """
     downhill = [gradients.mean(axis=0), *gradients]
     for old in before:
         move: Array = new - old
@@ -146,5 +150,5 @@ def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array |
 
 
 def loss_of_all(bias: Array, samples: Sequence[Array]) -> float:
-    """Return the mean loss over the samples of all ranks at the same weights."""
+    """Return the mean loss over the samples of all ranks, which all have these weights."""
     return loss(bias, np.concatenate([np.ravel(one) for one in samples]))

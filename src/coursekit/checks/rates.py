@@ -36,7 +36,7 @@ class _Updates:
 
     @property
     def pulls(self) -> Array:
-        """Rate times gradient, in the same shape as own gradients: (num_ranks, num_updates, num_classes)."""
+        """The rate times the gradient in each update, shape (num_ranks, num_updates, num_classes)."""
         return self.steps.pulls(self.momentum)[:, self.first - 1 :]
 
     @property
@@ -70,7 +70,10 @@ def _is_small(rest: Array, pulls: Array, rounding: Array) -> bool:
 
 
 def _unequal_shares(updates: _Updates) -> tuple[int, str, float] | None:
-    """Return the unequal shares in a mean: (0.33, -0.42, 0.08) is three parts rank 0's gradient and one rank 1's."""
+    """Return a rank, the unequal shares of the gradients in its pull, and the right share; None if shares are equal.
+
+    Example: the pull (0.33, -0.42, 0.08) is three quarters of rank 0's gradient plus one quarter of rank 1's.
+    """
     own = updates.own()[:, 0]
     for rank, (pull, rounding) in enumerate(zip(updates.pulls[:, 0], updates.rounding[:, 0])):
         shares = np.linalg.lstsq(own.T, pull, rcond=None)[0]
@@ -79,7 +82,7 @@ def _unequal_shares(updates: _Updates) -> tuple[int, str, float] | None:
     return None
 
 
-# Other explanations if the mean gradient did not move the ranks: the first that fits is named, with what it found.
+# Other explanations if the mean gradient did not move the ranks; the message names the first that fits.
 MISFITS: tuple[tuple[Callable[[_Updates], Any], Cause], ...] = (
     # In the example, rank 0 moves by (-0.2, 0.4, -0.2).
     (
@@ -89,7 +92,7 @@ MISFITS: tuple[tuple[Callable[[_Updates], Any], Cause], ...] = (
             "gradients.not-averaged",
         ),
     ),
-    # With the bias (0.5, 0.3, 0.2) in the example, probabilities give (1, -0.67, -1.5) instead of (0.39, -0.18, -0.21).
+    # With the bias (0.5, 0.3, 0.2) in the example, the gradient is (1, -0.67, -1.5) instead of (0.39, -0.18, -0.21).
     (
         lambda it: it.rates_by(it.mean(gradient_of_probabilities)) is not None,
         Cause("the network returns logits, so the loss needs from_logits=True", "loss.no-logits"),
@@ -135,8 +138,8 @@ def _explain_misfit(updates: _Updates) -> NoReturn:
 def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
     """Return the constant rate of each rank, shape (num_ranks, 1), whatever the momentum is.
 
-    It fits each rank's momentum and rate to averaged and to own gradients, of the right loss and two wrong losses, and
-    returns the rates of the fit with the smallest residual.
+    It fits a momentum and a rate to the moves of each rank, once with averaged gradients and once with the rank's own
+    gradients, for the right loss and for two wrong losses. It returns the rates of the fit with the smallest residual.
     """
     moves = np.diff(steps.bias, axis=1)
     require(np.abs(moves).max() > 0, "the weights never change", "weights.frozen")
@@ -155,7 +158,10 @@ def rates_alone(steps: Steps, first: int = FIRST_STEP) -> Array:
 
 
 def check_rates(found: Array, expected: Array | float, num_ranks: int) -> None:
-    """The rates are as expected; `found` has a row for each rank, `expected` a value for each step or for all steps."""
+    """The rates are as expected.
+
+    `found` has a row for each rank; `expected` has a value for each step, or one value for all steps.
+    """
     expected = np.broadcast_to(expected, found.shape[1])
     factors = found / expected
     are = partial(np.allclose, rtol=TOLERANCE)

@@ -19,7 +19,8 @@ Owners = dict[int, list[int]]  # by sample, the ranks that use it
 def owners(samples: Sequence[Any], num_samples: int) -> Owners:
     """Return, for each sample, the ranks that use it, given the samples of each rank.
 
-    Example: if rank 0 uses 0, 2 and rank 1 uses 2, 3, sample 0 has the owners [0], 2 has [0, 1], and 1 has none.
+    Example: if rank 0 uses the samples 0 and 2, and rank 1 uses the samples 2 and 3, sample 0 has the owners [0],
+    sample 2 has the owners [0, 1], and sample 1 has no owners.
     """
     used = [set(np.asarray(of_rank).tolist()) for of_rank in samples]
     return {sample: [rank for rank, mine in enumerate(used) if sample in mine] for sample in range(num_samples)}
@@ -28,8 +29,8 @@ def owners(samples: Sequence[Any], num_samples: int) -> Owners:
 def check_owners(owners: Owners, num_ranks: int, tolerated: int = 0, advice: str = "", what: str = "samples") -> None:
     """Every sample belongs to exactly one rank, except for a tolerated number that belong to none.
 
-    Example: shares of 0, 2, 4 and 1, 3, 5 are right. With 0, 1, 2 and 2, 3, 4, sample 2 is used by several ranks and
-    5 by none; if both ranks use all six, the data are not sharded.
+    Example: the shares 0, 2, 4 and 1, 3, 5 are right. If the shares are 0, 1, 2 and 2, 3, 4, sample 2 is used by
+    several ranks, and sample 5 is used by none. If both ranks use all six samples, the data are not sharded.
 
     `advice`, such as ": shard first", is added to the message if there are no shards or if they are not disjoint.
     """
@@ -52,9 +53,10 @@ def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int,
     """Ranks that train in full batches use every file, and every sample except for leftovers that do not fill a batch.
 
     A pipeline that shuffles, batches and only then repeats drops different leftover samples in each epoch.
-    In a few epochs, it may drop the same samples every time by chance: on each rank, at most one less than a batch.
+    If there are only a few epochs, it may by chance drop the same samples every time. On each rank, these are always
+    fewer samples than a batch.
 
-    Example: rank 0 has the samples 0, 1, 2 in batches of two. Its epochs may be (2, 0) and (0, 2): it may leave out
+    Example: rank 0 has the samples 0, 1, 2 in batches of two. Its epochs may be (2, 0) and (0, 2), which leave out
     sample 1. If it leaves out two of its three samples, or if no rank reads a file, the check fails.
 
     `owners` holds, for each sample, the ranks that use it in the whole training; `counts` holds the samples per file.
@@ -71,14 +73,19 @@ def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int,
 def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
     """Return, for each file, the ranks that use some of its samples, given the number of samples in each file.
 
-    Example: shares of 0, 1, 2 and 3, 4, 5 give the readers [0] and [1]; 0, 2, 4 and 1, 3, 5 give [0, 1] twice.
+    Example: if the shares are 0, 1, 2 and 3, 4, 5, the readers of the two files are [0] and [1]. If the shares are
+    0, 2, 4 and 1, 3, 5, the readers of both files are [0, 1].
     """
     ends = np.cumsum((0, *counts))
     return [sorted({rank for sample in range(*file) for rank in owners[sample]}) for file in zip(ends, ends[1:])]
 
 
 def check_readers(readers: Sequence[Sequence[int]]) -> None:
-    """Every file is read by one rank: [0] and [1] are right; [0, 1] twice means shards of records, not of files."""
+    """Every file is read by exactly one rank.
+
+    Example: the readers [0] and [1] of two files are right. If both files have the readers [0, 1], the answer has
+    sharded the records instead of the files.
+    """
     for file, by in enumerate(readers):
         which = f"file {file} of {len(readers)} is read by"
         advice = "the number of files need not be a multiple of the number of ranks"
@@ -90,9 +97,9 @@ def check_readers(readers: Sequence[Sequence[int]]) -> None:
 def check_file_shares(readers: Sequence[Sequence[int]], counts: Sequence[int], num_ranks: int) -> None:
     """Every file is read by one rank, and files are shared out evenly, by their number or by the samples in them.
 
-    Example: of seven files, 3 and 4 for two ranks are right, 2 and 5 are wrong. Of five files, 1 and 4 are right if the
-    one file holds as many samples as the other four. `readers` holds the ranks that read each file, and `counts` the
-    samples in each.
+    Example: if there are seven files, two ranks may read 3 and 4 of them, but not 2 and 5. If there are five files,
+    they may read 1 and 4 if that one file holds as many samples as the other four. `readers` holds the ranks that read
+    each file, and `counts` the samples in each.
     """
     check_readers(readers)
     num_files = [sum(by == [rank] for by in readers) for rank in range(num_ranks)]

@@ -4,11 +4,11 @@ The weights of a probe are its bias, one number for each class; sample 4 is of c
 and samples: it is softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, with
 velocity = momentum * previous velocity + gradient. So the steps show whose gradients moved a rank, and at which rate.
 
-Example: three classes and the bias (0, 0, 0) give the softmax (0.33, 0.33, 0.33). The batch of rank 0 is
-sample 0, of class 1, and that of rank 1 is sample 1, of class 2. The gradients are (0.33, -0.67, 0.33) and
-(0.33, 0.33, -0.67), with the mean (0.33, -0.17, -0.17). With the rate 0.3 of one rank, scaled to 0.6, both move by
-(-0.2, 0.1, 0.1) if they average, and by (-0.1, 0.05, 0.05) if the rate is not scaled. If each takes its own gradient,
-rank 0 moves by (-0.2, 0.4, -0.2).
+Example: there are three classes and two ranks. The bias is (0, 0, 0), so its softmax is (0.33, 0.33, 0.33). The batch
+of rank 0 is sample 0, of class 1, and the batch of rank 1 is sample 1, of class 2. So the gradients are
+(0.33, -0.67, 0.33) and (0.33, 0.33, -0.67), and their mean is (0.33, -0.17, -0.17). The rate of one rank is 0.3, which
+is scaled to 0.6. If the ranks average their gradients, both move by (-0.2, 0.1, 0.1), or by (-0.1, 0.05, 0.05) if the
+rate is not scaled. If each rank uses its own gradient, rank 0 moves by (-0.2, 0.4, -0.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -34,9 +34,9 @@ def gradient(bias: Array, samples: Array) -> Array:
 
 
 def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
-    """Return the gradient of a Keras loss without `from_logits`, which takes the bias for probabilities, same shape.
+    """Return the gradient of a Keras loss without `from_logits`, which takes the bias for probabilities.
 
-    Keras clips them and divides them by their sum, so the loss is -log(clipped[class] / sum of clipped).
+    Keras clips these and divides them by their sum, so the loss is -log(clipped[class] / sum of clipped).
     """
     clipped = np.clip(bias.astype(float), KERAS_EPSILON, 1 - KERAS_EPSILON)
     shares = np.bincount(samples + 1, minlength=len(bias)) / len(samples)
@@ -44,7 +44,7 @@ def gradient_of_probabilities(bias: Array, samples: Array) -> Array:
 
 
 def gradient_of_two_softmaxes(bias: Array, samples: Array) -> Array:
-    """Return the gradient of a loss that expects logits but gets their softmax, same shape."""
+    """Return the gradient of a loss that expects logits but gets their softmax, with respect to the bias."""
     shares = np.exp(bias.astype(float) - np.logaddexp.reduce(bias.astype(float)))
     outer = gradient(shares, samples)
     return np.asarray(shares * (outer - shares @ outer))
@@ -90,7 +90,7 @@ class Steps:
         return np.asarray(self.losses(of).reshape(len(self.bias), num_epochs, -1).mean(axis=2))
 
     def pulls(self, momentum: float = MOMENTUM) -> Array:
-        """Return rate times gradient for each rank and the steps 1 to num_steps - 2, read off the updates.
+        """Return the rate times the gradient, read off the updates, for each rank and the steps 1 to num_steps - 2.
 
         The rate may change from step to step: Keras stores -rate * velocity, so each gradient is multiplied by the
         rate of its own step.
@@ -131,7 +131,7 @@ def check_exact(steps: Steps, rates: Array, factors: Array, first: int = FIRST_S
     Args:
         steps: the steps that the probes recorded.
         rates: the rate of each step, shape (num_steps,).
-        factors: the factors of each rank's losses, shape (num_ranks, num_steps).
+        factors: the factors by which each rank's losses are multiplied, shape (num_ranks, num_steps).
         first: the first step to check; unless it is 0, there must be a move before it.
     """
     moves = np.diff(steps.bias[0], axis=0)

@@ -30,7 +30,7 @@ class Trial:
     error: str = ""  # why the launch failed
     private: PrivateInputs = ()  # for each rank, the values that no other rank knew
     left: Sequence[Left] = ()  # the files in each rank's own folder, read from outside, if the launch asked for them
-    on: "Callable[[int], Trial] | None" = None  # returns the answer's trial on another number of ranks; each runs once
+    on: "Callable[[int], Trial] | None" = None  # returns the answer's trial on another number of ranks, run once
     changed: Callable[[], str] = str  # returns the name of an answer that the notebook has redefined, else ''
 
     def of_ranks(self, part: str = "") -> list[Any]:
@@ -56,7 +56,7 @@ class Trial:
 def try_on_ranks(
     driver: Callable[..., Any], *args: Any, num_ranks: int, private: PrivateInputs, **launch: Any
 ) -> Trial:
-    """Run a driver on real ranks, as `run_and_look` does; an error becomes `Trial.error`, for every check."""
+    """Run a driver on real ranks, as `run_and_look` does; an error becomes `Trial.error`, which every check reports."""
     changed = remember(*args)
     launch = {"ranks_per_node": min(num_ranks, RANKS_PER_NODE), "timeout_s": TIMEOUT_S, "look": False, **launch}
     try:
@@ -67,19 +67,19 @@ def try_on_ranks(
 
 
 def order_in(batches: Sequence[tuple[Array, Array]]) -> Array:
-    """Return the samples from batches of samples and labels, in order."""
+    """Return all samples of the batches, in order, as one array; each batch is a pair of samples and labels."""
     return np.concatenate([numbers for numbers, _ in batches] or [np.zeros(0)])
 
 
 def samples_read(trial: Trial, way: str) -> list[Array]:
-    """Return the samples that each rank of a pipeline's trial read in one way, in order."""
+    """Return, for each rank, the samples that it read in this way (for example "training"), in order."""
     return [order_in(result[way]) for result in trial.of_ranks()]
 
 
 def remember(*answers: Any) -> Callable[[], str]:
     """Return a function that later returns the name of an answer that has been redefined since, or '' if none has.
 
-    Two functions differ if their code or the code of the notebook's functions that they call differs.
+    An answer counts as redefined if its code has changed, or the code of a notebook function that it calls.
     """
     then = {answer: _codes(answer) for answer in map(inspect.unwrap, answers) if isinstance(answer, FunctionType)}
 

@@ -1,4 +1,4 @@
-"""The `coursekit` command; each verb is a module of the same name here, which is imported only when it is needed."""
+"""The `coursekit` command; each verb is a module with the same name in this package, imported only when needed."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-sys.path.insert(0, sysconfig.get_path("purelib"))  # so that we can report it if PYTHONPATH leads to another click
+sys.path.insert(0, sysconfig.get_path("purelib"))  # so that the kit can report it if PYTHONPATH leads to another click
 import click
 
 sys.path.pop(0)
@@ -53,8 +53,8 @@ GROUPS = {
 class LazyGroup(click.Group):
     """A group that imports a verb's module only when the verb is called, so that `--help` answers at once.
 
-    Each verb is a module of the same name in `package`; `groups` lists the verbs by user, each with its `--help` line.
-    A verb whose module is missing is left out, because a students' copy has only some of the verbs.
+    Each verb is a module with the same name in `package`; `groups` lists the verbs by user, each with its line for
+    `--help`. If a verb's module is missing, the verb is left out, because a students' copy has only some of the verbs.
     """
 
     def __init__(self, package: str, groups: Mapping[str, Mapping[str, str]], **settings: Any) -> None:
@@ -105,7 +105,7 @@ def cli(verbose: bool) -> None:
 
 
 def _shadowed() -> str:
-    """Return a sentence that names what hides this environment's packages; '' if nothing hides them."""
+    """Return a sentence that says what hides the packages of this environment, or '' if nothing does."""
     if "PYTHONPATH" not in os.environ and not site.ENABLE_USER_SITE:
         return ""
     from coursekit.paths import shadowed  # not at the top, because `coursekit --help` loads nothing
@@ -119,9 +119,9 @@ def main() -> None:
 
 
 def run_program(command: click.Group, program: str) -> None:
-    """Run a command line; for a mistake that the user can fix, print one sentence and exit with status 1."""
+    """Run a command; if the user made a mistake and can fix it, print one sentence and exit with status 1."""
     if "doctor" not in sys.argv[1:3] and Path(sys.prefix, STAMP).exists() and _shadowed():
-        os.environ.pop("PYTHONPATH", "")  # as `make` does; not for the doctor, which checks what notebooks get
+        os.environ.pop("PYTHONPATH", "")  # as `make` does; but the doctor checks what notebooks get
         os.environ["PYTHONNOUSERSITE"] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # this program again
     try:
@@ -138,7 +138,7 @@ def run_program(command: click.Group, program: str) -> None:
 
 
 def _refusal(error: Exception) -> str:
-    """Return a sentence that says what the system refused and what to do; '' for an error in the kit itself."""
+    """Return a sentence that says what the system refused, and what to do; '' if the error is in the kit itself."""
     if isinstance(error, shutil.Error):  # from copytree: a list of source, destination and reason
         _, file, why = error.args[0][-1]
         return f"{file} cannot be written: {why}. [file.not-copied]"
@@ -152,7 +152,7 @@ def _refusal(error: Exception) -> str:
         other = Cause("check that it exists, and that you may read and write it", "file.refused")
         if error.filename is None and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
             return ""
-        named = error.filename2 or error.filename  # when a file is copied, `filename2` is the copy
+        named = error.filename2 or error.filename  # if a file is being copied, `filename2` is the copy
         file = f"{os.fsdecode(named)}: " if isinstance(named, (str, bytes, os.PathLike)) else ""
         what = (error.strerror or str(error)).lower()
         advice, code = causes.get(error.errno or 0, other)

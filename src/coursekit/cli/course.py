@@ -1,4 +1,4 @@
-"""`coursekit course`: run a course, from roster to feedback, in a folder in which nbgrader's own commands also work."""
+"""`coursekit course`: run a course, from roster to feedback; nbgrader's own commands also work in its folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -24,7 +24,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.group(epilog="Example: coursekit data make $SCRATCH/imagenet-small --preset small")
 def data() -> None:
     """Generate synthetic data in ImageNet's format, or check a folder with data in this format."""
-    # Reading and writing need no GPU, but TensorFlow would take all the memory of a GPU that it sees.
+    # Reading and writing need no GPU, but TensorFlow would take all the memory of every GPU that it sees.
     os.environ.update(HIDE_GPUS)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -54,7 +54,7 @@ def make(folder: Path, preset: str) -> None:
 @click.argument("folder", type=FOLDER, metavar="DIR")
 @click.option("--quick", is_flag=True, help="Check the lengths of all records, but read only a few records per file.")
 def check(folder: Path, quick: bool) -> None:
-    """Check the TFRecord files in DIR, whether they are synthetic or ImageNet's own.
+    """Check the TFRecord files in DIR, which may be synthetic or the real ImageNet files.
 
     The report shows the number of files, the number of valid records, the range of labels, and the errors found.
     The checksums of each record are verified. Its image must begin like a JPEG, and its label must be from 1 to 1000.

@@ -1,4 +1,4 @@
-"""`coursekit execute`: run a student's notebook, in a job or on a laptop, and save an executed copy to hand in."""
+"""`coursekit execute`: run a student's notebook, in a job or on a laptop, and save the executed copy for handing in."""
 
 import os
 import sys
@@ -63,7 +63,10 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
 
 def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
-    """Return an executed notebook without papermill's cell and metadata: a grader may use another number of ranks."""
+    """Return an executed notebook without papermill's cell and metadata.
+
+    That cell sets the number of ranks, and a grader may use another number.
+    """
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", [])]
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
@@ -72,7 +75,7 @@ def ready_to_hand_in(notebook: NotebookNode) -> NotebookNode:
 
 
 def _last_line(result: LabResult, executed: Path) -> str:
-    """Return one line that describes in plain words how the run went."""
+    """Return one line that says in plain words how the run went."""
     ranks = f" with {result.num_ranks} ranks" if result.num_ranks > 1 else ""
     nodes = os.environ.get("SLURM_JOB_NODELIST", "")
     took = format_time(result.time_s) + ranks + (f" on {nodes}" if nodes else "")

@@ -26,7 +26,7 @@ from coursekit.processes import StopSignals
 from coursekit.text import counted
 
 SHARE_IS_JUDGED = "task {} of {} is done; after the last one, submit the script without --array to record the points."
-NOT_CLEAN = 3  # exit status: graded, but some hand-ins need another run
+NOT_CLEAN = 3  # exit status if grading is done, but some hand-ins need another run
 
 # Options that all grading commands share, including the commands of `workshop`.
 AT_A_TIME = click.option(
@@ -132,7 +132,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
-    """Refuse combinations of options in which one option would be ignored."""
+    """Raise an error if options are combined in such a way that one of them would be ignored."""
     if feedback and not watch:
         raise click.UsageError("--feedback needs --watch; without it, `coursekit course feedback` releases pages.")
     if watch and others:
@@ -140,7 +140,10 @@ def _refuse_together(*, watch: bool, feedback: bool, others: bool) -> None:
 
 
 def _grade_once(call: Call, *, again: bool) -> list[Graded]:
-    """Grade the collected hand-ins; print what this call did and where the class stands, and write both to a page."""
+    """Grade the collected hand-ins, and return the results.
+
+    It prints what was graded and the state of the class, and writes both to the report page.
+    """
     from coursekit.course.status.class_status import read_class
     from coursekit.course.status.lost_points import lost_points
     from coursekit.course.status.points import read_points
@@ -160,14 +163,14 @@ def _grade_once(call: Call, *, again: bool) -> list[Graded]:
 
 
 def _grade_share(call: Call, task: ArrayTask, *, again: bool) -> list[Graded]:
-    """Judge this task's share of the collected hand-ins; a later job records the points."""
+    """Judge this task's share of the collected hand-ins, and return the results; a later job records the points."""
     graded = call.grade(task.share(call.load_submissions()), lambda *_: Moves(), again=again)
     click.echo(SHARE_IS_JUDGED.format(*task))
     return graded
 
 
 def _foresee(call: Call, *, again: bool) -> list[Graded]:
-    """Grade the collected hand-ins, and report whose points would change, by how much, and in which cells."""
+    """Grade the collected hand-ins without recording anything; print whose points would change, and in which cells."""
     graded = call.grade(call.load_submissions(), foresee, again=again)
     moved = [one for one in graded if one.moves.points]
     for one in moved:

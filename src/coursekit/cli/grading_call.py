@@ -1,4 +1,4 @@
-"""One call of `coursekit grade`: what it grades, how it reports, and the watch loop that grades new hand-ins."""
+"""One call of `coursekit grade`: what to grade and how to report it, and a loop that watches for new hand-ins."""
 
 import logging
 import time
@@ -29,12 +29,12 @@ from coursekit.text import printable
 from coursekit.waiting import Attempts, AwayError
 
 LOGGER = logging.getLogger(__name__)
-WATCH_S = 20.0  # between two checks of the exchange
+WATCH_S = 20.0  # the time between two checks of the exchange
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the command: what it grades, and where it reports the results."""
+    """One call of the command: the labs and students to grade, the limits, and the page and console for the results."""
 
     course: Course
     labs: Sequence[Lab]
@@ -45,11 +45,11 @@ class Call:
     console: Console = field(default_factory=Console)
 
     def say(self, text: str) -> None:
-        """Print a line as plain text, whatever it contains."""
+        """Print a text on one line, without reading anything in it as markup."""
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
     def load_submissions(self) -> list[Submission]:
-        """Read the collected hand-ins, and return them.
+        """Return the collected hand-ins for these labs and students.
 
         Raises:
             CourseKitError: nothing was collected.
@@ -62,7 +62,10 @@ class Call:
         )
 
     def grade(self, submissions: Sequence[Submission], recorder: Recorder, *, again: bool) -> list[Graded]:
-        """Grade submissions, and return them sorted by student and lab; with `again`, ignore earlier verdicts."""
+        """Grade submissions; return the results, sorted by student and lab.
+
+        If `again` is true, earlier verdicts are ignored.
+        """
         known = {} if again else load_verdicts(self.course, submissions)
         if any(one.cells.answers and one.key not in known for one in submissions):
             self.require_machine()
@@ -71,7 +74,7 @@ class Call:
         return sorted(graded, key=lambda one: (one.submission.student, one.submission.lab))
 
     def require_machine(self) -> None:
-        """Check that hand-ins can be graded here, and warn if some may run out of memory."""
+        """Raise an error if hand-ins cannot be graded on this machine, and warn if some may run out of memory."""
         require_sandbox()
         if lack := lack_of_memory(self.settings):
             LOGGER.warning(lack)
@@ -80,7 +83,10 @@ class Call:
     def each(
         self, submissions: Sequence[Submission], known: Mapping[str, Verdict], recorder: Recorder
     ) -> Iterator[Graded]:
-        """Yield each graded submission and print its line; if there are many, print only lines that need attention."""
+        """Grade submissions, print a line for each, and yield the results as they come.
+
+        If there are many submissions, only the lines that need attention are printed.
+        """
         from coursekit.course.status.report import NUM_ALL
 
         stream = grade_all(
@@ -99,7 +105,7 @@ class Call:
 
 
 def _line(graded: Graded) -> str:
-    """Return the outcome of one submission as one line."""
+    """Return the result for one submission as one line of text."""
     from coursekit.course.status.report import flag_words
 
     verdict = graded.verdict
@@ -114,19 +120,23 @@ def _line(graded: Graded) -> str:
 
 
 class Watch:
-    """Grades new hand-ins and releases feedback in a loop; a hand-in that needs another run waits for the next call."""
+    """Grades new hand-ins and releases their feedback, again and again.
+
+    A hand-in that needs another run waits for the next call of the command.
+    """
 
     def __init__(self, call: Call, *, feedback: bool) -> None:
         self._call, self._gives_feedback = call, feedback
-        # The version graded last, by student and lab: if an earlier version is handed in again, its points count again.
+        # The key of the hand-in graded last, by student and lab: if an earlier version is handed in again, its points
+        # count again.
         self._last: dict[tuple[str, str], str] = {}
-        self._changed: set[tuple[str, str]] = set()  # hand-ins collected since then, perhaps with the same answers
+        self._changed: set[tuple[str, str]] = set()  # collected, but not yet graded
         self._to_give: set[tuple[str, str]] = set()
-        self._failed: set[tuple[str, str]] = set()  # their page could not be made or released last time
+        self._failed: set[tuple[str, str]] = set()  # the last attempt to release their feedback failed
         self._said: set[str] = set()
 
     def go_on(self) -> NoReturn:
-        """Check the exchange again and again; if it or the gradebook is unavailable, try again later."""
+        """Check the exchange at regular intervals; if it or the gradebook is unavailable, try again later."""
         self._call.require_machine()
         self._call.console.print("watching the exchange; press Ctrl-C to stop")
 
@@ -143,7 +153,7 @@ class Watch:
         from coursekit.course.collect import collect
 
         course = self._call.course
-        (course.folder / SETTINGS).stat()  # raises if the whole course is unavailable
+        (course.folder / SETTINGS).stat()  # raises an error if the whole course is unavailable
         for lab in self._call.sources:
             if (course.folder / "release" / lab).is_dir():
                 collected, strays = collect(course, lab)
@@ -181,7 +191,10 @@ class Watch:
             raise faults[0]
 
     def _give(self, lab: str) -> AwayError | None:
-        """Release a lab's feedback; return the error that stopped this, if any, and try that student last next time."""
+        """Release all feedback for a lab that waits to be released; if that fails, return the error.
+
+        In that case, the student for whom it failed comes last the next time.
+        """
         from coursekit.course.release import give_all
 
         waiting = sorted((place in self._failed, place) for place in self._to_give if place[1] == lab)

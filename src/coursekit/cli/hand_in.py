@@ -1,4 +1,4 @@
-"""`coursekit hand-in`: pack a file to send to the instructor, for courses whose students cannot use an exchange."""
+"""`coursekit hand-in`: pack a file that a student sends to the instructor, for courses without a shared exchange."""
 
 import getpass
 import os

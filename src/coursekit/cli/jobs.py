@@ -1,4 +1,4 @@
-"""`coursekit jobs`: show your jobs; this module imports nothing that only submitting needs."""
+"""`coursekit jobs`: show your jobs; this module does not import anything that is needed only for submitting."""
 
 import sys
 from typing import NoReturn
@@ -43,6 +43,6 @@ def jobs(job_id: str | None, follow: bool) -> None:
 
 
 def exit_after(job_id: str) -> NoReturn:
-    """Follow a job, then exit with status 0 if it went well, 1 if it did not, or 130 after Ctrl-C."""
+    """Follow a job until it ends, then exit with status 0 if it went well, 1 if it did not, or 130 after Ctrl-C."""
     went_well = follow_job(job_id)
     sys.exit(INTERRUPTED_STATUS if went_well is None else 0 if went_well else 1)

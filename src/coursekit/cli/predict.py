@@ -1,4 +1,4 @@
-"""`coursekit predict`: predict how training scales to more nodes, from published speeds or your own measurements."""
+"""`coursekit predict`: predict how training scales to more nodes, from published or from your own speeds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,14 +29,14 @@ from coursekit.text import counted
 MILLISECONDS = 1000
 MINUTES_PER_HOUR = 60
 WIDEST = 1000  # characters in a table
-# Typical training at a centre; the labs' own defaults are for laptops.
+# Typical values for training at a computing centre; the labs' own defaults are for laptops.
 DEFAULTS: dict[str, Any] = {
     "model": "ResNet50",
-    "batch_size": 0,  # 0 for the batch size of the published speed
+    "batch_size": 0,  # 0 means the batch size of the published speed
     "global_batch_size": 0,
     "precision": "float32",
     "compression": "none",
-    "images_per_s": 0,  # measured on one GPU of that kind; 0 for the published speed
+    "images_per_s": 0,  # measured on one GPU of that kind; 0 means the published speed
 }
 TORCH_DEFAULTS: dict[str, Any] = {**DEFAULTS, "sharding": "ddp"}
 CHOICES = {
@@ -99,7 +99,7 @@ def predict(  # noqa: PLR0913  # the options of the command
     rows = forecast(plan.training, plan.machine, _numbers(nodes), measured)
     last = rows[-1]
     table, console = _table(plan.title, rows), Console()
-    # No cell may be cut off, even if the terminal is narrower than the table, or if there is no terminal.
+    # No cell may be cut off, even if the terminal is narrower than the table or there is no terminal.
     whole = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
     console.width = max(console.width, whole)
     console.print(table)
@@ -121,7 +121,7 @@ def predict(  # noqa: PLR0913  # the options of the command
 
 
 class Plan(NamedTuple):
-    """A training run on a machine, its title in the table, and a sentence on the source of its speed."""
+    """A training run on a machine, with its title in the table and a sentence on the source of its speed."""
 
     title: str
     training: Training
@@ -130,7 +130,7 @@ class Plan(NamedTuple):
 
 
 def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS) -> dict[str, Any]:
-    """Return the defaults, overridden by the parameters that the user gave.
+    """Return the value of each parameter: the value that the user gave, or else the default.
 
     Raises:
         CourseKitError: a parameter does not affect the speed, or its value has the wrong type.
@@ -150,7 +150,7 @@ def read_values(texts: Mapping[str, str], defaults: Mapping[str, Any] = DEFAULTS
 
 
 def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Plan:
-    """Return the plan of a prediction, made from the parameters that `read_values` returned.
+    """Return the plan for a prediction, made from the values that `read_values` returned.
 
     Raises:
         CourseKitError: the machine has no GPUs, or a speed, a bandwidth or the network is unknown.
@@ -171,7 +171,7 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
     batch_size, is_own = values["batch_size"] or speed.batch_size, bool(values["images_per_s"])
     need, gb = find_need(network.name, network.image_size, values["precision"]), gpu_gb(partition.gpu)
     largest_batch = need.largest_batch(gb) if need and gb else None
-    if largest_batch is not None and is_own:  # a batch that was measured fits
+    if largest_batch is not None and is_own:  # the user has measured this batch, so it fits
         largest_batch = max(largest_batch, batch_size)
     speed_from = f"{speed.images_per_s:g} images/s on a GPU with batch {speed.batch_size}, {speed.software}"
     speed_from += f": {speed.source}" if speed.source else ""
@@ -193,7 +193,7 @@ def make_plan(site: Site, partition: Partition, values: Mapping[str, Any]) -> Pl
 
 
 def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
-    """Return the speed of one GPU: the speed that the user gave, or else a published speed."""
+    """Return the speed of one GPU: the user's own speed or, if none was given, a published speed."""
     model, batch_size, precision = (values[name] for name in ("model", "batch_size", "precision"))
     if values["images_per_s"]:
         if not batch_size:
@@ -210,7 +210,7 @@ def _find_speed(gpu: Gpu, gpu_name: str, values: Mapping[str, Any]) -> Speed:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the numbers of nodes in a text such as "1,2,4"."""
+    """Return the numbers of nodes in a text such as "1,2,4", sorted and without duplicates."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) for part in parts):
         raise CourseKitError(
@@ -220,7 +220,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _table(title: str, rows: Sequence[Forecast]) -> Table:
-    """Return a table with a row for each number of nodes; a step is shown as computing + waiting + exchanging."""
+    """Return a table with a row for each number of nodes; a step's time is shown as compute + waiting + exchange."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("nodes", "GPUs", "images/s", "9 of 10", "efficiency", "step, ms", "epoch, min", "GPU h"):
         table.add_column(heading, justify="right", no_wrap=True)

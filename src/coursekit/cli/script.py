@@ -1,4 +1,4 @@
-"""`coursekit script`: write a lab's training script with a student's own answers."""
+"""`coursekit script`: write the training script of a lab with the student's own answers in it."""
 
 from pathlib import Path
 

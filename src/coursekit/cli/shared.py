@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, notes for the instructor, and a progress bar."""
+"""Arguments and options that several commands share, a function that prints notes, and a progress bar."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ PARTITION = click.option("--partition", metavar="NAME", help="Partition.  [defau
 
 
 def print_notes(sentences: Iterable[object]) -> None:
-    """Print notes for the instructor, one sentence per line."""
+    """Print notes for the instructor, each sentence on a separate line."""
     for sentence in sentences:
         print(printable(f"! {sentence}"))
 
 
 def counting_bar(console: Console, *further: ProgressColumn) -> Progress:
-    """Return a progress bar that shows the number done, the total and further columns, and disappears at the end."""
+    """Return a progress bar that shows the number of finished items and the total, and disappears at the end."""
     from rich import progress  # not at the top, because `coursekit hand-in` does not need it
 
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())

@@ -1,1 +1,1 @@
-"""One event of the course: roster, hand-ins, grades, feedback."""
+"""Run one event of the course: its roster, hand-ins, grades and feedback."""

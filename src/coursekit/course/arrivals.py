@@ -1,9 +1,10 @@
-"""Folders in the exchange: who handed in each of them, whether it has arrived completely, and when it was handed in.
+"""Find out, for each folder in the exchange, who handed it in, whether it has arrived completely, and when.
 
-nbgrader copies a hand-in file by file, and writes the files with the time and the secret last. Other programs may use
-another order. A folder with both files and a complete notebook has arrived; any other folder has arrived once it stops
-changing. A folder that changes later becomes another version. Changes are found by comparing contents, so they do not
-depend on clocks or file systems.
+nbgrader copies a hand-in file by file, and writes the file with the time and the file with the secret last. Other
+programs may write the files in another order. A folder counts as arrived if it has both of these files and a complete
+notebook; any other folder counts as arrived once it has stopped changing. If a folder changes later, its new content
+becomes another version. Changes are found by comparing contents, so finding them does not depend on clocks or file
+systems.
 """
 
 from __future__ import annotations
@@ -49,15 +50,19 @@ from coursekit.times import shown, utc
 INBOUND = re.compile(r"(?P<student>.+)\+(?P<lab>[^+]+)\+(?P<time>\d{4}-[^+]+?)(\+(?P<random>[^+]*))?")
 UNFINISHED = ".arriving.json"
 STILL = "still arriving"
-# How long a folder must stay unchanged, by this machine's clock: as long as `grade --watch` waits between two looks;
-# or, if only little can be missing, for less than `PAUSE_S`, which is the time between the two looks of one call.
+# How long a folder must stay unchanged, by this machine's clock: as long as `grade --watch` waits between two looks or,
+# if only little can be missing, for a time shorter than `PAUSE_S`, which is the pause between the two looks of one
+# call.
 QUIET_S, SHORTLY_S, PAUSE_S = 20.0, 1.0, 1.5
 LONG_AGO_S = 300  # a folder whose newest file is older than this has arrived; file times may come from another clock
 _kept: dict[Path, Stamp] = {}  # folders whose present state is kept, so that `grade --watch` does not read them again
 
 
 def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> tuple[dict[str, list[Path]], list[str]]:
-    """Return each student's folders in the exchange, and a message for each folder there that is not a hand-in."""
+    """Return each student's folders for this lab in the exchange, and a message for each folder that is not a hand-in.
+
+    `canonical` returns a student's id as the course spells it.
+    """
     if faults := [fault for fault in course.faults_of_exchange() if fault.code == "exchange.other-owner"]:
         raise CourseKitError(
             f"{faults[0].words}: this course did not release what is there; look for the course's own folder, "
@@ -81,9 +86,10 @@ def find_arrivals(course: Course, lab: str, canonical: Callable[[str], str]) -> 
 def take_arrivals(
     course: Course, lab: str, arrived: Mapping[str, Sequence[Path]], due: Mapping[str, datetime | None]
 ) -> list[str]:
-    """Keep the folders that have arrived; return a message about those still arriving, and one per unreadable folder.
+    """Keep each folder that has arrived as a version, and return messages about the folders that were not collected.
 
-    It looks twice, so that it also takes folders that are complete a moment later.
+    One message names all students whose folders are still arriving; every folder that cannot be read gets its own
+    message. The function looks twice, so that it also takes folders that become complete a moment after the first look.
     """
     arriving = _Arriving(course.folder / "hand-ins" / lab / UNFINISHED)
     owners = {path: student for student, paths in arrived.items() for path in paths}
@@ -103,14 +109,17 @@ def take_arrivals(
 
 
 class _Arriving:
-    """Remembers, from call to call, how long each folder that is still arriving has been unchanged."""
+    """Remembers in a file, from call to call, how long each folder that is still arriving has been unchanged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._since: dict[str, tuple[str, float]] = json.loads(path.read_bytes()) if path.is_file() else {}
 
     def unchanged_s(self, name: str, mark: str) -> float:
-        """Return how long a folder has had this content; 0 if the content is new, or if the clock was set back."""
+        """Return for how many seconds a folder has had this content; 0 if the content is new or the clock was set back.
+
+        `name` is the name of the folder, and `mark` is the digest of its files.
+        """
         now = time.time()
         known, since = self._since.get(name, (mark, now))
         since = since if known == mark and since <= now else now
@@ -118,7 +127,7 @@ class _Arriving:
         return now - since
 
     def save(self, names: Collection[str]) -> None:
-        """Remember these folders, and forget all others."""
+        """Save how long the folders with these names have been unchanged, and forget all other folders."""
         if names:
             write_file(self._path, json.dumps({name: self._since[name] for name in names}).encode())
         else:
@@ -127,12 +136,12 @@ class _Arriving:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder of the exchange as it was read; its times are the newest of the folder and everything in it."""
+    """A folder of the exchange as it was read; both times are the newest of the folder and everything in it."""
 
     path: Path
     contents: Contents
-    modified_s: float  # copies may keep the original's time
-    changed: datetime  # nobody can set this time
+    modified_s: float  # of the last modification; a copied file may keep its original's time
+    changed: datetime  # of the last change in the file system, which nobody can set
 
     @classmethod
     def read(cls, path: Path) -> _Folder:
@@ -151,13 +160,17 @@ class _Folder:
 def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
     course: Course, lab: str, student: str, path: Path, due: datetime | None, arriving: _Arriving
 ) -> str:
-    """Keep a folder as a version if it has arrived and its content is new; return what prevented that, or ''."""
+    """Keep a folder as a version if it has arrived and its content is new; return the reason if it was not collected.
+
+    The reason is `STILL` if the folder is still arriving, and '' if the same content was kept before or has been kept
+    now.
+    """
     try:
         stamp = stamp_of(path)
         if stamp == _kept.get(path) and course.hand_ins(lab, student).is_dir():
             return ""
         folder = _Folder.read(path)
-    except OSError as error:  # it has vanished, or the instructor cannot read it until nbgrader's last step
+    except OSError as error:  # it has gone, or nbgrader has not yet made it readable
         return f"it cannot be read ({error.strerror}): the next call tries again"
     except RefusedFileError as error:
         return f"{error}"
@@ -175,7 +188,8 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
     quiet_s = _quiet_s(missing, is_whole=_is_whole(files.get(f"{lab}{NOTEBOOK}", b"")))
     if arriving.unchanged_s(path.name, mark) < quiet_s and time.time() - folder.modified_s < LONG_AGO_S:
         return STILL
-    # If everything that nbgrader writes had already arrived, the owner has changed the folder since then.
+    # If an earlier version of this folder already had all of nbgrader's files, its owner has changed the folder since
+    # then.
     timestamp, flags = _time_of(folder, due, was_whole=not all(version.notes for version in own))
     notes = (f"it came without {' and '.join(missing)}: taken as it is",) if missing else ()
     keep(contents, path.name, timestamp, (*flags, *_owner_flags(course, student, path)), into, notes)
@@ -183,7 +197,11 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
 
 
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
-    """Return how long a folder must stay unchanged to count as arrived, given which of nbgrader's files it lacks."""
+    """Return for how many seconds a folder must stay unchanged before it counts as arrived.
+
+    `missing` lists the files that nbgrader writes and the folder lacks; `is_whole` says whether its notebook is
+    complete.
+    """
     if not missing and is_whole:
         return 0.0
     return QUIET_S if TIMESTAMP in missing or (missing and not is_whole) else SHORTLY_S
@@ -196,10 +214,12 @@ def _is_whole(notebook: bytes) -> bool:
 
 
 def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a folder of the exchange counts as handed in, and a flag if something contradicts its name.
+    """Return when a folder of the exchange counts as handed in, and a flag if that time is in doubt.
 
-    Students choose that name, but not the time that the file system records for a change. With `was_whole`, a complete
-    version had already arrived; if the folder changed after the due date, the new version is late.
+    Usually, the time in the folder's name counts. Students choose that name, but they cannot choose the time at which
+    the file system records a change. So there is a flag if the name has no time, or if it claims to be on time but the
+    folder was changed after the due date. `was_whole` says that a complete version had already arrived; then a folder
+    that was changed after the due date is late.
     """
     claimed, changed = folder.claimed, folder.changed
     if claimed is None:
@@ -211,7 +231,10 @@ def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple
 
 
 def _owner_flags(course: Course, student: str, path: Path) -> list[Flag]:
-    """Return a flag if a folder belongs to an account other than the student's."""
+    """Return a list with one flag if a folder belongs to an account other than the student's, and otherwise [].
+
+    The list is also empty if the course's configuration turns this check off.
+    """
     if not course.config.get("ExchangeCollect", {}).get("check_owner", True):
         return []
     uid = path.lstat().st_uid

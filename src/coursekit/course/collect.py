@@ -21,11 +21,11 @@ COPIED = "submitted/"
 
 @dataclass(frozen=True)
 class Collected:
-    """What collecting did for one student and lab.
+    """The result of collecting one student's work on one lab.
 
     Attributes:
         changed: Whether a different version will now be graded.
-        lines: What an instructor should know, one sentence each.
+        lines: One sentence for each thing that an instructor should know.
     """
 
     student: str
@@ -35,12 +35,13 @@ class Collected:
 
 
 def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Collected], list[str]]:
-    """Collect one lab.
+    """Collect what all students handed in for one lab, and choose the version of each hand-in to grade.
 
-    The newest version that can be graded is taken; a late one is taken only if none was on time, or with `late`.
+    The newest version that can be graded is taken. A late version is taken only if none was on time, or if `late` is
+    true.
 
     Returns:
-        One entry per student, sorted, and one sentence for each thing that was not collected or looks wrong.
+        One entry per student, sorted by id, and one sentence for each thing that was not collected or looks wrong.
     """
     with course.gradebook() as gradebook:
         roster = {student.id for student in course.students(gradebook)}
@@ -62,7 +63,10 @@ def collect(course: Course, lab: str, *, late: bool = False) -> tuple[list[Colle
 
 
 def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> list[str]:
-    """Take over the folders that nbgrader's own collect command stored under another spelling of a student's id."""
+    """Move hand-ins that nbgrader's own collect command stored under another spelling of an id to the right student.
+
+    They are kept as versions. The result has one sentence for each folder that could not be moved.
+    """
     strays = []
     for name in course.students_in("submitted", lab):
         if (student := canonical(name)) != name:
@@ -78,7 +82,7 @@ def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> lis
 def _select_all(
     course: Course, lab: str, due: Mapping[str, datetime | None], *, late: bool
 ) -> tuple[list[Collected], list[str]]:
-    """Select a version for each student who has one; also return a sentence per student whose files were refused."""
+    """Choose a version for each student who has any; also return a sentence for each student with refused files."""
     collected, refused = [], []
     for student in sorted(due):
         if course.submitted(lab, student).is_dir() or read_versions(course.hand_ins(lab, student)):
@@ -90,10 +94,11 @@ def _select_all(
 
 
 def select_version(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
-    """Choose the best of all kept versions for grading, however they came in.
+    """Choose the version of a student's hand-in to grade, and put it into the folder that nbgrader grades.
 
-    At least one version must have been kept, or be in the folder that nbgrader grades. `due` is the date that `due_of`
-    returns. With `late`, the newest version is taken even if it is late.
+    The choice is among all kept versions, however they arrived, and the content of that folder; there must be at least
+    one of these. `due` is the date that `due_of` returns. If `late` is true, the newest version is taken even if it is
+    late.
     """
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
@@ -107,7 +112,10 @@ def select_version(course: Course, lab: str, student: str, due: datetime | None,
 
 
 def _without_earlier_looks(looked_at: Sequence[tuple[Version, Submission]]) -> list[tuple[Version, Submission]]:
-    """Return, for each folder and hand-in time, the last version that can be graded, or else the last version."""
+    """Return one version for each folder and hand-in time, because a folder that changed was kept several times.
+
+    It is the last of these versions that can be graded or, if none can, the last one.
+    """
     latest: dict[tuple[str, datetime], tuple[Version, Submission]] = {}
     for version, submission in looked_at:
         place = (version.received, version.timestamp)
@@ -133,7 +141,7 @@ def _choose(
             if submission.notebook
             else "cannot be graded" + "".join(f" ({note})" for note in submission.notes[:1])
         )
-        done = "not graded" if version.refused else "kept, not graded"  # refused files are only in the exchange
+        done = "not graded" if version.refused else "kept, not graded"  # refused files exist only in the exchange
         lines.append(f"the later one from {shown(version.timestamp)} {why}: {done}")
     if late_s(taken, due):
         lines.append(f"late by {duration(late_s(taken, due))}")
@@ -141,7 +149,7 @@ def _choose(
 
 
 def _keep_submitted(submitted: Path, folder: Path) -> None:
-    """Keep the content of the folder that nbgrader grades as a version, unless a kept version already has it."""
+    """Keep the files in the folder that nbgrader grades as a version, unless a kept version has the same files."""
     if not submitted.is_dir() or submitted.is_symlink():
         return
     if mark_of(submitted) not in {version.mark for version in read_versions(folder)}:

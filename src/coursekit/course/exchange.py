@@ -1,4 +1,4 @@
-"""nbgrader's exchange on disk: faults that let other accounts replace its contents."""
+"""Protect nbgrader's exchange from other accounts, and find faults that let them replace its contents."""
 
 import stat
 from collections.abc import Iterator
@@ -8,15 +8,19 @@ from coursekit.errors import Cause
 
 
 def close_inbound(inbound: Path) -> None:
-    """Let only the owner of a hand-in move it away; in the folder that nbgrader creates, everybody could."""
+    """Set the sticky bit on this folder, so that only the owner of a hand-in can move it away.
+
+    In the folder as nbgrader creates it, everybody can move away every hand-in.
+    """
     if inbound.is_dir():
         inbound.chmod(stat.S_IMODE(inbound.stat().st_mode) | stat.S_ISVTX)
 
 
 def faults_of_exchange(exchange: Path, course: str) -> Iterator[Cause]:
-    """Yield faults that let other accounts replace a course's exchange, or show that one did; at most one per folder.
+    """Yield each fault that lets another account replace a course's exchange, or shows that another account did.
 
-    Every account may create files in the exchange; the owner of the folder that contains it owns the course.
+    There is at most one fault per folder. Every account may create files in the exchange, so the owner of the folder
+    that contains the exchange counts as the owner of the course.
     """
     owner = exchange.parent.stat().st_uid
     for folder in (exchange, *(exchange / course / name for name in ("", "inbound", "outbound", "feedback"))):

@@ -1,9 +1,9 @@
-"""Grades as tables that learning platforms import.
+"""Write grades as tables that learning platforms can import.
 
-According to the platforms' manuals:
+The formats follow the platforms' manuals.
 Moodle finds columns by their headers, and students by e-mail address or ID number (docs.moodle.org, "Grade import").
-Canvas expects Student, ID, SIS User ID, SIS Login ID and Section before the assignments ("Import grades" in its
-guides).
+Canvas expects the columns Student, ID, SIS User ID, SIS Login ID and Section before the columns of the assignments
+("Import grades" in its guides).
 """
 
 import csv
@@ -70,7 +70,10 @@ def read_grades(course: Course) -> GradeTable:
 
 
 def plain(table: GradeTable) -> str:
-    """Return CSV for spreadsheets, with each student's total and number of hand-ins that wait for manual points."""
+    """Return the table as CSV for spreadsheets.
+
+    It also has each student's total, and the number of the student's hand-ins that still wait for manual points.
+    """
     columns = ("id", "last_name", "first_name", "email", "lms_user_id")
     rows = [
         [*attrgetter(*columns)(one), *_points(one, table), _number(sum(one.points.values())), one.num_waiting]
@@ -80,7 +83,7 @@ def plain(table: GradeTable) -> str:
 
 
 def moodle(table: GradeTable) -> str:
-    """Return CSV for Moodle's "Import grades from CSV", which maps columns by their headers."""
+    """Return the table as CSV for Moodle's "Import grades from CSV", which maps columns by their headers."""
     header = ["First name", "Last name", "Username", "ID number", "Email address", *table.max_points]
     rows = [
         [one.first_name, one.last_name, one.id, one.lms_user_id, one.email, *_points(one, table)]
@@ -90,7 +93,7 @@ def moodle(table: GradeTable) -> str:
 
 
 def canvas(table: GradeTable) -> str:
-    """Return CSV for Canvas's gradebook; the second line holds the maximum points."""
+    """Return the table as CSV for Canvas's gradebook; the second line holds the maximum points."""
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *table.max_points]
     maxima = ["    Points Possible", "", "", "", "", *map(_number, table.max_points.values())]
     rows = []
@@ -112,13 +115,13 @@ def _number(value: float) -> str:
 
 
 def to_csv(rows: Sequence[Sequence[object]]) -> str:
-    """Return rows as CSV in which no value is a formula."""
+    """Return rows as CSV, with every value changed so that no spreadsheet reads it as a formula."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows([_harmless(value) for value in row] for row in rows)
     return text.getvalue()
 
 
 def _harmless(value: object) -> str:
-    """Return a value as text that no spreadsheet reads as a formula, because a gradebook may hold any name."""
+    """Return a value as text that no spreadsheet reads as a formula; names in a gradebook may contain anything."""
     text = "".join(one for one in str(value) if unicodedata.category(one) != "Cc")
     return f"'{text}" if text.startswith(FORMULA) else text

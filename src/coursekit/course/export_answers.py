@@ -1,4 +1,4 @@
-"""Write students' answers as plain files for a program that compares them; a person must judge what it finds."""
+"""Write students' answers as plain files for a program that compares them; a person must judge its findings."""
 
 from pathlib import Path
 
@@ -17,13 +17,14 @@ ANSWERS = "answers"
 
 
 def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
-    """Write `answers/<lab>/<student>.py` for each hand-in, and `answers/given/<lab>/` with the code given to all.
+    """Write each hand-in's answers to `answers/<lab>/<student>.py`, and the given code to `answers/given/<lab>/`.
 
-    The given code is the released notebook and the solution, because students can unfold the solution, and correct
-    short answers are alike. For a team, only the hand-in that counts is written.
+    The given code, which all students can see, consists of the released notebook and the solution: students can unfold
+    the solution, and short answers that are correct look alike anyway. For a team, only the hand-in that counts is
+    written.
 
     Returns:
-        The folder with the answers, and how many answers were written.
+        The folder with the answers, and the number of hand-ins that were written to it.
     """
     released = course.released(lab.name)
     source = nbformat.read(build_sources(course.root, [lab])[lab.name], as_version=4)

@@ -1,4 +1,4 @@
-"""The course folder: its paths, its due dates, its gradebook, and nbgrader's interface to it."""
+"""The course folder: its paths, due dates and gradebook, and nbgrader's own interface to it."""
 
 import os
 from collections import defaultdict
@@ -22,7 +22,7 @@ from coursekit.waiting import AwayError
 
 COURSE = "course"
 REPORTS = "reports"
-PRIVATE_MODE = 0o700  # students can pass through the course folder
+PRIVATE_MODE = 0o700  # needed because students can pass through the course folder
 NUM_LOG_LINES = 12
 
 
@@ -36,7 +36,7 @@ class Course:
     config: Any = field(hash=False, compare=False, repr=False)
 
     def released(self, lab: str) -> NotebookNode:
-        """Return the notebook that students got, from the course's release or labs/; callers must not change it."""
+        """Return a lab's notebook as students got it (from the release or labs/); callers must not change it."""
         for folder in (self.folder / "release", self.root / "labs"):
             path = folder / lab / f"{lab}.ipynb"
             if path.is_file():
@@ -51,29 +51,29 @@ class Course:
         return tuple(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
     def submitted(self, lab: str, student: str) -> Path:
-        """Return nbgrader's folder for a hand-in that is to be graded."""
+        """Return the path of the folder from which nbgrader grades a student's hand-in."""
         return self.folder / "submitted" / student / lab
 
     def autograded(self, lab: str, student: str) -> Path:
-        """Return nbgrader's folder for a graded hand-in."""
+        """Return the path of nbgrader's folder for a student's graded hand-in."""
         return self.folder / "autograded" / student / lab
 
     def hand_ins(self, lab: str, student: str) -> Path:
-        """Return the folder with every version that a student handed in."""
+        """Return the path of the folder with every version that a student handed in for a lab."""
         return self.folder / "hand-ins" / lab / student
 
     def students_in(self, step: str, path: str) -> set[str]:
-        """Return the students who have this path in their folder for one of nbgrader's steps, such as `submitted`."""
+        """Return the students whose folder for one of nbgrader's steps, such as `submitted`, contains this path."""
         folder = self.folder / step
         return {found.relative_to(folder).parts[0] for found in folder.glob(f"[!.]*/{path}")}
 
     @property
     def inbound(self) -> Path:
-        """The exchange's folder for hand-ins."""
+        """The path of the exchange's folder for hand-ins."""
         return self.folder / "exchange" / self.settings.name / "inbound"
 
     def faults_of_exchange(self) -> tuple[Cause, ...]:
-        """Return the faults that let another account replace this course's exchange, or show that one did."""
+        """Return faults that let another account replace this course's exchange, or show that another account did."""
         return tuple(faults_of_exchange(self.folder / "exchange", self.settings.name))
 
     def require_exchange(self) -> None:
@@ -90,11 +90,11 @@ class Course:
             )
 
     def outbound(self, lab: str) -> Path:
-        """Return the exchange's folder for a released lab."""
+        """Return the path of the exchange's folder for a released lab."""
         return self.folder / "exchange" / self.settings.name / "outbound" / lab
 
     def report(self, kind: str, now: datetime) -> Path:
-        """Return the path for a report that only the instructor may read; its folder is created."""
+        """Return the path for a new report, and create its folder, which only the instructor may read."""
         folder = self.folder / REPORTS
         folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
         return folder / f"{kind}-{now:%Y-%m-%dT%H-%M-%S}.html"
@@ -111,7 +111,10 @@ class Course:
         return due_date(text, f"{SETTINGS} [extensions.{lab}]: {student}", self.settings.zone) if text else None
 
     def students(self, gradebook: Any) -> tuple[Student, ...]:
-        """Return the class: the students on the roster or, without a roster, all who are in the gradebook or handed in.
+        """Return the students in the class.
+
+        These are the students on the roster or, if there is no roster, all who are in the gradebook or have handed in
+        work.
 
         Raises:
             CourseKitError: the roster is wrong, or spells an id differently from the gradebook.
@@ -125,7 +128,7 @@ class Course:
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:
-        """For each student in a team, by id, the ids of the team's members, in the roster's order."""
+        """A mapping from each student in a team, by id, to the ids of all the team's members, in the roster's order."""
         path, teams = self.folder / ROSTER, defaultdict(list)
         for student in read_roster(path) if path.is_file() else ():
             teams[student.team].append(student.id)
@@ -174,12 +177,12 @@ class Course:
 
 @lru_cache
 def _read_notebook(path: Path, _: int) -> NotebookNode:
-    """Read a notebook only once until it changes, because each hand-in is compared with it several times."""
+    """Return a notebook, which is read again only if it has changed: each hand-in is compared with it several times."""
     return nbformat.read(path, as_version=4)
 
 
 def find_course(root: Path, folder: Path | None = None) -> Course:
-    """Return the course in `folder`, or in `root`/course.
+    """Return the course in `folder` or, if that is None, in `root`/course.
 
     Raises:
         CourseKitError: no course folder was found, or its files are wrong.
@@ -208,9 +211,10 @@ def read_settings(root: Path, folder: Path) -> Settings:
 
 
 def succeed(what: str, outcome: dict[str, Any]) -> None:
-    """Turn a failure of nbgrader's interface into an error that shows the end of nbgrader's log.
+    """Raise an error that shows the end of nbgrader's log if a call of nbgrader's interface failed.
 
-    nbgrader also catches Ctrl-C and continues; this function raises KeyboardInterrupt again.
+    `what` says, for the message, what nbgrader was to do; `outcome` is the result of the call. nbgrader also catches
+    Ctrl-C and continues; in that case, this function raises KeyboardInterrupt again.
     """
     if outcome["success"]:
         return
@@ -224,7 +228,7 @@ def succeed(what: str, outcome: dict[str, Any]) -> None:
 
 
 def _load_config(folder: Path) -> Any:
-    """Read the configuration as nbgrader does."""
+    """Read the course's configuration in the way that nbgrader reads it."""
     from traitlets.config.loader import PyFileConfigLoader
 
     from coursekit.course.nbgrader_config import CONFIG
@@ -238,9 +242,10 @@ def _load_config(folder: Path) -> Any:
 
 
 def due_of(course: Course, lab: str, student: str) -> datetime | None:
-    """Return when a lab is due for a student, UTC without an offset: the latest of its date and the team's extensions.
+    """Return when a lab is due for a student, in UTC without an offset; None if it has no due date.
 
-    Only `course.toml` decides; the gradebook follows it (`course/follow_settings.py`).
+    This is the latest of the lab's due date and the extensions of all members of the student's team. Only `course.toml`
+    decides; the gradebook follows it (`course/follow_settings.py`).
     """
     team = course.teams.get(student, (student,))
     dates = (course.due(lab), *(course.extension(lab, one) for one in team))

@@ -1,4 +1,4 @@
-"""The gradebook follows `course.toml` and `roster.csv`; differences, which formgrader can create, are reported."""
+"""Make the gradebook follow `course.toml` and `roster.csv`, and report differences, which formgrader can create."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,7 +11,10 @@ from coursekit.times import shown
 
 
 class Difference(NamedTuple):
-    """A value that differs between the gradebook (`other`) and the file (`counts`, '' if the file does not have it)."""
+    """A value in the gradebook (`other`) that differs from the value in the course's file (`counts`).
+
+    `counts` is '' if the file has no such value.
+    """
 
     whose: str
     what: str
@@ -28,7 +31,7 @@ class Difference(NamedTuple):
 
 
 def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
-    """Yield the differences between the gradebook and the course's files, except values that the gradebook lacks."""
+    """Yield a difference for every value in the gradebook that is not the same in the course's files."""
     for assignment in gradebook.assignments:
         due = course.due(assignment.name)
         if assignment.duedate and assignment.duedate != due:
@@ -44,7 +47,7 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
 
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Write the course's labs, due dates and students into the gradebook, and return how it differed before."""
+    """Write the course's labs, due dates and students into the gradebook; return the differences that it had before."""
     from nbgrader.api import Student  # heavy
 
     with course.gradebook() as gradebook:
@@ -57,5 +60,5 @@ def follow(course: Course) -> tuple[Difference, ...]:
             for name in COLUMNS[1:]:
                 setattr(entry, name, getattr(student, name) or None)
             gradebook.db.add(entry)
-        gradebook.db.commit()  # once: nbgrader's own functions commit for each student
+        gradebook.db.commit()  # only once, because nbgrader's own functions would commit for each student
     return found

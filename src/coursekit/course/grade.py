@@ -1,8 +1,8 @@
-"""Grade submissions: judge each one, or find its earlier verdict, and record the verdict.
+"""Grade submissions: judge each submission that has no verdict yet, and record all verdicts.
 
-A verdict is saved at once, under the digest of everything that it depends on, and then recorded in the gradebook.
-If a call is killed, the next one uses the saved verdicts and judges the rest; recording a verdict twice changes
-nothing.
+A new verdict is at once saved in a file, under a digest of everything that the verdict depends on, and then recorded in
+the gradebook. If a call is killed, the next call uses the saved verdicts and judges only the rest; recording a verdict
+twice changes nothing.
 
 Where to look: `cli/grading_call.py` calls `load_submissions`, and then `grade_all` with `judge_all` from
 `grading/judge/pool.py` and `record` from `record.py`. `late_penalty.py` computes the points that lateness costs.
@@ -28,7 +28,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.waiting import AwayError
 
 VERDICTS = "verdicts"
-# Receives a verdict on a submission, for example to record its points, and returns how they changed.
+# A function that receives a verdict on a submission, for example to record its points, and returns how they changed.
 Recorder = Callable[[Course, Verdict, Submission], Moves]
 Judge = Callable[[Sequence[Submission]], Generator[Verdict, None, None]]
 JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "needs another run"
@@ -36,11 +36,11 @@ JUDGED, AS_BEFORE, EMPTY, FAULT = "judged", "as before", "nothing to grade", "ne
 
 @dataclass(frozen=True)
 class Graded:
-    """One submission and what became of it.
+    """One submission and the result of grading it.
 
     Attributes:
-        verdict: what the judge decided, with all flags; it has a fault if the submission needs another run,
-            and no scores if there was nothing to grade.
+        verdict: the judge's decision, with all flags; it has a fault if the submission must be run again, and no scores
+            if there was nothing to grade.
         is_cached: whether the submission had been judged before.
         moves: how the points in the gradebook changed, or would change.
     """
@@ -52,19 +52,19 @@ class Graded:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the report says about the submission."""
+        """The notes on the submission that appear in the report."""
         return (*self.submission.notes, *self.submission.cells.notes)
 
     @property
     def outcome(self) -> str:
-        """What became of the submission: `JUDGED`, `AS_BEFORE`, `EMPTY` or `FAULT`."""
+        """The outcome for the submission: `JUDGED`, `AS_BEFORE`, `EMPTY` or `FAULT`."""
         if self.verdict.fault:
             return FAULT
         return EMPTY if not self.verdict.scores else AS_BEFORE if self.is_cached else JUDGED
 
     @property
     def how(self) -> str:
-        """How long the submission ran or, if it was judged before, how its points change now."""
+        """A few words on how long the submission ran or, if it was judged before, on how its points change now."""
         if not self.is_cached:
             return f"{self.verdict.seconds:.1f} s"
         if self.moves.is_first or not self.moves.points:
@@ -75,10 +75,10 @@ class Graded:
 def load_submissions(
     course: Course, sources: Mapping[str, Path], students: Collection[str], settings: PoolSettings
 ) -> list[Submission]:
-    """Read the submissions for these labs, from these students or from all, and give each one its key.
+    """Return the submissions for these labs, each with the key under which its verdict is saved.
 
-    `sources` maps each lab to its notebook with hidden tests. The limits in the settings are part of the key, because
-    a verdict depends on them.
+    `sources` maps each lab to its notebook with hidden tests. If `students` is not empty, only their submissions are
+    read. The limits in `settings` are part of the key, because a verdict depends on them.
     """
     tests = {lab: source.read_bytes() for lab, source in sources.items()}
     found = find_submissions(course, sources, students)
@@ -86,10 +86,10 @@ def load_submissions(
 
 
 class ArrayTask(NamedTuple):
-    """A task of a Slurm job array, which only judges its share of the class; outside an array, a call also records.
+    """A task of a Slurm job array, which judges its share of the class but does not record the verdicts.
 
     A gradebook in a file allows only one writer, so a job without an array records the verdicts after all tasks have
-    ended.
+    ended. Outside an array, one call both judges and records.
     """
 
     number: int  # Slurm may start counting at any number
@@ -114,19 +114,20 @@ class ArrayTask(NamedTuple):
 
     @property
     def is_of_array(self) -> bool:
-        """Whether other tasks judge the rest, and a later job records the verdicts."""
+        """Whether this is one of several tasks: others then judge the rest, and a later job records the verdicts."""
         return self.num_tasks > 1
 
     def share(self, submissions: Sequence[Submission]) -> list[Submission]:
-        """Return the submissions that this task judges, chosen by digest, so that equal ones go to the same task.
+        """Return the submissions that this task judges; equal submissions have the same digest and go to the same task.
 
-        Example: of tasks 1 to 4, the third judges submissions whose digest leaves the remainder 3 when divided by 4.
+        Example: in an array with the tasks 1 to 4, task 3 judges the submissions whose digest leaves the remainder 3
+        when divided by 4.
         """
         return [one for one in submissions if int(one.key, 16) % self.num_tasks == self.number % self.num_tasks]
 
 
 def load_verdicts(course: Course, submissions: Iterable[Submission]) -> dict[str, Verdict]:
-    """Return the saved verdicts on submissions, by their keys."""
+    """Return the saved verdicts on these submissions, by key; submissions without a saved verdict are left out."""
     found = {}
     for one in submissions:
         with suppress(OSError, ValueError):  # no verdict was saved, or it is damaged
@@ -141,10 +142,10 @@ def grade_all(
     judge: Judge,
     recorder: Recorder = record,
 ) -> Generator[Graded, None, None]:
-    """Judge the submissions whose keys have no verdict in `known`; save, record and yield each verdict.
+    """Grade all submissions, and yield the result for each; only those whose key has no verdict in `known` are judged.
 
-    A submission without answers is not judged: as in nbgrader, it counts as missing work, not as 0 points.
-    `recorder` decides what happens to the points.
+    Each new verdict is saved before it is recorded. A submission without answers is not judged: as in nbgrader, it
+    counts as missing work, not as 0 points. `recorder` decides what happens to the points.
 
     Raises:
         CourseKitError: the gradebook or the disk fails; all verdicts up to then are kept.
@@ -172,7 +173,7 @@ def grade_all(
 
 
 def _recorded(course: Course, one: Submission, verdict: Verdict, recorder: Recorder) -> Graded:
-    """Record a verdict for one student; others with equal answers share the verdict."""
+    """Record a verdict for one student, and return the result; students with equal answers share one verdict."""
     own = replace(verdict, student=one.student, flags=(*one.flags, *one.cells.flags, *verdict.flags))
     moves = Moves()
     if not own.fault:
@@ -187,7 +188,7 @@ def _path(course: Course, key: str) -> Path:
 
 @contextmanager
 def clear_failures(course: Course) -> Iterator[None]:
-    """Turn a failure to write, such as a full disk, into a clear message."""
+    """If the block cannot write to the course folder, for example because the disk is full, raise a clear error."""
     try:
         yield
     except OSError as error:

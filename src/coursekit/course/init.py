@@ -23,9 +23,10 @@ PRIVATE = ("release", "submitted", "autograded", "feedback", "hand-ins")
 
 
 class Made(NamedTuple):
-    """What `init` did: the files it wrote, the ids that were new to the gradebook, and how many students there are now.
+    """The result of `init_course`: the files written, the ids that were new, and how many students there are now.
 
-    `notes` has one sentence for each thing that an instructor should know.
+    `new_students` are the ids that were new to the gradebook. `notes` has one sentence for each thing that an
+    instructor should know.
     """
 
     course: Course
@@ -36,14 +37,14 @@ class Made(NamedTuple):
 
 
 def init_course(root: Path, folder: Path, name: str | None, roster: Path | None, *, update: bool = False) -> Made:
-    """Create a course in `folder`, or add what is missing there.
+    """Create a course in `folder`, or add everything that is missing in an existing course.
 
-    `name` is nbgrader's course id; if it is None, the course keeps its id, or gets the default.
-    `roster` is a CSV file with students to add; with `update`, it also corrects students who are already on the
-    course's own roster. If it is None, only the course's own roster is used.
+    `name` is nbgrader's course id; if it is None, the course keeps its id or, if it is new, gets the default. `roster`
+    is a CSV file with students to add; if it is None, only the course's own roster is used. If `update` is true, that
+    file also corrects the data of students who are already on the course's roster.
 
     Raises:
-        CourseKitError: something is wrong; the roster and the settings are checked before anything is written.
+        CourseKitError: something is wrong; errors in the roster and the settings are found before anything is written.
     """
     check_name(name or DEFAULT_NAME, "--name")
     if (folder / SETTINGS).is_file() and (there := read_settings(root, folder).name) != (name or there):
@@ -56,7 +57,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     listed = read_roster(roster, notes) if roster else ()
     known: set[str] = set()
     if (folder / SETTINGS).is_file() and (folder / CONFIG).is_file():
-        with find_course(root, folder).gradebook() as gradebook:  # it also has students who are on no roster
+        with find_course(root, folder).gradebook() as gradebook:  # it also has students who are not on any roster
             known = {student.id for student in gradebook.students}
     new_students(known, old)
     students, differences = merged(old, listed, known, update=update)
@@ -69,7 +70,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
     course = find_course(root, folder)
     own = course.inbound.parent
     if not own.exists():
-        own.mkdir()  # before another account can take its name
+        own.mkdir()  # now, before another account can create a folder with this name
         own.chmod(0o755)
     close_inbound(course.inbound)
     updated = {(student, name) for student, name, *_ in differences} if update else set()
@@ -85,7 +86,7 @@ def init_course(root: Path, folder: Path, name: str | None, roster: Path | None,
 def _notes(
     old: Sequence[Student], listed: Sequence[Student], differences: Sequence[tuple[str, str, str, str]], *, update: bool
 ) -> Iterator[str]:
-    """Yield a sentence for each difference between a list and the existing roster."""
+    """Yield a sentence for each difference between the list and the old roster, and one if the list has no names."""
     for student, name, here, there in differences:
         if update:
             yield f"{student}: the {name} is now {there}; it was {here or 'none'}"
@@ -101,7 +102,7 @@ def _notes(
 
 
 def _write_files(root: Path, folder: Path, name: str) -> list[str]:
-    """Write the missing files, and return their names."""
+    """Write the files that are missing in the course folder, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(FOLDER_MODE)
     for inner in PRIVATE:

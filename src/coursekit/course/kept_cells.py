@@ -1,4 +1,4 @@
-"""Compare a lab's cells in the gradebook with a new version's, before that version is released or used for grading."""
+"""Before a new version of a lab is released or used for grading, compare its cells with those in the gradebook."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,9 +17,10 @@ KEPT = ("grade", "solution", "locked", "task")  # nbgrader's own marks for cells
 
 
 def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None:
-    """Refuse to release a students' version whose cells differ from the gradebook's, if the lab already has points.
+    """Raise an error if a lab already has points and its new version does not have the same cells as the gradebook.
 
-    nbgrader would also refuse it, but only after removing the earlier release.
+    `notebook` is the students' version to be released. nbgrader would also refuse it, but only after removing the
+    earlier release.
     """
     with course.gradebook() as gradebook:
         kept = _with_points(gradebook, lab)
@@ -42,9 +43,10 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 
 @contextmanager
 def keeping_points(course: Course, lab: str) -> Iterator[None]:
-    """Restore the maximum points of graded test cells after the block; only grading may change them.
+    """After the block, restore the maximum points that the lab's tests had before it, if the lab has been graded.
 
-    So a class's points are never shown next to a maximum that was not used to grade them.
+    Only grading may change these maxima, so that a class's points are never shown next to a maximum that was not used
+    to grade them.
     """
     with course.gradebook() as gradebook:
         before = {cell.name: cell.max_score for cell in _test_cells(_with_points(gradebook, lab))}
@@ -73,10 +75,11 @@ def _test_cells(kept: Any) -> list[Any]:
 
 
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
-    """Refuse to grade if a lab's graded cells have changed, or to grade only some students if its points have changed.
+    """Raise an error if a lab's graded cells have changed in a way that does not allow this grading.
 
-    `sources` maps each lab to its notebook with hidden tests. Grading records points together with the maximum of each
-    test, which applies to all students.
+    `sources` maps each lab to its notebook with hidden tests. No graded cell may have been added, removed or renamed
+    since the release. Points of the cells may have changed, but then the hand-ins of all students must be graded:
+    grading also records the maximum points of each test, which apply to all students.
     """
     with course.gradebook() as gradebook:
         kept = {

@@ -1,4 +1,4 @@
-"""Compute how late a hand-in is and what that costs, by the grace period, the calendar and the rule in `course.toml`.
+"""Compute how late a hand-in is, and how many points it loses by the rule in `course.toml`.
 
 Due dates come from `due_of` in `folder.py`. The times of hand-ins come from `arrivals.py` or, for files sent by mail,
 from `hand_in/import_.py`. `record.py` subtracts the penalty.
@@ -12,7 +12,7 @@ from coursekit.errors import CourseKitError
 
 LATE_PENALTY = re.compile(r"(\d{1,3}) ?% a day(?:, at most (\d{1,3}) ?%)?")
 GRACE_S = 300  # a shorter delay is not late, because clocks differ and handing in takes a while
-MAX_NUM_DAYS = 100  # at a percent or more a day, further days cost nothing; a submission may claim the year 9999
+MAX_NUM_DAYS = 100  # at a percent a day, all points are lost by then; a submission may claim to be from the year 9999
 
 
 def late_s(handed_in: datetime | None, due: datetime | None) -> float:
@@ -22,10 +22,10 @@ def late_s(handed_in: datetime | None, due: datetime | None) -> float:
 
 
 def days_late(handed_in: datetime | None, due: datetime | None, zone: ZoneInfo | None) -> int:
-    """Return how many late days had begun when a lab was handed in; 0 if it is on time or within the grace period.
+    """Return how many late days had begun when a lab was handed in; 0 if it was on time or within the grace period.
 
-    Both times are UTC without an offset. Days follow the zone's calendar: a lab that was due at 18:00 is one day late
-    until 18:00 the next day, which is 23 or 25 hours later if the clocks change in between.
+    Both times are in UTC without an offset. Days follow the calendar of `zone`: a lab that was due at 18:00 is one day
+    late until 18:00 on the next day, which is 23 or 25 hours later if the clocks change in between.
     """
     if not handed_in or not due or (late := handed_in - due - timedelta(seconds=GRACE_S)) <= timedelta():
         return 0
@@ -55,6 +55,10 @@ def penalty(late_penalty: str, points: float, num_days: int) -> float:
 
 
 def to_utc(on_the_clock: datetime, zone: ZoneInfo | None) -> datetime:
-    """Return a local time as UTC; if clocks show it twice, or skip it because they go forward, use the later time."""
+    """Return a local time in UTC, without an offset.
+
+    When clocks are set back, they show some times twice; when they are set forward, they skip some. Such a local time
+    can mean two times in UTC, and the later one is returned.
+    """
     times = [on_the_clock.replace(tzinfo=zone, fold=fold).astimezone(timezone.utc) for fold in (0, 1)]
     return max(times).replace(tzinfo=None)

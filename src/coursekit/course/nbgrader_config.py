@@ -1,4 +1,4 @@
-"""nbgrader's configuration for a course; nbgrader's own commands read it through `course/nbgrader_config.py`."""
+"""Build nbgrader's configuration for a course; nbgrader's commands load it through `course/nbgrader_config.py`."""
 
 import os
 import sysconfig
@@ -46,7 +46,7 @@ c.Exchange.root = {exchange!r}
 
 
 def student_config(name: str, exchange: Path) -> str:
-    """Return the text of the configuration that students' servers read; it needs only nbgrader."""
+    """Return the text of the configuration file for students' servers; it needs nbgrader, but not the kit."""
     settings = nbgrader_settings()
     validate = "\n".join(
         f"c.{part}.{name} = {value!r}"
@@ -59,7 +59,8 @@ def student_config(name: str, exchange: Path) -> str:
 def course_config(folder: Path, root: Path) -> Config:
     """Return the configuration of the course in `folder`.
 
-    `root` is the course checkout, relative to `folder` or absolute; nbgrader releases from its `build/source`.
+    `root` is the course checkout, relative to `folder` or absolute; nbgrader takes the labs that it releases from
+    `build/source` there.
 
     Raises:
         CourseKitError: `course.toml` is wrong.
@@ -94,7 +95,7 @@ def course_config(folder: Path, root: Path) -> Config:
 
 
 def put_scripts_on_path() -> None:
-    """Let this process find the programs of its own environment, because nbgrader starts `alembic` by its bare name."""
+    """Add this environment's folder of programs to PATH, because nbgrader starts `alembic` by its bare name."""
     scripts = sysconfig.get_path("scripts")
     path = os.environ.get("PATH", os.defpath)
     if scripts not in path.split(os.pathsep):

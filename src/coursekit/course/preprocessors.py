@@ -1,4 +1,4 @@
-"""nbgrader preprocessors: release a lab's script, show students a safe part of a graded notebook, and disarm links."""
+"""nbgrader preprocessors that release a lab's script, remove what students must not see, and disarm links."""
 
 import re
 from collections.abc import Mapping
@@ -19,30 +19,30 @@ NOT_SHOWN = "# This cell cannot be shown."
 LINK = re.compile(r"(\]\(|\]:)(\s*)(<[^>\n]*>|[^\s)]*)")
 UNSAFE = re.compile(r"[:&\\\x00-\x20]")
 WEB = re.compile(r"<?(https?|mailto):[^\x00-\x20]*")
-# A picture that was pasted into a cell: JupyterLab attaches it, Colab writes it into the link.
+# The target of a picture that was pasted into a cell: JupyterLab attaches the picture; Colab writes it into the link.
 ATTACHED = "attachment:"
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 
 
 class ScriptWithStubs(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Release a lab's script with stubs, instead of the solution's script, which nbgrader copies with the source."""
+    """Releases a lab's script with stubs instead of the solution's script, which nbgrader copies with the source."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Pass the script with stubs to the writer, which overwrites nbgrader's copy."""
+        """Add the script with stubs to the files to write; it overwrites nbgrader's copy of the solution's script."""
         scripts = script_files(nb, "release") if "coursekit" in nb.metadata else {}
         resources["outputs"] = {**(resources.get("outputs") or {}), **scripts}
         return nb, resources
 
 
 class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Keep only what a student may see of a graded notebook: no hidden tests, and no outputs that act as web pages."""
+    """Removes from a graded notebook all hidden tests, and all outputs that could act as web pages."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Return the notebook without hidden tests and with plain outputs."""
         nb.metadata.pop("widgets", None)
         nb.cells = [cell for cell in nb.cells if cell.cell_type in ("code", "markdown")]
         for cell in nb.cells:
-            if not is_solution(cell):  # an answer has only pictures, see `Pictures`
+            if not is_solution(cell):  # all attachments of an answer are pictures, see `Pictures`
                 cell.pop("attachments", None)
             is_test = is_grade(cell) and not is_solution(cell)
             if is_test or is_locked(cell):
@@ -53,7 +53,7 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
 
 
 class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Keep only students' links to web pages and nearby places; a link to a script would run in a grader's browser."""
+    """Removes students' links, except to web pages and nearby files; a script would run in a grader's browser."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: ResourcesDict, _index: int
@@ -66,9 +66,10 @@ class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
 
 
 def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
-    """Return a link's target if it is safe, or the content of a picture in the cell, or else a link to the page's top.
+    """Return a safe target for a link: the target itself, the data of the attached picture that it names, or "#".
 
-    nbconvert produces no page at all if a picture that the text names is missing.
+    "#" leads to the top of the page. A picture is replaced by its data because nbconvert produces no page at all if a
+    picture that the text names is missing.
     """
     picture = pictures.get(unquote(target.removeprefix(ATTACHED))) if target.startswith(ATTACHED) else None
     for kind, content in (picture or {}).items():
@@ -78,7 +79,7 @@ def _safe(target: str, pictures: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def without_hidden_tests(source: str) -> str:
-    """Return the source of a locked cell without hidden tests, or a comment instead if its markers are broken."""
+    """Return the source of a locked cell without hidden tests; if its markers are broken, return only a comment."""
     if not any(word in source for word in MARKER_WORDS):
         return source
     try:
@@ -88,7 +89,11 @@ def without_hidden_tests(source: str) -> str:
 
 
 def _plain(output: NotebookNode, *, only_error: bool) -> list[NotebookNode]:
-    """Return an output as text or image, or nothing; of an error, only the message, because frames show the test."""
+    """Return the part of an output that is safe to show, as a list with one output, or [] if there is none.
+
+    Text and images are kept. An error is reduced to its message, because the frames of the traceback show the test.
+    With `only_error`, everything but errors is dropped.
+    """
     if output.output_type == "error":
         line = f"{output.ename}: {output.evalue}".removesuffix(": ")
         return [new_output("error", ename=output.ename, evalue=output.evalue, traceback=[line])]

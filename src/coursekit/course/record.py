@@ -19,7 +19,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.labs.build.build import to_bytes
 from coursekit.labs.cells import CellScore, cell_name, is_grade, is_solution
 
-READABLE = 0o444  # as nbgrader leaves graded files
+READABLE = 0o444  # the mode that nbgrader gives to graded files
 NO_RESPONSE = "No response."  # nbgrader's words
 LATE = "late penalty"
 NUM_DECIMALS = 9  # points are rounded to these, because a sum of floats is not exact
@@ -27,11 +27,12 @@ NUM_DECIMALS = 9  # points are rounded to these, because a sum of floats is not 
 
 @dataclass(frozen=True)
 class Moves:
-    """How a submission's points change in the gradebook when its verdict is recorded.
+    """The changes of a submission's points in the gradebook when its verdict is recorded.
 
     Attributes:
-        points: The change for each cell and for lateness, counted from 0 if it had no points; zeros are left out.
-        is_first: Whether nothing had been graded before.
+        points: The change for each cell and for the late penalty, where missing points count as 0; changes of 0 are
+            left out.
+        is_first: Whether nothing of the submission had been graded before.
     """
 
     points: Mapping[str, float] = field(default_factory=dict)
@@ -39,12 +40,11 @@ class Moves:
 
 
 def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
-    """Record a verdict, and return the changes that `foresee` predicts; recording it again changes nothing.
+    """Record a verdict, and return how the points changed, as `foresee` predicts; recording it again changes nothing.
 
-    The gradebook changes in one transaction or not at all; then the files are written, the notebook last.
-    If a call is interrupted, the next one completes the work.
-    Manual points stay. If different work is graded now, each cell with manual points is marked for another look, as in
-    nbgrader.
+    The gradebook is changed in one transaction or not at all; then the files are written, the notebook last. If a call
+    is interrupted, the next call completes the work. Manual points stay. If other work of the student is graded than
+    before, each cell with manual points is marked for another look, as in nbgrader.
     """
     notebook = graded_notebook(verdict, submission, course.released(verdict.lab))
     files = dict(submission.files)
@@ -84,7 +84,7 @@ def _record_points(
         submission.timestamp = handed_in.timestamp
         notebook = next(notebook for notebook in submission.notebooks if notebook.notebook.name == verdict.lab)
         cells = session.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id == notebook.notebook_id)
-        names = dict(cells.all())  # in one query; nbgrader's own objects would need one per cell
+        names = dict(cells.all())  # in one query; nbgrader's own objects would need one query per cell
         before, is_first = _points(notebook, names), all(grade.auto_score is None for grade in notebook.grades)
         maxima = {score.grade_id: score.max_points for score in verdict.scores}
         for cell in session.query(GradeCell).filter(GradeCell.notebook_id == notebook.notebook_id):
@@ -110,7 +110,10 @@ def _record_points(
 
 
 def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
-    """Return the points of each cell of a submitted notebook, as nbgrader adds them up, and those lost to lateness."""
+    """Return the points of each cell of a submitted notebook, as nbgrader counts them; `LATE` has the late penalty.
+
+    The late penalty is a negative number, or 0.
+    """
     points = {LATE: -(notebook.late_submission_penalty or 0.0)}
     for grade in notebook.grades:
         given = grade.auto_score if grade.manual_score is None else grade.manual_score
@@ -119,7 +122,7 @@ def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
 
 
 def _submission(gradebook: Any, lab: str, student: str) -> Any:
-    """Return a student's submission; if there is none, create it within this transaction, with empty grades.
+    """Return a student's submission from the gradebook, or create one with empty grades in the current transaction.
 
     nbgrader's own `add_submission` would commit before there are points.
     """
@@ -145,7 +148,7 @@ def _submission(gradebook: Any, lab: str, student: str) -> Any:
 
 
 def graded_notebook(verdict: Verdict, submission: Submission, released: NotebookNode) -> NotebookNode:
-    """Return the notebook that formgrader and feedback show; `released`, the students' version, is not changed."""
+    """Return the notebook that formgrader and feedback show; `released`, the students' version, stays unchanged."""
     notebook, cells = deepcopy(released), submission.cells
     scores = {score.grade_id: score for score in verdict.scores}
     for cell in notebook.cells:
@@ -155,7 +158,7 @@ def graded_notebook(verdict: Verdict, submission: Submission, released: Notebook
                 cell.attachments = {name: dict(data) for name, data in pictures.items()}
         if cell_name(cell) in scores and cell.cell_type == "code":
             cell.outputs = _outputs(scores[cell_name(cell)])
-    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # each once, as a verdict may repeat some
+    flags = dict.fromkeys((*submission.flags, *cells.flags, *verdict.flags))  # a verdict may repeat some of them
     first = next((cell for cell in notebook.cells if is_grade(cell)), None)
     if first is not None and flags:  # metadata stay in formgrader's notebook, but no page shows them
         first.metadata["coursekit"] = {"flags": [asdict(flag) for flag in flags]}
@@ -171,7 +174,10 @@ def _outputs(score: CellScore) -> list[NotebookNode]:
 
 
 def _with_extra(known: list[NotebookNode], cells: Cells) -> list[NotebookNode]:
-    """Return all cells, with those that the student added in their places, for a person who grades by hand."""
+    """Return all cells for a person who grades by hand, including the cells that the student added.
+
+    Each added cell comes after the same known cell as in the student's notebook.
+    """
     after: dict[str, list[NotebookNode]] = {}
     for i, (name, source) in enumerate(cells.extra, 1):
         cell = new_code_cell(source, id=f"added-{i}", metadata={"coursekit": {"added": True}})

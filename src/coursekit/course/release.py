@@ -1,4 +1,4 @@
-"""Release labs and feedback: put the files of labs/, and a page for each graded hand-in, into the exchange."""
+"""Release labs and feedback: put the files of labs/, and a feedback page for each graded hand-in, into the exchange."""
 
 import hashlib
 import os
@@ -26,12 +26,15 @@ from coursekit.labs.lab import Lab
 
 MADE_FROM = ".made-from"  # a file next to each feedback page, with a digest of what the page shows
 FEW_PAGES = 10  # one process makes this many pages in the time that several processes take to start
-ASSISTANTS = "students/AGENTS.md"  # tells AI assistants how to help; put next to each notebook, where they look first
+ASSISTANTS = "students/AGENTS.md"  # tells AI assistants how to help; released next to each notebook
 
 
 @dataclass(frozen=True)
 class Release:
-    """A lab ready for release: the content of each file by path, and whether another version was released before."""
+    """A lab that is ready for release.
+
+    `files` maps the path of each file to its content; `is_other` says whether a different version was released before.
+    """
 
     course: Course
     lab: Lab
@@ -59,7 +62,9 @@ def release(course: Course, lab: Lab, *, force: bool = False) -> str:
 
 
 def prepare_release(course: Course, lab: Lab, *, force: bool = False) -> Release:
-    """Prepare a release without changing the course; its files may differ from an earlier release only with `force`.
+    """Check that a lab can be released, and return it ready for release, without changing the course.
+
+    Only if `force` is true may its files differ from those of an earlier release.
 
     Raises:
         CourseKitError: labs/ is stale, nbgrader would refuse the lab, or another version was released before.
@@ -90,7 +95,10 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def graded_students(course: Course, lab: str, students: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the given students, or all, who have a graded hand-in; for a team, the member whose hand-in counts."""
+    """Return the students with a graded hand-in, from the given students or, if none are given, from the whole class.
+
+    A member of a team is replaced by the member whose hand-in counts.
+    """
     found = course.students_in("autograded", f"{lab}/{lab}.ipynb")
     counts = {student: student for student in found}
     if course.teams:
@@ -104,7 +112,8 @@ class Feedback:
     """One student's feedback page.
 
     Attributes:
-        goes_back: whether the student can fetch it from the exchange, which requires that the hand-in came from there.
+        goes_back: whether the student can fetch the page from the exchange, which requires that the hand-in came from
+            there.
         is_new: whether this call made the page.
     """
 
@@ -115,7 +124,7 @@ class Feedback:
 
 
 def give_feedback(course: Course, lab: str, student: str) -> Feedback:
-    """Make and release one student's feedback page; do nothing if nothing on it has changed.
+    """Make and release one student's feedback page; do nothing if nothing that it shows has changed.
 
     Raises:
         AwayError: nbgrader fails, or the exchange is unavailable.
@@ -149,7 +158,7 @@ def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
 
 
 def _shown(course: Course, lab: str, student: str) -> str:
-    """Return a digest of everything that a feedback page shows, and of the submission that it belongs to.
+    """Return a digest of everything that a feedback page shows, and of the submission to which it belongs.
 
     The graded notebook, its time and the submission's secret come from files; points, comments and the late penalty
     come from the gradebook.

@@ -1,4 +1,4 @@
-"""The roster: the list of students, read from a CSV file such as platforms and spreadsheets write."""
+"""The roster: the list of students, read from a CSV file that a learning platform or a spreadsheet wrote."""
 
 import csv
 import io
@@ -14,15 +14,16 @@ from coursekit.files import write_file
 from coursekit.grading.submission.student_folder import ID
 
 ROSTER = "roster.csv"
-# English and French headers, in lower case, with only letters and digits, the likeliest first. So Canvas's ID is read
-# as the platform's number if the file also has a SIS Login ID, and as the account if no other column holds one.
+# English and French headers, in lower case and with only letters and digits, the likeliest first. Because of this
+# order, Canvas's ID is read as the platform's number if the file also has a SIS Login ID, and as the account if no
+# other column holds the account.
 HEADERS = {
     "id": ("sisloginid", "username", "nomdutilisateur", "login", "identifiant", "id"),
     "first_name": ("firstname", "givenname", "prénom", "prenom"),
     "last_name": ("lastname", "surname", "familyname", "nomdefamille", "name", "nom", "student"),
     "email": ("email", "emailaddress", "mail", "courriel", "adressedecourriel"),
     "lms_user_id": ("lmsuserid", "idnumber", "numérodidentification", "id"),
-    "team": ("team",),  # not group, which is what platforms call a part of a class
+    "team": ("team",),  # not group, the platforms' name for a part of a class
 }
 TITLES = {title for titles in HEADERS.values() for title in titles}
 SEPARATOR = re.compile(r'"?sep=(?P<sign>.)"?\s*')  # a first line that tells Excel how columns are separated
@@ -55,9 +56,10 @@ class RosterError(CourseKitError):
 
 
 def username_key(name: str) -> str:
-    """Return a key that ignores case and Unicode composition, which hubs, platforms and Macs may change in names.
+    """Return a key for a name that depends neither on case nor on Unicode composition.
 
-    Two names with the same key belong to the same person; the roster's spelling is kept.
+    Hubs, platforms and Macs may change both in a name. Two names with the same key belong to the same person; the
+    roster's spelling is kept.
     """
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
@@ -70,11 +72,11 @@ def canonical_usernames(ids: Iterable[str]) -> Callable[[str], str]:
 
 
 def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
-    """Read a roster; a student without an id is an error or, if `left_out` is given, is reported in that list.
+    """Return the students on a roster; a student without an id is an error, unless `left_out` is given.
 
-    Columns may be in any order, may have the names that platforms use, and may be separated by commas, semicolons or
-    tabs. Unknown columns are ignored, as are the rows of Canvas's gradebook that are not students. Only the id is
-    required.
+    If it is given, a sentence about each student without an id is added to it. Columns may be in any order, may have
+    the names that platforms use, and may be separated by commas, semicolons or tabs. Unknown columns are ignored, as
+    are the rows of Canvas's gradebook that are not students. Only the id is required.
 
     Raises:
         CourseKitError: the file or a line in it is wrong; the message begins with the file and, for a line, its number.
@@ -134,7 +136,7 @@ def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student,
 
 
 def _values(row: Sequence[str], columns: Mapping[str, int], *, is_canvas: bool) -> dict[str, str]:
-    """Return a row's values, keyed by the roster's columns; an empty dictionary if the row is not a student."""
+    """Return a row's values, keyed by the roster's columns; an empty dictionary if the row does not hold a student."""
     values = {name: row[i].strip() for name, i in columns.items() if i < len(row)}
     is_own = is_canvas and not values.get("id") and not values.get("lms_user_id")
     titles = [_plain(value) for value in values.values() if value]
@@ -148,7 +150,7 @@ def _values(row: Sequence[str], columns: Mapping[str, int], *, is_canvas: bool) 
 
 
 def write_roster(path: Path, students: Sequence[Student]) -> None:
-    """Write the whole roster, or nothing if that fails."""
+    """Write the roster to a file; if that fails, the file stays as it was."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     columns = ALL_COLUMNS if any(student.team for student in students) else COLUMNS
@@ -158,7 +160,7 @@ def write_roster(path: Path, students: Sequence[Student]) -> None:
 
 
 def columns_of(entry: Any) -> dict[str, str]:
-    """Return a student's values in the gradebook, keyed by the roster's columns; '' for a missing value."""
+    """Return a student's values from the gradebook, keyed by the roster's columns; a missing value becomes ''."""
     return {name: getattr(entry, name) or "" for name in COLUMNS}
 
 
@@ -183,10 +185,10 @@ def new_students(known: Iterable[str], students: Iterable[Student]) -> tuple[Stu
 def merged(
     old: Sequence[Student], listed: Sequence[Student], known: Iterable[str], *, update: bool
 ) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
-    """Merge a list of students into the roster `old`; with `update`, the list's values replace the roster's.
+    """Merge a list of students into the roster `old`; if `update` is true, the list's values replace the roster's.
 
-    Ids that the course already knows, for example from the gradebook, keep their spelling. Empty values in the list
-    are ignored.
+    Ids in `known`, which the course has for example in its gradebook, keep their spelling. Empty values in the list are
+    ignored.
 
     Returns:
         The merged students, and for each difference the id, the column, the roster's value and the list's value.
@@ -233,7 +235,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Map each of the roster's columns to its position in a row."""
+    """Map each of the roster's columns that a file has to its position in the file's rows."""
     plain = [_plain(title) for title in header]
     columns: dict[str, int] = {}
     for name, titles in HEADERS.items():

@@ -1,4 +1,4 @@
-"""An instructor's settings for one event: `course/course.toml`."""
+"""Read an instructor's settings for one event of the course from `course/course.toml`."""
 
 import os
 import re
@@ -54,7 +54,7 @@ class Settings:
 
     Attributes:
         name: nbgrader's course id.
-        timezone: The IANA name of the time zone for due dates and late days; '' for the machine's.
+        timezone: The IANA name of the time zone for due dates and late days; '' means this machine's time zone.
         late_penalty: "none", or the share of the points that each late day costs.
         worked_copies: Whether the notebook with the most answers is graded, whatever its name.
         due: The due date of each lab, as text.
@@ -65,7 +65,7 @@ class Settings:
     timezone: str = ""
     late_penalty: str = "none"
     worked_copies: bool = False
-    # A mapping has no hash; the other fields are enough to tell courses apart.
+    # A mapping cannot be hashed, and the other fields are enough to tell courses apart.
     due: Annotated[Mapping[str, str], MAY_BE_EMPTY] = field(default_factory=dict, hash=False)
     extensions: Annotated[Mapping[str, Annotated[Mapping[str, str], MAY_BE_EMPTY]], MAY_BE_EMPTY] = field(
         default_factory=dict, hash=False
@@ -73,7 +73,7 @@ class Settings:
 
     @property
     def zone(self) -> ZoneInfo | None:
-        """The time zone for due dates and late days; None for the machine's."""
+        """The time zone for due dates and late days; None means this machine's time zone."""
         return ZoneInfo(self.timezone) if self.timezone else None
 
 
@@ -87,10 +87,11 @@ def machine_zone() -> str:
 
 
 def is_zone(name: str) -> bool:
-    """Whether a time zone has this IANA name."""
+    """Return whether this is the IANA name of a time zone."""
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # a path outside the zones, or a folder of zones
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # For example, the name is a path that leads out of the folder of zones, or it names a folder in it.
         return False
     return True
 
@@ -120,10 +121,10 @@ def load_settings(folder: Path) -> Settings:
 
 
 def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
-    """Return when a lab is due, in UTC without an offset, as nbgrader stores it.
+    """Return the due date in a text, in UTC without an offset, as nbgrader stores due dates.
 
-    A text without an offset is a time in the given zone or, if there is none, in the machine's. A date without a time
-    means the last second of that day.
+    If the text has no offset, it gives a local time in `zone`, or in this machine's time zone if `zone` is None. A date
+    without a time means the last second of that day. `where` says, in an error message, where the text is.
 
     Raises:
         CourseKitError: the text is not a date, with or without a time.
@@ -141,7 +142,10 @@ def due_date(text: str, where: str, zone: ZoneInfo | None = None) -> datetime:
 
 
 def check_name(name: str, where: str) -> None:
-    """Refuse a name that cannot be a folder in the exchange."""
+    """Raise an error if this name cannot be the name of a folder in the exchange.
+
+    `where` says, in the error message, where the name is.
+    """
     if not NAME.fullmatch(name):
         raise CourseKitError(
             f"{where} must consist of letters, digits, - and _, such as dl-2026, not {name!r}.", "course.odd-name"

@@ -1,4 +1,4 @@
-"""Every version that a student handed in, kept untouched: `hand-ins/<lab>/<student>/<time>-<digest>/`."""
+"""Keep every version that a student handed in, unchanged, in `hand-ins/<lab>/<student>/<time>-<digest>/`."""
 
 import hashlib
 import json
@@ -23,16 +23,19 @@ _marks, _submissions = Unchanged[str](), Unchanged[Submission]()
 
 @dataclass(frozen=True)
 class Version:
-    """One version, and what was known when it was kept; for the graded version, also what collecting reported.
+    """One version of a student's hand-in, and what was known about it when it was kept.
+
+    For the version that is graded, this also includes what collecting reported.
 
     Attributes:
         folder: Where the version's files are.
-        received: How the version came in, such as the name of its folder in the exchange.
-        timestamp: When the version was handed in, UTC without an offset.
+        received: How the version arrived; for example, the name of its folder in the exchange.
+        timestamp: When the version was handed in, in UTC without an offset.
         refused: One sentence for each thing that was not copied, such as a link.
-        flags: What an instructor should look at.
-        notes: One sentence for each thing to report about it if it is graded.
-        number: Position in the order in which versions were kept; if a folder changed, its latest content counts.
+        flags: Things that an instructor should look at.
+        notes: One sentence for each thing to report if this version is graded.
+        number: The version's position in the order in which versions were kept; if a folder changed, its content with
+            the highest number counts.
     """
 
     folder: Path
@@ -57,9 +60,10 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known about a version
     into: Path,
     notes: tuple[str, ...] = (),
 ) -> Version:
-    """Keep a version's plain files, and add its time if that is missing; equal versions are kept only once.
+    """Store a version's plain files and return the version; a version with the same files and time is stored only once.
 
-    `received` is the name under which it came in; `into` is `hand-ins/<lab>/<student>`.
+    If nbgrader's file with the time is missing, it is added. `received` says how the version arrived, as in `Version`;
+    `into` is `hand-ins/<lab>/<student>`.
     """
     contents = with_time(source, timestamp).files
     name = f"{timestamp.isoformat(timespec='seconds').replace(':', '-')}-{digest(contents)}"
@@ -75,7 +79,7 @@ def keep(  # noqa: PLR0913, PLR0917  # what is known about a version
 
 
 def with_time(contents: Contents, moment: datetime) -> Contents:
-    """Return the same files, with this time added if nbgrader's file for it is missing."""
+    """Return the same files; if nbgrader's file with the time is missing, add it with the time `moment`."""
     return replace(contents, files={TIMESTAMP: timestamp_text(moment).encode(), **contents.files})
 
 
@@ -87,7 +91,7 @@ def _to_bytes(version: Version) -> bytes:
 def _read(path: Path) -> Version:
     record = json.loads(path.read_bytes())
     return Version(
-        path.parent / (record.get("folder") or record["version"]),  # the key that earlier kits wrote into `GRADED`
+        path.parent / (record.get("folder") or record["version"]),  # earlier releases wrote this key into `GRADED`
         record.get("received", ""),
         datetime.fromisoformat(record["timestamp"]),
         tuple(record.get("refused", ())),
@@ -104,9 +108,9 @@ def read_versions(folder: Path) -> tuple[Version, ...]:
 
 
 def install(version: Version, submitted: Path) -> bool:
-    """Put this version into `submitted/<student>/<lab>`; return False if it was already there.
+    """Copy this version to `submitted/<student>/<lab>`; return False if that folder already has the same files.
 
-    Whatever was there before must already have been kept.
+    The folder is replaced, so its former content must already have been kept.
     """
     if submitted.is_dir() and mark_of(submitted) == version.mark:
         return False
@@ -128,32 +132,32 @@ def mark_of(folder: Path) -> str:
     """Return the fingerprint of the plain files in a student's folder, computed as for a version.
 
     Raises:
-        RefusedFileError: it is not a folder, or a file changes while it is read.
+        RefusedFileError: the path is not a folder, or a file in it changes while it is read.
     """
     return _marks.get(folder, lambda: digest(read_contents(folder).files))
 
 
 def digest(contents: Mapping[str, bytes]) -> str:
-    """Return a short fingerprint of files."""
+    """Return a short fingerprint of files, which are given as a mapping from names to contents."""
     parts = [f"{name} {hashlib.sha256(data).hexdigest()}" for name, data in sorted(contents.items())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:NUM_DIGITS]
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files into a new folder."""
+    """Create a folder and write files into it, which are given as a mapping from names to contents."""
     folder.mkdir(parents=True)
     for name, data in contents.items():
         write_file(folder / name, data)
 
 
 def read_choice(folder: Path) -> Version | None:
-    """Return the version in `hand-ins/<lab>/<student>` that is graded; None if nothing was collected."""
+    """Return the version in `hand-ins/<lab>/<student>` that was chosen for grading; None if nothing was collected."""
     path = folder / GRADED
     return _read(path) if path.is_file() else None
 
 
 def write_choice(folder: Path, version: Version) -> None:
-    """Remember which version is graded."""
+    """Record in `hand-ins/<lab>/<student>` that this version was chosen for grading."""
     path, data = folder / GRADED, _to_bytes(version)
     if not path.is_file() or path.read_bytes() != data:
         write_file(path, data)
@@ -162,7 +166,10 @@ def write_choice(folder: Path, version: Version) -> None:
 def find_submissions(
     course: Course, labs: Iterable[str], students: Collection[str] = (), known: Iterable[Submission] = ()
 ) -> tuple[Submission, ...]:
-    """Return these labs' submissions, from these students or from all, sorted; `known` ones are not read again."""
+    """Return all submissions for these labs, sorted by student; submissions in `known` are not read again.
+
+    If `students` is not empty, only the submissions from these students are returned.
+    """
     read = {(one.student, one.lab): one for one in known}
     wanted = set(map(username_key, students))
     names = sorted(path.name for path in (course.folder / "submitted").glob("[!.]*") if path.is_dir())
@@ -172,9 +179,10 @@ def find_submissions(
 
 
 def look_at(course: Course, lab: str, student: str, folder: Path, version: Version | None) -> Submission:
-    """Return the submission in a kept version's folder, or in the folder that nbgrader grades; reread it if it changed.
+    """Return the submission in a folder, which is either a kept version or the folder that nbgrader grades.
 
-    If the folder holds the files of this version, the result also names files that collecting did not copy.
+    The folder is read again only if it has changed. If it holds the files of `version`, the result also names the files
+    that collecting did not copy.
     """
     copies, released, public = course.settings.worked_copies, course.released(lab), course.public(lab)
 
@@ -183,7 +191,7 @@ def look_at(course: Course, lab: str, student: str, folder: Path, version: Versi
         mark = digest(contents.files)
         refused = version.refused if version and version.mark == mark else ()
         found = to_submission(contents, student, lab, released, public, refused, worked_copies=copies)
-        # `--watch` looks at every kept version; only the graded one needs its cells, with their pictures.
+        # `--watch` looks at every kept version, but only the graded version needs its cells and their pictures.
         is_kept = version is not None and version.folder == folder
         return replace(found, mark=mark, cells=Cells() if is_kept else found.cells)
 

@@ -60,7 +60,7 @@ def require_returned(answer: Answer, value: Any, *, fits: bool, expected: str, p
 
 
 def require_values(answer: Answer, value: Any, expected: str, number: int | None = None) -> None:
-    """Require that an answer returned a sequence, for example a tuple, of `number` values if a number is given."""
+    """Require that an answer returned a sequence, such as a tuple; if `number` is given, of this many values."""
     shape = getattr(value, "shape", None)
     if shape is not None:  # an array or a tensor; a symbolic tensor has no len()
         fits = shape != () and number in {None, shape[0]}
@@ -70,7 +70,7 @@ def require_values(answer: Answer, value: Any, expected: str, number: int | None
 
 
 def require_numbers(answer: Answer, value: Any, expected: str, part: str = "") -> Array:
-    """Return what an answer returned, or a part of it, as a double-precision array; raise if it cannot be one."""
+    """Convert what an answer returned, or a part of it, to a double-precision array; raise an error if this fails."""
     numbers = None
     if not isinstance(value, (type(None), str, bytes)):  # NumPy would turn these into numbers
         with suppress(TypeError, ValueError):
@@ -80,7 +80,7 @@ def require_numbers(answer: Answer, value: Any, expected: str, part: str = "") -
 
 
 def require_number(answer: Answer, value: Any, expected: str = "a number", part: str = "") -> float:
-    """Return what an answer returned, or a part of it, as a float; require one number, perhaps as a tensor or array."""
+    """Convert what an answer returned, or a part of it, to a float; it must be a single number, perhaps in an array."""
     numbers = require_numbers(answer, value, expected, part)
     fits = numbers.size == 1 and not isinstance(value, Sequence)
     require_returned(answer, value, fits=fits, expected=expected, part=part)
@@ -88,7 +88,7 @@ def require_number(answer: Answer, value: Any, expected: str = "a number", part:
 
 
 def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, float]:
-    """Return what an answer returned, or a part of it, as a dictionary of floats; require a dictionary of numbers."""
+    """Convert what an answer returned, or a part of it, to a dictionary of floats; it must hold only numbers."""
     require_returned(answer, value, fits=isinstance(value, Mapping), expected="a dictionary of numbers", part=part)
     where = f" of {part}" if part else ""
     return {str(name): require_number(answer, one, part=f"{str(name)!r}{where}") for name, one in dict(value).items()}
@@ -97,7 +97,8 @@ def require_entries(answer: Answer, value: Any, part: str = "") -> dict[str, flo
 def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, batched: bool = True) -> list[Any]:
     """Return at most `most` elements of the data set that an answer returned.
 
-    Each must have `num_parts` parts (two are images and labels). If `batched`, each part must have a first axis.
+    Each element must have `num_parts` parts; if there are two, they are the images and the labels. If `batched`, each
+    part must have a first axis.
     """
     require_returned(answer, dataset, fits=isinstance(dataset, tf.data.Dataset), expected="a tf.data.Dataset")
     spec = dataset.element_spec
@@ -110,9 +111,10 @@ def elements_of(answer: Answer, dataset: Any, most: int, num_parts: int = 2, *, 
 
 
 def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -> list[Any]:
-    """Return the pairs to which the answer maps a data set's elements: `map` calls it once, and then runs its graph.
+    """Return the pairs to which the answer maps the elements of a data set.
 
-    So NumPy draws random numbers only once for all elements, and code that needs plain numbers fails, as in the lab.
+    As in the lab, `map` calls the answer once, and then runs its graph for every element. So NumPy draws random numbers
+    only once for all elements, and code that needs plain numbers fails.
     """
     returned: list[Any] = []
 
@@ -133,7 +135,7 @@ def mapped_pairs(answer: Answer, dataset: Any, expected: str, **settings: Any) -
 
 
 def _kind_of(value: Any) -> str:
-    """Return in words what kind of value this is, without its content."""
+    """Describe the kind of a value in words, without its content."""
     if value is None:
         return "None"
     if isinstance(value, type):
@@ -161,6 +163,6 @@ def call(answer: Answer, *args: Any) -> Any:
 
 
 def with_horovod(function: Callable[..., Any], *args: Any) -> Any:
-    """Initialise Horovod on this rank, then call the answer, or a driver that gets it."""
+    """Initialise Horovod on this rank, then call the answer, or a driver that gets the answer."""
     hvd.init()
     return function(*args)

@@ -11,9 +11,9 @@ from coursekit.drivers.calls import Answer, Array, require_returned, require_val
 
 
 def epochs(batches: Answer, data: Sequence[Array], batch_size: int, seed: int, num_epochs: int) -> dict[str, Any]:
-    """Return the batches of each epoch, drawn with one generator for all epochs, and the data afterwards.
+    """Return the batches of each epoch, and the data as they are afterwards.
 
-    If the batches never end, one more batch is taken than there are samples.
+    All epochs use the same random generator. If the batches never end, one more batch is taken than there are samples.
     """
     rng, given = np.random.default_rng(seed), [values.copy() for values in data]
     found = []

@@ -19,7 +19,7 @@ HANG_S = 25.0  # the deadline of checks in which wrong answers hang; a right one
 # For a trial of the model function. The batch size is never the number of ranks, so that a sum over a batch and a sum
 # over the ranks can be told apart.
 NUM_STEPS, MODEL_BATCH_SIZE = 8, 5
-LATE_FROM, LATE = 4, 1_000_000  # from this step on, the global step is so large that a schedule shows
+LATE_FROM, LATE = 4, 1_000_000  # from this step on, the global step is so large that any schedule of the rate shows
 LARGE_STEP, GAIN = 6, 64.0  # the step whose gradients are so many times as large that clipping shows
 TRAIN_BATCH_SIZE = 4  # so large that two ranks without shards share some sample
 
@@ -78,7 +78,7 @@ def params(**changes: Any) -> dict[str, Any]:
 
 
 def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
-    """Train (and, in all modes, evaluate and predict) with the answer's model function; return what the probes saw.
+    """Train with the answer's model function and, if `all_modes`, evaluate and predict; return what the probes saw.
 
     "kernels" has the kernel of the layer behind the probe before each step (`build`). "collectives" has, for each mode,
     the kinds of Horovod operations that a session ran.
@@ -151,7 +151,7 @@ def _look() -> Any:
 
 
 def use_run_config(make_run_config: Answer) -> dict[str, Any]:
-    """Train two steps with the answer's configuration, each rank in its own folder; return its settings.
+    """Take two training steps with the answer's configuration, in this rank's own folder; return its settings.
 
     "visible" has the GPUs that a session would see, or None without a session configuration; "writes" tells whether the
     folder is this rank's `model_dir`.

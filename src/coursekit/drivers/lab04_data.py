@@ -15,7 +15,7 @@ from coursekit.drivers.lab04 import params
 from coursekit.drivers.probe_model import Array
 
 NUM_BATCHES = 40  # of a training pipeline; enough to see each sample several times
-ENDLESS = 2**40  # batches; TensorFlow 2.15 counts 2**62 for an endless pipeline like this one
+ENDLESS = 2**40  # number of batches; TensorFlow 2.15 counts 2**62 for an endless pipeline like this one
 FOR_FIRST = ("again", "other seed")  # ways of reading for which one worker is enough
 
 
@@ -25,13 +25,14 @@ def split(split_files: Answer, files: list[str], num_held_out: int) -> tuple[Any
 
 
 def read(input_fn: Answer, num_workers: int, ways: Mapping[str, tuple[bool, int]]) -> list[dict[str, Any]]:
-    """Read this rank's files with the answer's pipeline, as each worker and in each way.
+    """Read this rank's files with the answer's pipeline, once for each worker and in each of the named ways.
 
-    A way says whether to read for training, and with which seed.
+    `ways` says, for each way, whether to read for training, and with which seed.
 
-    Returns, for each worker and way, the batches (sample numbers and labels), the tilts of each batch's images, the
-    buffer sizes of shuffles, whether the pipeline ends, and what it asks Horovod for. In the way "twin", all workers
-    have the same records, because one file is listed once for each worker. Only worker 0 reads in the `FOR_FIRST` ways.
+    Returns three values for each worker and way: the batches (sample numbers and labels), the tilts of each batch's
+    images, and a dictionary. The dictionary holds the buffer sizes of shuffles, whether the pipeline ends, and the
+    names of the numbers for which it asks Horovod. In the way "twin", all workers have the same records, because one
+    file is listed once for each worker. Only worker 0 reads in the ways of `FOR_FIRST`.
     """
     files = probe_model.own_files()
 

@@ -11,7 +11,7 @@ from coursekit.drivers.lab04_training import changed, supplied
 from coursekit.ranks import channel
 
 NUM_STEPS = 5
-LATE_FROM, LARGE_STEP = 2, 3  # see lab04
+LATE_FROM, LARGE_STEP = 2, 3  # as in the module `lab04`
 HOSTS = "hosts"  # the list in which the workers enter their addresses
 
 
@@ -30,8 +30,8 @@ def text_for(tf_config: Answer, hosts: list[str], index: int) -> tuple[Any, bool
 def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> dict[str, Any]:
     """Train with the answer's strategy and these pieces on this worker.
 
-    Returns what the probe saw, the kernels of `lab04.build`, which of the `params` were changed, and how many steps a
-    callback saw, or None if `fit` trained no network.
+    Returns what the probe saw, the kernels of `lab04.build`, the names of the `params` that were changed, and the
+    number of steps that a callback saw. This number is None if `fit` trained no network.
     """
     hvd.shutdown()
     tf.get_logger().setLevel("ERROR")

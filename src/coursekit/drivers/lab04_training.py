@@ -19,14 +19,14 @@ from coursekit.drivers.probe_model import batches
 
 Calls = list[tuple[Any, dict[str, Any]]]  # of an answer's pieces: what each returned, and its arguments by name
 
-FOLDER = "training"  # of a training run, with one rank's files
+FOLDER = "training"  # of a training run; each rank has its own
 RATE_OF_ANSWER, NUM_STEPS_OF_ANSWER = 20.0, 2  # with these, a probe learns to always give one answer
 MOST_STEPS_OF_EVALUATION = 100  # a right one takes fewer, because there are fewer images
 
 
 @contextmanager
 def supplied(answer: Answer, source: str) -> Iterator[Calls]:
-    """Give the answer the functions in this source instead of the notebook's, and yield the calls of the pieces.
+    """Give the answer the functions in this source instead of the notebook's functions; yield the calls of the pieces.
 
     The source comes as text with each call, because an answer could read and copy functions in a driver.
     """
@@ -104,7 +104,7 @@ def use_train(train: Answer, phases: Sequence[tuple[str, int]], pieces: str) -> 
 
 
 def use_evaluate(evaluate: Answer, answer: int, pieces: str) -> dict[str, Any]:
-    """With these pieces, evaluate a probe that always says `answer` and was trained only on rank 0.
+    """Evaluate a probe with these pieces; only rank 0 has trained it, to always predict `answer`.
 
     Returns the result and what the probes saw.
     """

@@ -25,7 +25,7 @@ MOST_BATCHES = 60  # of an epoch that should end
 
 
 def write_file(path: Path, images: Array, labels: Array) -> None:
-    """Write the records that the lab asks for: `image`, the bytes of its pixels, and `label`, a whole number."""
+    """Write records as the lab requires: each has an `image`, the bytes of the pixels, and a `label`, an integer."""
     with tf.io.TFRecordWriter(str(path)) as writer:
         for image, label in zip(images, labels):
             features = {
@@ -134,7 +134,7 @@ def _numbers(own: Any) -> Any:
 
 
 def _noted(look_up: Callable[[Array], Array], kind: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
-    """Return a function for `map` that looks up numbers with NumPy, and the list in which it notes them."""
+    """Return a function for `map` that looks up numbers with NumPy, and the list in which it notes these numbers."""
     numbers: list[int] = []
 
     def note(number: Array) -> Array:

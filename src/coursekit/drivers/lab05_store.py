@@ -18,14 +18,14 @@ from coursekit.imagenet.store import DECODE, READ, STAGES, TRAIN, SlowStore, fee
 from coursekit.ranks import channel
 from coursekit.ranks.context import leave_peers
 
-LIST = "slow-store"  # in which the store's rank enters its address
+LIST = "slow-store"  # the list in which the store's rank enters its address
 ANSWER_RANK, STORE_RANK = range(2)
 REQUESTS = BEGIN, *_, END = "begin", *STAGES, "end"  # what the store's rank does for the answer's rank
 NOTHING = np.zeros(0)  # what is sent if only the time counts
 
 
 def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
-    """On two ranks, train from the store with a simple pipeline, then with the answer's, which gets a second chance.
+    """On two ranks, train from the store, first with a simple pipeline and then with the answer's.
 
     If the answer's pipeline misses the goal, it trains once more. The private value of the store's rank has its
     "images", integers of the given shape.
@@ -43,7 +43,7 @@ def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float
 
 
 def _train(store: "FarStore", pipeline: Answer, batch_size: int) -> float:
-    """Train once, and return how many seconds this took here; they only decide whether to train again."""
+    """Train once, and return how many seconds this took here; this only decides whether to train again."""
     store.ask(BEGIN)
     dataset = pipeline(store, batch_size)
     require_returned(pipeline, dataset, fits=hasattr(dataset, "as_numpy_iterator"), expected="a tf.data.Dataset")

@@ -20,16 +20,17 @@ from coursekit.ranks import channel
 from coursekit.ranks.channel import Channel
 from coursekit.ranks.context import leave_peers
 
-Seen = list[list[Any]]  # source, target and content of each message; those from one source in the order sent
+Seen = list[list[Any]]  # source, target and content of each message; messages from one source are in the order sent
 
 SWITCH = "switch"
 WAIT_S = 5.0  # for a message of a few bytes; without a limit, ranks that all receive first would wait for ever
 
 
 def talk(answer: Callable[[Channel, Any], Any], num_ranks: int) -> Sequence[Any]:
-    """Call the answer with a channel and this rank's private value, or relay if this is rank `num_ranks`, the last.
+    """Call the answer with a channel and this rank's private value; rank `num_ranks`, the last, relays instead.
 
-    Returns what the answer returned, and the value afterwards; on the relaying rank, returns what that rank saw.
+    Returns what the answer returned, and the private value as it is afterwards. On the rank that relays, it returns the
+    messages that this rank has seen.
     """
     rank = int(os.environ["HOROVOD_RANK"])
     if rank == num_ranks:

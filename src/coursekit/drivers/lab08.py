@@ -29,7 +29,7 @@ BATCH_SIZE = 4
 
 
 def joined(function: Callable[..., Any], *args: Any) -> Any:
-    """Join the ranks with `torch.distributed`, then call the answer, or a driver that gets it."""
+    """Join the ranks with `torch.distributed`, then call the answer, or a driver that gets the answer."""
     dist.init_process_group("gloo")
     dist.barrier()  # a rank that ends at once would break connections that others are still making
     return function(*args)
@@ -63,7 +63,10 @@ def make_probe(start: Array) -> Any:
 
 
 def tensors(samples: Array, labels: Array | None = None, gain: float = 1.0) -> tuple[Any, Any]:
-    """Return pictures that a probe takes for these samples, shape (num_samples, 2), and labels, by default theirs."""
+    """Return pictures that a probe takes for these samples, shape (num_samples, 2), and their labels.
+
+    By default, these are the labels by which the probe knows the samples; `labels` replaces them.
+    """
     numbers = torch.tensor(np.asarray(samples))
     pictures = torch.stack([numbers.float(), torch.full((len(numbers),), gain)], dim=1)
     return pictures, numbers + 1 if labels is None else torch.tensor(np.asarray(labels))
@@ -125,7 +128,10 @@ def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
 
 
 def device(pick_device: Answer, num_gpus: int) -> tuple[str, list[int]]:
-    """Return the device that the answer picks with this many pretended GPUs, and the last one set, as a list."""
+    """Return the device that the answer picks on a node with this many pretended GPUs, and the GPU that it sets last.
+
+    The GPU is in a list, which is empty if the answer sets none.
+    """
     with pretended(num_gpus) as found:
         picked = pick_device()
     require_returned(pick_device, picked, fits=isinstance(picked, torch.device), expected="a torch.device")
@@ -155,7 +161,10 @@ def _epochs(read_epochs: Answer, num_samples: int, batch_size: int, num_epochs: 
 
 
 def collective(answer: Answer) -> list[dict[str, Any]]:
-    """Call the answer with each of this rank's own tensors; return its result, and the tensor after the call."""
+    """Call the answer with each of this rank's own tensors; return its results, and the tensors after the calls.
+
+    `is_shared` tells whether a result shares memory with the tensor.
+    """
     found = []
     for numbers in places.private():
         own = torch.tensor(np.asarray(numbers))

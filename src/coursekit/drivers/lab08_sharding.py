@@ -93,7 +93,7 @@ def _irregular(kind: str) -> Any:
 
 
 def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
-    """Return, for each kind, the bytes that the answer counts, the bytes held, and the bytes of the whole model."""
+    """For each kind, return the bytes that the answer counts, the bytes on this rank, and the bytes of the model."""
     found = {}
     for kind in kinds:
         layers = _irregular(kind)
@@ -128,7 +128,7 @@ def zero(make_zero: Answer) -> dict[str, Any]:
 
 
 def sharded(shard: Answer) -> dict[str, Any]:
-    """Train the model that the answer shards, and a wrapped one; return the weights of both, the bytes, and the units.
+    """Train a model that the answer shards, and one in DDP; return the weights of both, the bytes held, and the units.
 
     `still_whole` tells whether any layer still has all its weights after the forward pass of its unit.
     """

@@ -37,7 +37,10 @@ class _Epoch:
 
 
 def own_epochs(plan: Plan, too_early: list[int]) -> Iterator[_Epoch]:
-    """Yield epochs of this rank's private samples; note each one that is requested before the previous one is read."""
+    """Yield epochs of this rank's private samples.
+
+    The number of each epoch that is requested before the previous one has been read is added to `too_early`.
+    """
     samples, epoch = np.asarray(places.private()["samples"]), None
     for number, batches in enumerate(plan):
         if epoch and not epoch.is_read:
@@ -66,7 +69,7 @@ def _on_cpus() -> Iterator[list[str]]:
 
 
 def trained(train: Answer, plan: Plan, rate: float) -> dict[str, Any]:
-    """Train a probe from this rank's own start on its own samples; return what it saw, and the result.
+    """Train a probe with this rank's own initial weights on its own samples; return what it saw, and the result.
 
     `wrong` says what is wrong with the values that the answer returns; `move` is the optimiser's last move.
     """

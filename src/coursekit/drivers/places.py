@@ -28,7 +28,8 @@ MAX_NUM_FILES = 200
 MAX_FILE_BYTES, MAX_BYTES = 1 << 20, 4 << 20  # of one file, and of all files, whose content is read
 
 # The time after which Horovod's background thread asks all other ranks again whether there is anything to send. The
-# default is one millisecond; before version 0.21, it was this. Ranks that share a few cores need them for other work.
+# default is one millisecond; before version 0.21, it was the one below. Ranks that share a few cores need them for
+# other work.
 CYCLE_TIME_MS = 5
 
 _places: list[Place] = []
@@ -57,9 +58,10 @@ def private() -> Any:
 
 
 def left_in(folder: Path) -> dict[str, bytes | None]:
-    """Return what any process left in a rank's own folder: the contents, keyed by path; None if they are too long.
+    """Return the contents of all files in a rank's own folder, whichever process left them there, keyed by path.
 
-    Links are not followed, and no more than `MAX_NUM_FILES` are looked at.
+    The content of a file that is too long or cannot be read is None. Links are not followed, and no more than
+    `MAX_NUM_FILES` files are looked at.
     """
     left: dict[str, bytes | None] = {}
     num_left = MAX_BYTES

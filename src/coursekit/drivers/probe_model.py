@@ -37,7 +37,7 @@ TILT = 8  # levels by which the edges of a written image are darker on the left,
 MAX_NUM_SAMPLES = NUM_LEVELS**3
 
 MOMENTUM = 0.9  # of every training run that a lab asks for
-# For the plain training with Keras, of which an answer is one piece.
+# Settings of the plain training with Keras, in which an answer supplies one piece.
 NUM_SAMPLES = 60
 NUM_CLASSES = NUM_SAMPLES + 1
 BATCH_SIZE = 4
@@ -133,7 +133,8 @@ def sample_numbers(images: Array) -> Array:
 def tilts(images: Array) -> Array:
     """Return by how many levels the right half of each image is brighter than the left, shape (num_images,).
 
-    It is the same for all written images that are cut alike, and has the opposite sign if an image is mirrored.
+    This number is the same for all written images that are cut alike, and has the opposite sign if an image is
+    mirrored.
     """
     left, right = np.array_split(np.asarray(images, dtype=float).mean(axis=(1, 3)), 2, axis=1)
     return np.asarray(127.5 * (right.mean(axis=1) - left.mean(axis=1)))
@@ -147,7 +148,7 @@ def _of_equal_size(pixels: Array, label: int) -> LabelledImage:
 
 
 def network(num_classes: int, num_others: int = 0, *, has_statistics: bool = False) -> Any:
-    """Return the probe, a Keras model that is not compiled yet: images in, one logit for each class out.
+    """Return the probe, a Keras model that is not compiled yet; it turns each image into one logit for each class.
 
     It has `num_others` other weights, each of which makes the training graph larger. With `has_statistics`, it has one
     more weight, which starts like the bias but is not trained.

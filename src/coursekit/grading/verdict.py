@@ -1,4 +1,4 @@
-"""The verdict on one submission, as plain data that survives a crash: points, messages, flags."""
+"""The verdict on one submission (points, messages and flags), as plain data that can be saved in a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coursekit.labs.cells import CellScore
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that the instructor should look at: its kind, and a sentence about it; students never see it."""
+    """Something that only the instructor should look at: its kind, and a sentence about it."""
 
     kind: str
     text: str
@@ -26,20 +26,20 @@ class Verdict:
     student: str
     scores: tuple[CellScore, ...]  # one for each test cell, in notebook order
     flags: tuple[Flag, ...] = ()  # for the instructor only
-    fault: str = ""  # why the machine makes another run necessary; if set, nothing is recorded
+    fault: str = ""  # why the machine's failure makes another run necessary; then nothing is recorded
     seconds: float = 0.0  # wall-clock time of running and judging
     peak_memory_gb: float = 0.0  # the highest memory use of the run
-    outputs: Mapping[str, str] = field(default_factory=dict)  # what cells printed, by id; only for the instructor
+    outputs: Mapping[str, str] = field(default_factory=dict)  # the output of cells, by id; only for the instructor
     key: str = ""  # digest of the answers, the tests and the environment
 
     @property
     def points(self) -> float:
-        """The points earned."""
+        """The points that the submission earned."""
         return sum(score.points for score in self.scores)
 
     @property
     def max_points(self) -> float:
-        """The points that could be earned."""
+        """The points that a perfect submission would have earned."""
         return sum(score.max_points for score in self.scores)
 
     def dumps(self) -> str:
@@ -48,7 +48,7 @@ class Verdict:
 
     @classmethod
     def loads(cls, text: str) -> Verdict:
-        """Read what `dumps` wrote; raise a `ValueError` if the text is not a verdict."""
+        """Return the verdict in a text that `dumps` wrote; raise a `ValueError` if the text is not a verdict."""
         try:
             data: dict[str, Any] = json.loads(text)
             scores = tuple(CellScore(**score) for score in data.pop("scores"))

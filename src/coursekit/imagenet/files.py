@@ -110,7 +110,9 @@ class SplitReport:
 def check_data(
     folder: str | os.PathLike[str], *, quick: bool = False, progress: Progress | None = None
 ) -> list[SplitReport]:
-    """Check every record of both splits; a quick check reads all headers, but only a few whole records per file.
+    """Check all records of both splits, and return a report on each split.
+
+    A quick check reads all headers, but only a few whole records per file.
 
     `progress` is called after each file, with its name, the number of files done, and the total.
     """
@@ -134,7 +136,7 @@ def check_data(
 
 
 def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[str, str]:
-    """Add a file's valid records to the report; return what is wrong with the file ('' if nothing is), and where."""
+    """Add a file's valid records to the report; return the first fault in the file ('' if there is none), and where."""
     try:
         num_records, is_whole = count_records(path)
         num_read, num_bad, fault, place = 0, 0, "", str(path)
@@ -154,7 +156,7 @@ def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[st
 
 
 def _fault(record: bytes, labels: set[int]) -> Cause | None:
-    """Return why a record cannot be used for training; if it can, add its label to `labels` and return None."""
+    """Return why a record cannot be used for training; if it can be used, add its label to `labels` and return None."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
     from google.protobuf.message import DecodeError  # as above
 

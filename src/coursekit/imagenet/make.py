@@ -134,7 +134,7 @@ def is_made(place: Path, preset: Preset) -> bool:
 
 
 def plan(preset: Preset) -> list[PlannedFile]:
-    """Return the files of a preset; as in ImageNet, each mixes classes, and they differ in their number of images."""
+    """Return the files of a preset; as in ImageNet, each file mixes classes, and files differ in size."""
     files = []
     for split_number, split in enumerate(preset.splits):
         rng = np.random.default_rng([preset.seed, split_number])
@@ -226,7 +226,7 @@ def find_data(folder: str = "") -> Path:
 
 
 def _make_in_other_process(place: Path, preset: Preset) -> None:
-    """Make the data in a process that sees no GPU: if the notebook used a GPU, its ranks could not."""
+    """Make the data in a process that sees no GPU; if the notebook itself used a GPU, its ranks could not use it."""
     environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, "-c", MAKE, str(place), preset.name]
     done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

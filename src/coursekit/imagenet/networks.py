@@ -1,4 +1,4 @@
-"""The networks of the CNN labs, with random weights: any from `tf.keras.applications`, by name, and a small CNN."""
+"""Build the networks of the CNN labs with random weights: a network from `tf.keras.applications`, or a small CNN."""
 
 from __future__ import annotations
 

@@ -36,15 +36,18 @@ SINE /= np.float32(32768)
 
 
 def class_name(number: int) -> str:
-    """Return the name of a class, 0 to 49: "amber stripes". Neighbouring classes share neither colour nor pattern."""
+    """Return the name of a class from 0 to 49, such as "amber stripes".
+
+    Neighbouring classes share neither the colour nor the pattern.
+    """
     row, column = divmod(number, len(KINDS))
     return f"{list(COLOURS)[(row + 2 * column) % len(COLOURS)]} {KINDS[column]}"
 
 
 def draw(rng: np.random.Generator, number: int, height: int, width: int, noise: int) -> Array:
-    """Return an image of a class, 0 to 49, as an RGB array of type uint8 and shape (height, width, 3).
+    """Return an image of a class from 0 to 49, as an RGB array of type uint8 and shape (height, width, 3).
 
-    All differences between images of a class come from `rng`; noise changes a pixel by at most `noise` out of 255.
+    All differences between images of a class come from `rng`. Noise changes a pixel by at most `noise` levels of 255.
     """
     colour, kind = class_name(number).split()
     across, down = _turned_coordinates(rng, height, width)
@@ -74,7 +77,7 @@ def _turned_coordinates(rng: np.random.Generator, height: int, width: int) -> tu
 
 
 def _pattern(kind: str, across: Array, down: Array, phase: float) -> Array:
-    """Return the share of the figure's colour in each pixel, 0 to 1, with soft edges."""
+    """Return the share of the pattern's colour in each pixel, from 0 to 1; the edges of the pattern are soft."""
     if kind == "rings":
         height = _wave(np.sqrt(across * across + down * down) + np.float32(phase))
     elif kind == "checks":
@@ -90,7 +93,7 @@ def _pattern(kind: str, across: Array, down: Array, phase: float) -> Array:
 
 
 def _ramp(rng: np.random.Generator, height: int, width: int) -> Array:
-    """Return the brightness of light that falls from one side, 0 to 1."""
+    """Return the brightness of each pixel, from 0 to 1, if light falls from one corner."""
     y, x = np.arange(height, dtype=np.float32) / height, np.arange(width, dtype=np.float32) / width
     from_top, from_left = rng.integers(0, 2, 2)
     return ((y if from_top else 1 - y)[:, None] + (x if from_left else 1 - x)[None, :]) / 2

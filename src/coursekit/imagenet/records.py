@@ -32,7 +32,7 @@ class LabelledImage(NamedTuple):
 
 
 def serialize(image: LabelledImage, quality: int) -> bytes:
-    """Return an image as a serialised example, as in ImageNet's TFRecord files, with JPEG quality 1 to 100."""
+    """Return an image as a serialised example, as in ImageNet's TFRecord files; the JPEG quality is from 1 to 100."""
     import tensorflow as tf  # notebooks import this package before they need TensorFlow
 
     height, width, num_channels = image.pixels.shape
@@ -131,7 +131,7 @@ def _open_once(file: bytes | Array) -> None:
 
 
 def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
-    """Return how many records a TFRecord file holds, and whether they fill it; only their headers are read.
+    """Return how many records a TFRecord file holds, and whether they fill the file; only their headers are read.
 
     A record consists of its length (8 bytes, little-endian), a checksum of the length (4 bytes), the data, and a
     checksum of the data (4 bytes). Checksums are not compared: after a wrong length, there is no header at the expected
@@ -155,7 +155,7 @@ def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
 
 
 def describe_damage(file: str | os.PathLike[str], num_whole: int) -> Cause:
-    """Return what is wrong with a file in which only the first `num_whole` records are intact, and what to do."""
+    """Return what is wrong with a file in which only the first `num_whole` records are intact, and a remedy."""
     if not Path(file).stat().st_size:
         return Cause("is empty: copy it again", "records.empty")
     if not num_whole:

@@ -1,4 +1,4 @@
-"""A slow store for studying pipelines: it takes the same time on every machine, and records when each stage worked.
+"""A slow store for studying pipelines: it is equally slow on every machine, and records when each stage worked.
 
 It sleeps where a file system would seek or a processor would decode, so overlap can be measured on a laptop with one
 core as well as on a node with 64 cores.
@@ -20,7 +20,7 @@ STAGES = READ, DECODE, TRAIN = "read", "decode", "train"
 
 
 class Span(NamedTuple):
-    """When a stage worked: its name, and when it began and ended, in seconds since the clock's start."""
+    """A time in which a stage worked: the stage's name, and the begin and end in seconds since training started."""
 
     stage: str
     begin_s: float
@@ -65,7 +65,7 @@ class SlowStore:
         return tf.ensure_shape(images, records.shape + self._images.shape[1:])
 
     def train(self, dataset: Any) -> list[Any]:
-        """Take a training step with each batch, using enough threads for all waiting calls, and return the batches."""
+        """Take a training step with each batch, with enough threads for all calls that wait, and return the batches."""
         import tensorflow as tf  # as above
 
         # Waiting needs a thread but no core, and by default TensorFlow has only one thread per core.
@@ -84,7 +84,7 @@ class SlowStore:
         return max((span.end_s for span in self.spans), default=0.0)
 
     def busy_s(self, stage: str) -> float:
-        """Return for how many seconds a stage worked; time in which it did several things at once counts once."""
+        """Return the number of seconds for which a stage was busy; overlapping work is counted only once."""
         return covered([(span.begin_s, span.end_s) for span in self.spans if span.stage == stage])
 
     def _step(self, batch: Any) -> None:  # noqa: ARG002  # a store on another rank uses it

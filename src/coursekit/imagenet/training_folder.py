@@ -15,10 +15,10 @@ NETWORK, RESULT = "network.json", "result.json"
 
 
 def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Path:
-    """Return the folder of a training run; the one rank that writes there prepares it first.
+    """Return the folder of a training run; the rank that writes to this folder also prepares it.
 
-    If the folder "training" holds a result, it is renamed "training-before", and a new "training" takes its place.
-    If it holds no result, its checkpoints stay, and training continues from them.
+    If the folder, for example "training", holds a result, it is renamed "training-before", and a new one is made.
+    If the folder holds no result, its checkpoints stay, and training continues from them.
 
     Args:
         folder: for checkpoints and logs.

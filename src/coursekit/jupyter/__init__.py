@@ -1,1 +1,1 @@
-"""A JupyterHub for the course, kernels, and links to labs."""
+"""A JupyterHub for the course, and kernels for the JupyterHub of a computing centre."""

@@ -1,4 +1,4 @@
-"""A user's kernel: `kernel.json` for Jupyter, and a launcher that does the same as the site's job scripts."""
+"""A user's kernel: `kernel.json` for Jupyter, and a launcher that loads the same software as the site's job scripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coursekit.slurm.jobs.render import templates
 from coursekit.slurm.sites.profile import Site
 
 TEMPLATE, LAUNCHER, SPEC = "kernel.sh.j2", "launch.sh", "kernel.json"
-MARK = "coursekit"  # marks our kernels in their metadata
+MARK = "coursekit"  # marks the kit's kernels in their metadata
 READABLE, EXECUTABLE = 0o644, 0o755
 
 
@@ -23,9 +23,9 @@ class PlannedKernel:
     """The settings from which a kernel is made."""
 
     site: Site
-    partition: str  # the partition whose modules it loads, as named in the site's file; '' for the default
-    root: Path  # the course's checkout, an absolute path
-    venv: str = ""  # the environment, an absolute path; '' for `.venv` in the checkout
+    partition: str  # its name in the site's file; the kernel loads its modules; '' for the default
+    root: Path  # the absolute path of the course's checkout
+    venv: str = ""  # the absolute path of the environment; '' for `.venv` in the checkout
 
     @property
     def name(self) -> str:
@@ -40,16 +40,17 @@ class PlannedKernel:
 
 
 def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
-    """Write the kernel for this user, or below `share/jupyter` in an environment, and return its folder.
+    """Write the kernel for this user, or into `share/jupyter` below `prefix`, and return the kernel's folder.
 
     Each of the two files is replaced as a whole, the launcher first, and `kernel.json` always calls the launcher in the
-    same way. So a kernel that starts meanwhile is either the old kernel or the new one.
+    same way. Therefore, a kernel that starts at the same time is either the old kernel or the new one.
     """
     spec = {
         "argv": ["/bin/bash", f"{{resource_dir}}/{LAUNCHER}", "-f", "{connection_file}"],
         "display_name": kernel.title,
         "language": "python",
-        # As a signal, Ctrl-C would reach only the program that starts the container; srun does not pass on the first.
+        # If Ctrl-C came as a signal, it would reach only the program that starts the container; srun does not pass on
+        # the first signal.
         "interrupt_mode": "message" if kernel.site.software.container else "signal",
         "metadata": {
             "debugger": True,
@@ -64,7 +65,10 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
 
 
 def launcher(kernel: PlannedKernel) -> str:
-    """Return the launcher's text, made from the same parts as job scripts; refuse a partition that the site lacks."""
+    """Return the launcher's text, which is made from the same parts as job scripts.
+
+    If the site has no such partition, an error is raised.
+    """
     site = kernel.site
     partition = kernel.partition or site.default_partition
     return (

@@ -1,4 +1,4 @@
-"""Read a lab's cells without importing nbgrader: names, roles, points and pictures, and the names in their code."""
+"""Read cells without importing nbgrader: their names, roles, points and pictures, and the names in their code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUIZ = "quiz"  # the tag of the cell in which students choose, and the role of t
 
 @dataclass(frozen=True)
 class CellScore:
-    """The points of a test cell, and its error without traceback ("AssertionError: ..."), which is '' if it passed."""
+    """The points of a test cell, and its error without the traceback ("AssertionError: ..."), or '' if it passed."""
 
     grade_id: str
     points: float
@@ -33,7 +33,7 @@ class CellScore:
 
     @property
     def passed(self) -> bool:
-        """Whether the test passed; a test of 0 points can fail too."""
+        """Whether the test passed; even a test worth 0 points can fail."""
         return not self.message
 
 
@@ -66,7 +66,7 @@ def error_in(cell: Mapping[str, Any]) -> str:
 
 
 def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
-    """Return the pictures that cells show; if they have no alternative text, use the plain text or the cell's name."""
+    """Return the pictures that cells show; pictures without alternative text get their plain text or cell's name."""
     found = []
     for cell in cells:
         for output in cell.get("outputs", ()):
@@ -86,7 +86,7 @@ def is_grade(cell: NotebookNode) -> bool:
 
 
 def is_solution(cell: NotebookNode) -> bool:
-    """Return whether students write this cell."""
+    """Return whether this is a cell in which students write."""
     return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
 
 

@@ -42,12 +42,12 @@ class Lab:
     minutes: Annotated[int, AtLeast(1)]  # the time that a student needs
     objectives: tuple[str, ...]
     resources: Resources
-    # The papermill parameters for a run on a laptop; not hashed: a mapping has no hash, and the other fields suffice.
+    # The papermill parameters for a run on a laptop. A mapping has no hash; the hashes of the other fields suffice.
     small_run: Annotated[Mapping[str, Scalar], MAY_BE_EMPTY] = field(hash=False)
     framework: str = HOROVOD  # of its ranks: one of `framework.MODULES`, which must be installed
     resumes: bool = False  # whether its training job continues from its last checkpoint after a restart
     picture: str = ""  # the cell whose picture labs/README.md shows; '' if it shows none
-    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks that come before it; if empty, all decks do
+    lectures: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()  # decks to show before it; if empty, all decks
     # The answers that a stuck student may take from the solution, without getting points for them.
     ways_out: Annotated[tuple[str, ...], MAY_BE_EMPTY] = ()
 
@@ -114,7 +114,7 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def matching(names: Sequence[str], wanted: str) -> list[str]:
-    """Return the names that `wanted` matches: the same name, or all names that it abbreviates, as "02" and "2" do."""
+    """Return only `wanted` if it is one of the names; otherwise, all names that it abbreviates, as "02" and "2" do."""
     if wanted in names:
         return [wanted]
     starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 means 01-sgd, not 10-last

@@ -1,4 +1,4 @@
-"""The framework that a lab needs beyond the course's packages, and the message if it is not installed."""
+"""Check whether the framework of a lab is installed; the course's own installation does not include PyTorch."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec

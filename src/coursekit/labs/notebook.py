@@ -1,4 +1,4 @@
-"""Read a student's notebook as plain data and within limits; all parts of the kit use this module for that.
+"""Read a student's notebook as plain data, and refuse it if it is too big; the whole kit reads notebooks this way.
 
 Programs other than JupyterLab may save notebooks with a byte order mark, with sources as lists of lines, or with null
 in place of metadata. Notebooks that the course itself generated are read with nbformat.
@@ -46,7 +46,7 @@ def parse(content: bytes) -> dict[str, Any]:
 
 
 def _load(content: bytes) -> Any:
-    """Parse JSON; Python itself limits the nesting depth."""
+    """Return the data in a JSON file; Python's own parser limits how deeply they may be nested."""
     try:
         return json.loads(content.decode("utf-8-sig"), parse_int=_int, parse_float=_float)
     except UnicodeDecodeError:
@@ -90,7 +90,7 @@ def _cell(cell: object) -> dict[str, Any]:
 
 
 def joined(text: object) -> str | None:
-    """Return text that Jupyter stores as a string or as a list of lines; None for anything else."""
+    """Return, as one string, text that Jupyter stores as a string or as a list of lines; None for anything else."""
     lines: list[Any] = text if isinstance(text, list) else [text]
     return "".join(lines) if all(isinstance(line, str) for line in lines) else None
 

@@ -30,7 +30,7 @@ FORMAT = (4, 5)  # the first version of the notebook format in which cells have 
 
 
 def read_notebook(path: Path, lab: str) -> dict[str, Any]:
-    """Return a student's notebook without outputs; `lab` is the lab's name or the beginning of it.
+    """Return a student's notebook without its outputs; `lab` is the lab's name or its beginning.
 
     Each cell gets a unique id, and lost tags and nbgrader metadata are restored.
 
@@ -52,7 +52,7 @@ def read_notebook(path: Path, lab: str) -> dict[str, Any]:
 
 
 def load(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return a student's notebook unchanged, and its file's content; refuse a missing, damaged or too big file."""
+    """Return a student's notebook and the bytes of its file; refuse a file that is missing, damaged or too big."""
     try:
         num_bytes = path.stat().st_size
         if num_bytes <= MAX_NOTEBOOK_BYTES:
@@ -75,7 +75,7 @@ def load(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def lab_of(notebook: Mapping[str, Any]) -> str:
-    """Return the name of the lab that a notebook was made from, according to its metadata; '' if it is not there."""
+    """Return the name of the lab that a notebook was made from; '' if the notebook's metadata does not name it."""
     made_from = table(notebook["metadata"], "coursekit").get("generated_from")
     return (str(made_from).split("/")[-2:-1] or [""])[0]
 
@@ -110,7 +110,7 @@ def restore(notebook: dict[str, Any], path: Path, lab: str) -> None:
 
 
 def _released(path: Path, name: str) -> Mapping[str, Any] | None:
-    """Return the notebook that the course released for a lab; `name` is the lab's name or the beginning of it."""
+    """Return the notebook that the course released for a lab; `name` is the lab's name or its beginning."""
     for start in (path.parent, None):  # a downloaded notebook may be anywhere; then use the working folder
         with suppress(CourseKitError):
             root = find_root(start)
@@ -137,7 +137,10 @@ def _known(root: Path, lab: str) -> Mapping[str, Any] | None:
 
 
 def _name(cells: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the recognised cells by name: they are found by name or id, else by their text or the names they bind."""
+    """Return each recognised cell with its name in the released notebook.
+
+    A cell is recognised by its name or id, or otherwise by its text or by the names that it binds.
+    """
     named = [(name, cell) for cell in cells if (name := _own_name(cell)) in known]
     for name, cell in named:
         cell.setdefault("id", name)

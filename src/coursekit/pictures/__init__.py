@@ -1,4 +1,4 @@
-"""The pictures of the labs: data, loss surfaces with trajectories, losses and shards, with one colour for each rank.
+"""Draw the pictures of the labs: data, loss surfaces with trajectories, losses and shards; each rank has its colour.
 
 Every picture has a text alternative with the numbers of the run.
 All pictures have the same light background, and the contrast that WCAG 2.2 requires: 4.5 for text, 3 for lines.
@@ -57,8 +57,8 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
     """Draw trajectories over the loss surface; `histories` maps each label to an array of shape (num_steps + 1, 2).
 
     If there is only one trajectory and it has few steps, it gets a dot for each step.
-    The region is given by its lowest and highest (slope, offset). A trajectory that ends outside the region is drawn
-    until it first leaves it.
+    `region` holds the lowest and the highest (slope, offset) to show. A trajectory that ends outside the region is only
+    drawn until it first leaves the region.
     """
     low, high = region_of(histories.values()) if region is None else region
     slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
@@ -97,7 +97,7 @@ def lowest_point(x: Array, y: Array) -> tuple[float, float]:
 
 
 def _drawn(history: Array, low: Array, high: Array) -> tuple[Array, str]:
-    """Return the part of a trajectory that is drawn, and the words in its label that say which part this is."""
+    """Return the part of a trajectory that is drawn, and words for its label that say which part this is, or ''."""
     if len(history) > MANY_STEPS:
         return history[:NUM_STEPS_OF_LONG_TRAJECTORY], f", first {NUM_STEPS_OF_LONG_TRAJECTORY}"
     is_outside = ~np.all((low <= history) & (history <= high), axis=1)  # NaN counts as outside
@@ -126,7 +126,7 @@ def thin(values: Array, num_points: int = 400) -> Array:
 
 
 def by_rank(histories: Sequence[Array]) -> dict[str, Array]:
-    """Return a dict that maps a label for each rank to its trajectory."""
+    """Return a dict that maps the label of each rank, such as "rank 0", to the rank's trajectory."""
     return {f"rank {rank}": np.asarray(history) for rank, history in enumerate(histories)}
 
 
@@ -196,7 +196,7 @@ def show_limit(learning_rates: Array, losses: Array, limit: float) -> None:
 def _words_of_trajectories(
     title: str, histories: Mapping[str, Array], lowest: Sequence[float], truth: Sequence[float]
 ) -> str:
-    """Describe trajectories of shape (num_steps + 1, 2) over the loss surface, and its two marks, in words."""
+    """Describe in words trajectories of shape (num_steps + 1, 2) over the loss surface, and the two marked points."""
     marks = f"the loss is lowest at {_place(lowest)}, the truth is {_place(truth)}"
     shown = [
         f"{label} from {_place(history[0])} to {_place(history[-1])} in {counted(len(history) - 1, 'step')}"
@@ -208,7 +208,7 @@ def _words_of_trajectories(
 
 
 def _words_of_curves(title: str, curves: Mapping[str, Sequence[float] | Array]) -> str:
-    """Describe where curves begin and end, in words."""
+    """Describe in words where curves begin and end."""
     shown = [f"{label} from {_short(curve[0])} to {_short(curve[-1])}" for label, curve in curves.items()]
     return _listed(title, shown)
 

@@ -1,4 +1,4 @@
-"""The pictures of the lab on input pipelines: the samples that each rank gets in each step, and when stages work."""
+"""Draw the pictures of the lab on input pipelines: which samples each rank gets, and when each stage works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GAP, EPOCH_GAP = 0.4, 1.0  # between batches, and between epochs, in samples
 def show_order(
     pipelines: Mapping[str, Sequence[Sequence[Sequence[int]]]], num_samples: int, num_epochs: int = 1
 ) -> None:
-    """Show which rank gets which sample, and when; a frame marks a sample that occurs more than once in an epoch.
+    """Show which rank gets which sample in which step; a frame marks a sample that occurs more than once in an epoch.
 
     The row "no rank" shows the samples that reach no rank in an epoch.
 
@@ -58,7 +58,7 @@ def show_order(
 
 
 def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_epochs: int) -> Any:
-    """Return how often each sample occurs in each epoch, on all ranks: an array of shape (num_epochs, num_samples)."""
+    """Return how often each sample occurs in each epoch on all ranks together, in shape (num_epochs, num_samples)."""
     counts = np.zeros((num_epochs, num_samples), int)
     for batches in of_ranks:
         for step, batch in enumerate(batches):
@@ -67,7 +67,7 @@ def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_e
 
 
 def _draw_batches(axes: Any, y: float, batches: Sequence[Sequence[int]], counts: Any) -> list[float]:
-    """Draw the samples that reach one rank; return where its epochs begin, and where the last one ends."""
+    """Draw the samples that reach one rank; return the x positions where epochs begin and where the last one ends."""
     num_epochs, num_samples = counts.shape
     x, edges = 0.0, [0.0]
     for step, batch in enumerate(batches, 1):
@@ -129,7 +129,7 @@ def show_timeline(stores: Mapping[str, SlowStore]) -> None:
 
 
 def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
-    """Divide spans into as few lanes as possible such that the spans in each lane do not overlap."""
+    """Divide spans into as few lanes as possible, so that the spans in each lane do not overlap."""
     lanes: list[list[Span]] = []
     for span in sorted(spans, key=lambda one: one.begin_s):
         free = next((lane for lane in lanes if lane[-1].end_s <= span.begin_s), None)

@@ -1,4 +1,4 @@
-"""The pictures of the lab on messages between ranks: what each rank sends, its cost, and what 16-bit numbers lose."""
+"""Draw the pictures of the lab on messages: what each rank sends, how long that takes, and what 16-bit numbers lose."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
     """Show what each rank sends in each step.
 
     Args:
-        sent: for each rank and step, the receiver, and a number that encodes the message. Each rank r that contributed
-            to chunk c has added 10**r + (c + 1)/1000, so the digits show the ranks, and the fraction shows the chunk.
+        sent: for each rank and step, the receiver, and a number that encodes the message. Each rank r that contributes
+            to chunk c adds 10**r + (c + 1)/1000, so the digits show the ranks, and the fraction shows the chunk.
     """
     num_ranks, num_steps = len(sent), max(map(len, sent))
     figure, (axes,) = panels(1, 1.0 + 0.55 * num_ranks)
@@ -51,18 +51,18 @@ def show_ring(sent: Sequence[Sequence[tuple[int, float]]]) -> None:
 
 
 def _parts(number: float) -> list[int]:
-    """Return the ranks that have added their powers of ten to the number."""
+    """Return the ranks that have contributed to the number, each by adding its power of ten."""
     return [rank for rank, digit in enumerate(reversed(f"{np.floor(number):.0f}")) if digit != "0"]
 
 
 def _chunk(number: float) -> int:
-    """Return the chunk whose thousandths are in the number; each contributing rank has added them once."""
+    """Return the chunk that the number encodes in its thousandths, which every contributing rank has added once."""
     thousandths = round(1000 * (number % 1))
     return thousandths // max(1, len(_parts(number))) - 1
 
 
 def show_sent(num_arrays: Mapping[str, Sequence[float]]) -> None:
-    """Show how much each rank has sent with each algorithm; the unit is the size of the array."""
+    """Show how much each rank has sent with each algorithm, in units of the size of the array."""
     figure, all_axes = panels(len(num_arrays), HEIGHT_INCH * 0.7)
     most = max(max(arrays) for arrays in num_arrays.values())
     for number, (axes, (name, arrays)) in enumerate(zip(all_axes, num_arrays.items())):
@@ -85,7 +85,7 @@ def show_costs(measured: Mapping[str, tuple[Array, Array]], models: Mapping[str,
     words = []
     for number, (name, (sizes, seconds)) in enumerate(measured.items()):
         color, marker = COLORS[number], MARKERS[number]
-        # Markers are hollow and differ in size, so that those at the same place do not hide each other.
+        # Markers are hollow and differ in size, so that markers at the same place do not hide each other.
         axes.loglog(sizes, 1e3 * seconds, marker, color=color, fillstyle="none", markersize=10 - 2 * number, label=name)
         if name in models:
             axes.loglog(sizes, 1e3 * models[name](sizes), "--", color=color, label=f"{name}, model")
@@ -116,7 +116,7 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
     """Show the gradients of one step: when each was ready, and when it was on the wire; times are in microseconds.
 
     Args:
-        step: for each gradient, its name, its size in bytes, and when it was ready, when sent, and when received.
+        step: for each gradient, its name, its size in bytes, and the times when it was ready, was sent, and arrived.
     """
     rows = sorted(step, key=lambda one: one[2])
     first_us, last_us = rows[0][2], rows[-1][2]
@@ -141,7 +141,7 @@ def show_overlap(step: Sequence[tuple[str, int, float, float, float]]) -> None:
 
 
 def _of_layer(name: str) -> str:
-    """Return a gradient's layer if Keras has numbered it, otherwise its name; each layer has weights and a bias."""
+    """Return the layer of a gradient, or its name if Keras has not numbered it; each layer has weights and a bias."""
     number = re.search(r"grads_(\d+)", name)
     return f"layer {int(number[1]) // 2 + 1}" if number else name
 
@@ -151,7 +151,10 @@ def _in_bytes(num_bytes: float) -> str:
 
 
 def show_gradients(gradients: Array, scales: Sequence[float], lost: Sequence[float]) -> None:
-    """Show how large gradients are at each scale, and the limits of float16; `lost` has the shares outside them."""
+    """Show how large gradients are at each scale, and the limits of float16.
+
+    For each scale, `lost` has the share of gradients that are outside these limits.
+    """
     sizes = np.abs(gradients[gradients != 0])
     figure, (axes,) = panels(1)
     bins = np.linspace(-40, 24, NUM_BINS).tolist()

@@ -60,7 +60,7 @@ def panels(num_panels: int, height_inch: float = HEIGHT_INCH) -> tuple[Figure, l
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return the colour and line style of the curve with this number, for example a rank's."""
+    """Return the colour and line style of the curve with this number, which may be the number of a rank."""
     return {"color": COLORS[number % len(COLORS)], "linestyle": LINE_STYLES[number % len(LINE_STYLES)]}
 
 
@@ -99,7 +99,7 @@ def to_png(figure: Figure) -> bytes:
 
 
 def cut(figure: Figure, num_parts: int) -> list[tuple[bytes, int, int]]:
-    """Return the figure as a single PNG file or as one file per panel, each with its width and height in pixels."""
+    """Return the figure as one PNG file, or as one file per panel; each comes with its width and height in pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # as above
     from PIL import Image  # as above
 

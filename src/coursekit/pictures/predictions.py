@@ -1,4 +1,4 @@
-"""The pictures of the lab on predictions: predicted and measured times of allreduces and of training steps."""
+"""Draw the pictures of the lab on predictions: predicted and measured times of allreduces and of training steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PHASES = ("computing", "waiting for the last rank", "on the wire")
 
 
 def show_fit(sizes: Sequence[int], measured_s: Sequence[float], modelled_s: Sequence[float]) -> None:
-    """Show the measured and the predicted time of allreduces against their number of bytes."""
+    """Show the measured and the predicted times of allreduces against the number of bytes."""
     figure, (axes,) = panels(1)
     axes.loglog(sizes, [MILLISECONDS * one for one in measured_s], "o", color=COLORS[0], label="measured")
     axes.loglog(sizes, [MILLISECONDS * one for one in modelled_s], "--", color=COLORS[1], label="your model")
@@ -61,7 +61,7 @@ def show_phases(steps: Sequence[tuple[float, float, float]], allreduce_s: float)
 
     Args:
         steps: for each step, the seconds spent computing, waiting for the last rank, and on the wire.
-        allreduce_s: the predicted number of seconds on the wire.
+        allreduce_s: the predicted number of seconds that a step spends on the wire.
     """
     figure, (axes,) = panels(1)
     for number, name in enumerate(PHASES):

@@ -1,4 +1,4 @@
-"""The pictures of the lab on PyTorch: losses, speed, a trace, and the measured and predicted memory of ranks."""
+"""Draw the pictures of the lab on PyTorch: losses, speed, a trace, and the measured and predicted memory of ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HATCHES = ("", "..", "xx")
 
 
 def show_memory(measured: Mapping[str, Sequence[Mapping[str, float]]], predicted: Mapping[str, float]) -> None:
-    """Show how many kB of each part a rank holds with each kind of sharding, and a line at the predicted size."""
+    """Show how many kB of each part every rank holds with each kind of sharding, and a line at the predicted total."""
     figure, (axes,) = panels(1)
     labels, described, place = [], [], 0
     for kind, of_ranks in measured.items():
@@ -58,10 +58,10 @@ def show_losses(losses: Sequence[Mapping[str, float]]) -> None:
 def show_speed(
     batch_sizes: Sequence[int], alone: Sequence[float], together: Sequence[tuple[float, float]], num_ranks: int
 ) -> None:
-    """Show, for each batch size, a rank's samples per second, and the share of a step that the exchange takes.
+    """Show, for each batch size, the samples per second of a rank, and the share of a step that the exchange takes.
 
-    `alone` has the seconds per step on one rank for each batch size; `together` has the seconds per step on several
-    ranks, with and without the exchange.
+    For each batch size, `alone` has the seconds per step on one rank, and `together` has the seconds per step on
+    `num_ranks` ranks, with and without the exchange.
     """
     figure, (left, right) = panels(2)
     places, words, ranks = np.arange(len(batch_sizes)), [], counted(num_ranks, "rank")
@@ -89,7 +89,7 @@ def show_speed(
 
 
 def show_trace(spans: Sequence[tuple[str, float, float]]) -> None:
-    """Show when the backward pass computes, and when gradients travel; a span is (name, begin, end) in ms."""
+    """Show when the backward pass computes and when gradients travel; each span is (name, begin, end), in ms."""
     figure, (axes,) = panels(1, height_inch=2.2)
     names, start, described = list(dict.fromkeys(name for name, _, _ in spans)), min(begin for _, begin, _ in spans), []
     for row, name in enumerate(names):
@@ -103,5 +103,5 @@ def show_trace(spans: Sequence[tuple[str, float, float]]) -> None:
 
 
 def _short(value: float) -> str:
-    """Return a number as text with three digits, or its integer part if that has more digits."""
+    """Return a number as text with three significant digits; a number of at least 100 is rounded to an integer."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004  # three digits

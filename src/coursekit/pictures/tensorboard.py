@@ -41,7 +41,7 @@ class Event(NamedTuple):
 
 
 def read_events(folder: str | os.PathLike[str]) -> list[Event]:
-    """Return the scalars and histograms in the event files of a folder, oldest file first; other events are left out.
+    """Return the scalars and histograms from the event files of a folder, oldest file first; leave out other events.
 
     Raises:
         FileNotFoundError: the folder has no event files; subfolders are not searched.
@@ -66,7 +66,7 @@ def events_in(folder: str | os.PathLike[str]) -> list[Event]:
 
 
 def count_allreduces(folder: str | os.PathLike[str]) -> int:
-    """Return how many allreduces are in the graph of a training step, which Keras's callback wrote to event files.
+    """Return how many allreduces are in the graph of a training step that Keras's callback wrote to event files.
 
     Keras writes a graph if another callback, such as Horovod's, asks to be called after each batch.
 
@@ -128,7 +128,7 @@ def show_histograms(events: Sequence[Event], tag: str) -> None:
 
 
 class Traced(NamedTuple):
-    """Something that a thread did, with its begin and end in seconds."""
+    """Something that a thread did, and when it began and ended, in seconds."""
 
     name: str
     thread: str
@@ -145,7 +145,7 @@ class Step(NamedTuple):
 
 
 def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
-    """Return what threads did, from the newest profile below a folder of logs, in order of start time.
+    """Return what threads did, according to the newest profile below a folder of logs, in the order of beginning.
 
     Raises:
         FileNotFoundError: there is no profile.
@@ -189,7 +189,7 @@ def steps_of(trace: Sequence[Traced]) -> list[Step]:
 
 
 def show_profiles(steps_of_runs: Mapping[str, Sequence[Step]]) -> None:
-    """Show some steps of each named run: when they waited for data, computed, and waited for other ranks."""
+    """Show, for a few steps of each run, when they waited for data, computed, and waited for other ranks."""
     figure, all_axes = panels(len(steps_of_runs), HEIGHT_INCH * 0.8)
     described = []
     for axes, (name, steps) in zip(all_axes, steps_of_runs.items()):

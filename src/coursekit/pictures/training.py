@@ -1,4 +1,4 @@
-"""The pictures of the CNN labs: records, batches, learning rates, training runs, and accuracies in both modes."""
+"""Draw the pictures of the CNN labs: records, batches, learning rates, training runs, and accuracies in both modes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST_GAP = 1e-8  # smaller gaps are drawn at this size
 
 
 def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[int], color: str | None = None) -> None:
-    """Draw one image in each of the axes, with its label, in a frame of the given colour."""
+    """Draw one image, with its label, in each of the axes, in a frame of the given colour."""
     for place, image, label in zip(axes, images, labels):
         place.imshow(np.clip(image, 0, 255).astype(np.uint8))
         place.set_title(str(label), fontsize="small", pad=2)
@@ -28,14 +28,14 @@ def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[i
 
 
 def _grid(num_rows: int) -> tuple[Any, Array]:
-    from matplotlib.figure import Figure  # the one figure with rows
+    from matplotlib.figure import Figure  # the only figure with several rows
 
     figure = Figure(figsize=(WIDTH_INCH, 0.2 + 1.2 * num_rows), layout="constrained", facecolor=GROUND)
     return figure, figure.subplots(num_rows, NUM_COLUMNS, squeeze=False)
 
 
 def show_records(files: Sequence[str], num_rows: int = 2) -> None:
-    """Show images from the first files: one of each label before a second image of any label."""
+    """Show images from the first files; each label appears once before any label appears a second time."""
     import tensorflow as tf  # the lab imports it, too
 
     from coursekit import imagenet  # the same
@@ -89,9 +89,9 @@ def _draw_losses(axes: Axes, losses: Iterable[Sequence[float]]) -> None:
 
 
 def show_training(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """Show the loss of every rank's batches, the ends of the epochs, and the accuracies by epoch.
+    """Show every rank's loss by step, where epochs end, and the accuracies by epoch.
 
-    As in the lab, each rank's result has `losses` by step, `history` with a list for each metric, and `validation`.
+    As in the lab, each rank's result has `losses` (one per step), `history` (a list for each metric) and `validation`.
     """
     history, validation = results[0]["history"], results[0]["validation"]
     epochs = np.arange(1, len(history["loss"]) + 1)
@@ -142,7 +142,7 @@ def show_run(results: Sequence[Mapping[str, Any]], name: str) -> None:
 
 
 def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
-    """Show accuracies by mode and batch size; the keys are (whether in training mode, batch size)."""
+    """Show accuracies by mode and batch size; a key is a pair: whether the mode is training, and the batch size."""
     figure, (axes,) = panels(1)
     texts = []
     for number, training in enumerate((False, True)):
@@ -160,7 +160,7 @@ def show_modes(accuracies: Mapping[tuple[bool, int], float]) -> None:
 
 
 def show_same(by_horovod: Array, by_strategy: Array) -> None:
-    """Show the losses of the same training run with Horovod and with a strategy, and the difference between them."""
+    """Show the losses of the same training run with Horovod and with a strategy, and how much they differ."""
     figure, (left, right) = panels(2)
     steps = np.arange(1, len(by_horovod) + 1)
     for number, (label, losses) in enumerate((("Estimator, Horovod", by_horovod), ("Keras, strategy", by_strategy))):

@@ -4,8 +4,8 @@ The job script passes on what only it knows in these variables:
 
 - `COURSEKIT_NUM_TASKS`: the number of tasks in the whole job; inside a job step, `SLURM_NTASKS` differs from it.
 - `COURSEKIT_INTERFACE`: the network interface that connects the nodes.
-- `COURSEKIT_SRUN_FLAGS`: further options for srun, and then the words that run a command in this process's container.
-- `SLURM_MPI_TYPE`, one of Slurm's own variables: how ranks that join through MPI find each other (`srun --mpi=list`).
+- `COURSEKIT_SRUN_FLAGS`: further options for srun, followed by the prefix that runs a command in this container.
+- `SLURM_MPI_TYPE`, which is Slurm's own: how ranks that join through MPI find each other (`srun --mpi=list`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from coursekit.ranks.explain import RankError
 
 
 def has_tasks_for(num_ranks: int) -> bool:
-    """Whether this process is in a Slurm job that has a task for each rank, and `COURSEKIT_RANKS` is not `local`.
+    """Return whether this process is in a Slurm job with a task for each rank; False if `COURSEKIT_RANKS` is `local`.
 
-    On a single node, ranks can start without `srun`; on several nodes, `JobStep` raises an error if it is missing.
+    If `srun` is missing on a single node, return False, because ranks can start without it. If it is missing on several
+    nodes, `JobStep` raises an error.
     """
     if os.environ.get("COURSEKIT_RANKS") == "local" or "SLURM_JOB_ID" not in os.environ:
         return False
@@ -70,7 +71,7 @@ def num_nodes() -> int:
 
 
 def srun_command() -> list[str]:
-    """Return the command that starts a job step with one task per node, which gets all cores of the job on its node."""
+    """Return the command for a job step with one task per node; each task gets all of the job's cores on its node."""
     num_cpus = max(1, _num_tasks() // num_nodes()) * int(os.environ.get("SLURM_CPUS_PER_TASK", "1"))
     return [
         *("srun", f"--nodes={num_nodes()}", f"--ntasks={num_nodes()}", "--distribution=block"),

@@ -1,4 +1,4 @@
-"""Channels, which send arrays from rank to rank over TCP, in order, and count them; they need neither MPI nor Horovod.
+"""Channels send arrays from rank to rank over TCP, in order, and count them; they need neither MPI nor Horovod.
 
 Ranks find each other through the same store that Gloo's ranks use (`rendezvous`).
 Each rank has an outgoing connection to every other rank, and a thread for every incoming connection.
@@ -145,7 +145,7 @@ def call(address: Address, rank: int) -> socket.socket:
 
 
 def answer(listener: socket.socket) -> tuple[int, socket.socket]:
-    """Return the number of the next rank that connects and sends its number, and the connection."""
+    """Wait for the next rank that connects; return its number, which it sends at once, and the connection."""
     while True:
         connection, _ = listener.accept()
         connection.settimeout(HELLO_TIMEOUT_S)
@@ -164,7 +164,7 @@ def store() -> Address:
 
 
 def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None:
-    """Return the store's answer, or None if the store does not have one."""
+    """Send a request to the store, and return the body of its answer; None if the store does not have this key."""
     with closing(HTTPConnection(*store(), timeout=JOIN_TIMEOUT_S)) as connection:
         connection.request(method, f"/channel/{key}", body)
         response = connection.getresponse()
@@ -172,12 +172,12 @@ def _ask_store(method: str, key: str, body: bytes | None = None) -> bytes | None
 
 
 def enter(listed: str, number: int, rank: int, listener: socket.socket) -> None:
-    """Register the address that receives a rank's messages: in the list `listed`, for the channel with this number."""
+    """Register, in the list `listed`, the address at which a rank receives its messages on the channel `number`."""
     _ask_store("PUT", f"{listed}/{number}/{rank}", json.dumps(listener.getsockname()).encode())
 
 
 def find(listed: str, number: int, rank: int) -> Address:
-    """Wait for the address that receives a rank's messages; raise a `TimeoutError` if it is never registered."""
+    """Wait until the address of a rank is registered, and return it; raise a `TimeoutError` if it never is."""
     end_s = time.monotonic() + JOIN_TIMEOUT_S
     # The kit's store waits for a while before it answers that there is no value; Horovod's own store answers at once.
     while (body := _ask_store("GET", f"{listed}/{number}/{rank}")) is None:

@@ -1,4 +1,4 @@
-"""A rank's context: the environment variables that tell Horovod and PyTorch its place among all ranks, and its GPUs."""
+"""Make a rank's context: variables that tell Horovod and PyTorch its place among all ranks, and which GPUs it sees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOPBACK, LOOPBACK_INTERFACE = "127.0.0.1", "lo"
 
 @dataclass(frozen=True)
 class RankContext:
-    """The variables and files from an MPI launcher that tell one rank its place in MPI's world."""
+    """The variables and files with which an MPI launcher tells one rank its place in MPI's world."""
 
     environ: dict[str, str]
     files: tuple[int, ...] = ()  # open files; the variables contain their numbers
@@ -33,8 +33,9 @@ def rank_environ(
     interface: str | None = None,
     controller: str = "gloo",
 ) -> dict[str, str]:
-    """Return the variables from which Horovod's Gloo controller reads its context; ranks are numbered node by node.
+    """Return the variables from which Horovod's Gloo controller learns the place of `rank` among all ranks.
 
+    Ranks are numbered node by node.
     `horovodrun --gloo` sets the same variables (Horovod 0.28, `horovod/runner/gloo_run.py`).
     With the controller "mpi", Horovod gets its context from MPI, and only the kit reads these variables.
     `rendezvous` is the host and port of the store through which ranks find each other.
@@ -61,7 +62,7 @@ def rank_environ(
 
 
 def leave_peers(rendezvous: tuple[str, int]) -> None:
-    """Separate this rank from its peers before it joins them, so that for Horovod it is the only rank."""
+    """Change this rank's variables before it joins its peers, so that Horovod takes it for the only rank."""
     controller = os.environ["HOROVOD_CONTROLLER"]
     for name in [name for name in os.environ if name.startswith(LAUNCHER_PREFIXES)]:
         del os.environ[name]
@@ -91,7 +92,7 @@ def torch_environ(context: Mapping[str, str]) -> dict[str, str]:
 
 
 def gpu_environ(environ: Mapping[str, str], ranks_per_node: int, *, use_gpus: bool | None) -> dict[str, str]:
-    """Return the ranks' environment; by default, it hides the GPUs if a node has too few to give each rank its own.
+    """Return the ranks' environment; by default, it hides the GPUs if a node has fewer GPUs than ranks.
 
     TensorFlow takes nearly all of a GPU's memory at once, so a second rank on the same GPU would fail.
     """

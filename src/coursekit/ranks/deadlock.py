@@ -1,6 +1,6 @@
 """Find definite deadlocks: if no rank can continue, the run ends at once instead of at the deadline.
 
-A deadlock is definite if every rank waits in a collective or has returned, and they are not all in collectives of the
+A deadlock is definite if every rank waits in a collective or has returned, and not all ranks wait in collectives of the
 same kind. A collective completes only when all ranks call it, so none of these collectives will ever complete. There
 are no false alarms:
 
@@ -14,7 +14,7 @@ are no false alarms:
   such a deadlock is found only at the deadline (docs/gpus.md). The same is true if MPI joins the ranks, because its
   threads wait in other ways.
 - Two ranks in collectives of the same kind may be in the same collective, and so may two ranks inside compiled steps.
-  So this is not a definite deadlock.
+  In both cases, there is no definite deadlock.
 - All ranks are asked twice: first for the stack of the main thread, which does no harm, and then for the stacks of all
   threads, which can kill a rank if another of its threads is running Python at that moment. Between the two requests,
   no main thread has moved, but each rank's Horovod thread has had many timeslices. In each timeslice, it checks whether
@@ -31,8 +31,8 @@ Example: rank 0 waits in a broadcast, rank 1 in an allreduce, and the deadline i
     2.5 s  ASKED_AGAIN  both stacks show the same kinds again       CERTAIN
 
 If a rank computes, every state leads back to WATCHING. SUSPECTED also leads back if a rank has moved, and ASKED and
-ASKED_AGAIN lead back if stacks are missing or prove nothing. Each time that stacks prove nothing, the pause before the
-next request becomes longer.
+ASKED_AGAIN lead back if stacks are missing or prove nothing. Each time the stacks prove nothing, the pause before the
+next request grows.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from coursekit.ranks.stacks import in_compiled_step, kind_of_collective, num_pyt
 CONFIRM_S = 0.4  # between the first stacks and the second
 STEP_CONFIRM_S = 1.5  # the same for ranks inside compiled steps, which must be blocked all this time
 STACKS_S = 1.5  # how long to wait for stacks
-# A rank may move after it has written its stack, and come to rest only then. So if the stacks prove nothing, all ranks
+# A rank may move after it has written its stack, and come to rest only later. So if the stacks prove nothing, all ranks
 # are asked again after this pause, and then after twice this pause, and so on.
 AGAIN_S = 1.0
 NUM_POLLS = 50  # of Horovod's thread before the second stacks; it polls once per cycle, by default every millisecond
@@ -80,7 +80,7 @@ class DeadlockWatch:
     _kinds: Mapping[int, str] = field(default_factory=dict)  # by rank, the kind of exchange that it was in then, or ''
 
     def step(self, sample: Sample, returned: Collection[int]) -> State:
-        """Return the state after a sample of all ranks that have not ended; the ranks in `returned` have returned."""
+        """Return the new state, given a sample of all ranks that have not ended, and the ranks that have returned."""
         waiting = {rank: one for rank, one in sample.ranks.items() if rank not in returned}
         if not waiting or any(one.activity is Activity.COMPUTES for one in waiting.values()):
             self.state = State.WATCHING
@@ -118,14 +118,17 @@ class DeadlockWatch:
         return State.CERTAIN if self.state is State.ASKED_AGAIN and self._kinds == before else State.SUSPECTED
 
     def _has_moved(self, waiting: Mapping[int, RankSample]) -> bool:
-        """Whether a main thread has moved since the last stacks; ranks that wait for others to start do not count."""
+        """Return whether a main thread has moved since stacks were last read.
+
+        Ranks that wait for other ranks to start do not count.
+        """
         return waiting.keys() != self._then.keys() or any(
             self._kinds[rank] != INIT and one.num_timeslices != self._then[rank].num_timeslices
             for rank, one in waiting.items()
         )
 
     def _may_confirm(self, corrected_s: float, waiting: Mapping[int, RankSample]) -> bool:
-        """Whether enough has happened since the last stacks to request stacks again."""
+        """Return whether enough has happened since stacks were last read to request them again."""
         return corrected_s - self._read_s >= CONFIRM_S and all(
             (self._kinds[rank] == INIT or one.num_other_timeslices - self._then[rank].num_other_timeslices >= NUM_POLLS)
             and (self._kinds[rank] != STEP or (one.activity is Activity.BLOCKED and one.for_s >= STEP_CONFIRM_S))

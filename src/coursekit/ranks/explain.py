@@ -39,7 +39,10 @@ class RankTimeoutError(RankError):
 
 
 class MachineTooSlowError(ShownAsMessage, RuntimeError):
-    """The machine was too busy for a verdict, so run the cell again. No rank is to blame: it is not a `RankError`."""
+    """The machine was too busy for a verdict, so the cell has to be run again.
+
+    No rank is to blame, so this is not a `RankError`.
+    """
 
 
 # Parts of the messages of Horovod 0.28, with Gloo and with MPI, on a rank that has lost a peer.
@@ -53,13 +56,13 @@ TOO_SLOW = "too slow"  # the machine gave the ranks so little time that there is
 
 @dataclass
 class RunOutcome:
-    """What is known about a run after it has been watched."""
+    """Everything that is known about a run when the watch over it ends."""
 
     reports: dict[int, Report] = field(default_factory=dict)  # by rank, in the order of arrival
     exit_codes: dict[int, int] = field(default_factory=dict)  # by rank, negative if a signal ended it
     stopped: str = ""  # why it was stopped, if it was: `DEADLINE`, `DEADLOCK`, `INTERRUPTED` or `TOO_SLOW`
     stacks: list[str] = field(default_factory=list)  # if ranks were stopped: by rank, as faulthandler writes them
-    busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had been computing by then
+    busy_s: dict[int, float] = field(default_factory=dict)  # by rank, how long it had been computing at the end
     server_died: str = ""  # a description of the server that ran the ranks, if it was killed
     not_started: str = ""  # why ranks could not be isolated or joined through MPI; in that case, they ran no code
 
@@ -73,17 +76,17 @@ class RunOutcome:
         return sorted(rank for rank in self.exit_codes if rank not in self.reports)
 
     def is_lost_by(self, *signals: str) -> bool:
-        """Whether one of these signals killed the first rank that ended without a report."""
+        """Return whether one of these signals killed the lowest rank that ended without a report."""
         return any(signal_name(-self.exit_codes[rank]) in signals for rank in self.lost_ranks()[:1])
 
 
 def lost_a_peer(report: Report) -> bool:
-    """Whether this failure is only the consequence of another rank's end."""
+    """Return whether a rank failed only because another rank had ended."""
     return any(sign in report.error_text for sign in PEER_LOST_SIGNS)
 
 
 class Failure(NamedTuple):
-    """Why a run failed: the cause to report if the condition holds for the run and the rank that is to blame."""
+    """A way in which a run can fail: `cause` is reported if `holds` is true for the run and the rank to blame."""
 
     holds: Callable[[RunOutcome, int], object]
     cause: Cause
@@ -144,7 +147,7 @@ FAILURES = (
 
 
 def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int]:
-    """Return the message for a run in which a rank failed, and that rank; `then` says what happened to all ranks."""
+    """Return the message for a run in which a rank failed, and the rank; `then` says what happened to the ranks."""
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     rank = lost[0] if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])) else failed[0]
     cause = next(one.cause for one in FAILURES if one.holds(outcome, rank))

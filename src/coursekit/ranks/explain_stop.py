@@ -1,4 +1,4 @@
-"""The message for a stopped run: it says which rank waits in which collective, and what follows from that."""
+"""Make the message for a stopped run, which says in which collective each rank waits, and what follows from that."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ STOPS = {
 
 @dataclass(frozen=True)
 class _Stopped:
-    """Where the ranks of a stopped run were: stacks of the ranks that waited for others, and the remaining ranks."""
+    """A stopped run: why it was stopped, the stacks of the ranks that waited for others, and the remaining ranks."""
 
     why: str
     waiting: dict[int, list[StackFrame]]
     elsewhere: list[int]
 
     def are_on_one_line(self) -> bool:
-        """Whether all waiting ranks are on the same line of the student's code, and only some in a compiled step."""
+        """Return whether all waiting ranks are on one line of the student's code, and only some in a compiled step."""
         stacks = self.waiting.values()
         return len({*map(_own_frame, stacks)}) == 1 and {*map(in_compiled_step, stacks)} == {False, True}
 

@@ -60,11 +60,11 @@ class ForkServerHandle(ServerHandle):
             env={**_SERVER_DEFAULTS, **scrubbed()},
             start_new_session=True,
         )
-        process.returncode = 0  # `_has_ended` reaps it, as it does a forked server
+        process.returncode = 0  # `_has_ended` reaps this server, as it reaps a forked one
         return process.pid
 
     def usable(self) -> bool:
-        """Whether the server is still running and belongs to this process."""
+        """Return whether the server is still running and belongs to this process."""
         return self._is_ours and not self._has_ended(0)
 
     def _has_ended(self, timeout_s: float) -> bool:
@@ -143,7 +143,7 @@ class ForkServerHandle(ServerHandle):
         raise RankError(f"the fork server ended unexpectedly; its last output: {said}", "fork-server.ended") from error
 
     def close(self) -> None:
-        """End the server and all its ranks; safe to call twice."""
+        """End the server and all its ranks; this may be called twice."""
         self._end()
         self._log.close()
 

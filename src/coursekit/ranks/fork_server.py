@@ -1,7 +1,7 @@
 """The fork server: it imports TensorFlow and Horovod, or PyTorch, once, and then forks fresh ranks in milliseconds.
 
-It never executes any of their operations and starts no threads: if a process is forked after an operation, or while a
-thread holds a lock, the child can hang.
+It never executes an operation of these frameworks, and starts no threads: if a process is forked after an operation, or
+while a thread holds a lock, the child can hang.
 It adopts every process that a rank leaves behind, so no process is left when the run ends.
 It ends when the client ends, because that closes the control socket.
 In a job step, each node has a fork server, and the client may be on another node (`node_server`).
@@ -46,7 +46,7 @@ from coursekit.ranks.rendezvous import new_store
 def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tuple[LaunchRequest, list[int]]]) -> None:
     """Answer requests until the client closes the channel.
 
-    `receive` completes a request: it returns the request, and the files for the ranks to start.
+    `receive` completes a request to start ranks: it returns the complete request, and the files for these ranks.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         failure = preload()
@@ -58,7 +58,7 @@ def serve(channel: Connection, receive: Callable[[Connection, LaunchRequest], tu
 
 
 class _Run:
-    """Starts and watches the processes of one run, and leaves none of them at the end."""
+    """Starts and watches the processes of one run, and leaves no process behind."""
 
     def __init__(self, request: LaunchRequest, files: list[int], channel: Connection) -> None:
         self.request = request
@@ -153,7 +153,7 @@ class _Run:
         return ""
 
     def _meet_stubs(self) -> dict[int, RankContext]:
-        """Return each rank's context in MPI's world; if a rank has none, tell the client why and return no contexts."""
+        """Return each rank's context in MPI's world; if not all ranks get one, tell the client why, and return {}."""
         contexts: dict[int, RankContext] = {}
         with mpi.StubListener(self.request.stub_address) as listener, tempfile.TemporaryFile() as output:
             launcher = 0 if self.request.stub_address else self._start_launcher(listener, output.fileno())
@@ -169,7 +169,7 @@ class _Run:
         return contexts
 
     def _start_launcher(self, listener: mpi.StubListener, output: int) -> int:
-        """Start `mpirun`, isolated like a rank, because ranks can use MPI to make it start programs."""
+        """Start `mpirun` with the same isolation as a rank, because ranks can make it start programs through MPI."""
 
         def child() -> None:
             os.close(listener.fileno())
@@ -199,12 +199,12 @@ class _Run:
         return fork(child)
 
     def _close_all_but(self, own: list[int]) -> None:
-        """Close the server's and peers' files in a child, because a pipe ends only when its last copy is closed."""
+        """In a child, close the files of the server and other ranks: a pipe ends only if all its copies are closed."""
         for file in {*self.files, self.channel.fileno(), *self.gate, *self.reasons} - {*own}:
             os.close(file)
 
     def _start_rendezvous(self) -> tuple[str, int]:
-        """Start a process that serves the store through which Gloo's ranks find each other, only on loopback."""
+        """Start a process that serves, on loopback, the store through which ranks meet; return the store's address."""
         store = new_store(LOOPBACK)
 
         def child() -> None:
@@ -228,7 +228,7 @@ def prepare_process() -> None:
 
 
 def receive_over_socket(channel: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
-    """Receive the files that the client on this machine sends with a request."""
+    """Return the request, and the files that the client on this machine sends with it over the same socket."""
     num_files = len(request.ranks) * request.num_files_per_rank
     with socket.socket(fileno=os.dup(channel.fileno())) as files_socket:
         _, files, _, _ = socket.recv_fds(files_socket, 1, MAX_NUM_FILES)

@@ -64,7 +64,7 @@ def fork(child: Callable[[], None], output: int | None = None) -> int:
 
 @contextlib.contextmanager
 def ending_with_reason(reasons: int) -> Iterator[None]:
-    """If an error occurs, write the reason to the file `reasons`, and end this process."""
+    """If an error occurs in the block, write the reason to the file `reasons`, and end this process."""
     try:
         yield
     except BaseException as error:  # noqa: BLE001  # this process must end after any error: it may not be isolated
@@ -75,7 +75,7 @@ def ending_with_reason(reasons: int) -> Iterator[None]:
 def variables_of(
     request: LaunchRequest, rank: int, rendezvous: tuple[str, int], in_mpi: RankContext | None
 ) -> dict[str, str]:
-    """Return the variables that tell a rank its context; a rank with a context in MPI's world joins through MPI."""
+    """Return the variables that tell a rank its context; if `in_mpi` is given, the rank joins through MPI."""
     variables = rank_environ(
         rank=rank,
         ranks_on_nodes=request.ranks_on_nodes,
@@ -92,7 +92,7 @@ def become_rank(
 ) -> None:
     """Turn this forked child into a rank with these variables, and run it until it ends.
 
-    If the request asks for isolation, isolate it first; if this fails, write the reason to the file `reasons`.
+    If the request asks for isolation, first isolate the child; if this fails, write the reason to the file `reasons`.
     """
     if request.enter is not None:
         with ending_with_reason(reasons):
@@ -129,7 +129,7 @@ def serve_cells(spec: RunSpec, rank: int, channel: Connection) -> None:
     """Run cell after cell in one namespace, and send a `Report` after each, until the channel is closed.
 
     The first report says that the rank is ready.
-    A cell arrives as a function packed by `pickling.dumps`; its first argument is the rank's namespace.
+    A cell arrives as a function packed by `pickling.dumps`; the rank passes its namespace as the first argument.
     """
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that objects that cells define can be pickled by value

@@ -13,7 +13,7 @@ from coursekit import STAMP
 from coursekit.errors import Cause, CourseKitError
 
 GLOO, MPI = "Gloo", "MPI"
-# If Horovod has both, this chooses "gloo" or "mpi" to join the kit's ranks; MPI can use a cluster's fast network.
+# If Horovod has both, this variable says whether "gloo" or "mpi" joins ranks; MPI can use a cluster's fast network.
 CONTROLLER_VARIABLE = "COURSEKIT_CONTROLLER"
 TAKE_ANOTHER = "run `make env`, which needs a C++ compiler and builds one with Gloo"
 JOINS_NOBODY = Cause(
@@ -22,14 +22,16 @@ JOINS_NOBODY = Cause(
 
 
 def controllers() -> list[str]:
-    """Return which of Gloo and MPI this Horovod is built with; with either of them, launchers can start scripts."""
+    """Return which of Gloo and MPI this Horovod is built with; launchers of scripts need at least one of them."""
     import horovod.tensorflow as hvd  # the caller has already imported it
 
     return [name for name, is_built in ((GLOO, hvd.gloo_built()), (MPI, hvd.mpi_built())) if is_built]
 
 
 def controller() -> str:
-    """Return what joins the kit's ranks: the choice in `COURSEKIT_CONTROLLER`, or Gloo if Horovod has it, or MPI.
+    """Return whether Gloo or MPI joins the kit's ranks.
+
+    `COURSEKIT_CONTROLLER` may choose one of them. By default, it is Gloo if Horovod has Gloo, and otherwise MPI.
 
     Raises:
         CourseKitError: Horovod is built with neither, or without the requested one.
@@ -47,7 +49,7 @@ def controller() -> str:
 
 
 def horovod_build() -> str:
-    """Return text with Horovod's version, and whether `make env` has changed it for ranks that share cores."""
+    """Return a text: Horovod's version, and whether `make env` has changed Horovod for ranks that share cores."""
     try:
         kind = json.loads(Path(sys.prefix, STAMP).read_text()).get("horovod")
     except FileNotFoundError:

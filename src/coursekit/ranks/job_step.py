@@ -76,7 +76,7 @@ class JobStep(ServerHandle):
         )
 
     def usable(self) -> bool:
-        """Whether the step is still running and belongs to this process."""
+        """Return whether the step is still running and belongs to this process."""
         return self._is_ours and self._srun.poll() is None
 
     def start(
@@ -177,7 +177,7 @@ class JobStep(ServerHandle):
         return connections
 
     def _prove(self, stranger: Connection) -> None:
-        """Keep a connection if it proves that it belongs to the step; this runs in a thread, because it may be slow."""
+        """Keep a connection if the other side proves that it belongs to the step; as this may be slow, use a thread."""
         try:
             deliver_challenge(stranger, self._key)
             answer_challenge(stranger, self._key)
@@ -191,7 +191,7 @@ class JobStep(ServerHandle):
         self._store = None
 
     def close(self) -> None:
-        """End the step and all its ranks; safe to call twice."""
+        """End the step and all its ranks; this may be called twice."""
         self._listener.close()
         for control in self._controls:
             control.close()
@@ -212,7 +212,7 @@ class JobStep(ServerHandle):
 
 
 class _Stubs:
-    """The MPI stubs (see `mpi`) of the last run, which are a separate job step."""
+    """The MPI stubs (see `mpi`) of the last run, which run in a separate job step."""
 
     def __init__(self, log: IO[bytes]) -> None:
         self._log = log
@@ -229,11 +229,11 @@ class _Stubs:
         return name
 
     def have_ended(self) -> bool:
-        """Whether the stubs were started and have ended."""
+        """Return whether the stubs were started and have ended."""
         return self._step is not None and self._step.poll() is not None
 
     def end(self) -> None:
-        """Wait until the stubs have ended, which happens when their servers close the connections."""
+        """Wait for the stubs, which end when their servers close the connections; kill any that take too long."""
         if self._step:
             with suppress(subprocess.TimeoutExpired):
                 self._step.wait(END_TIMEOUT_S)

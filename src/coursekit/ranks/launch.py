@@ -60,9 +60,9 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
             If it is given, ranks start on this machine, even inside a job (`server_for`).
         use_gpus: whether ranks see their node's GPUs. By default, they do if there is a GPU for each rank.
         environ: environment variables for the ranks in addition to those of this process, such as `HOROVOD_TIMELINE`.
-            Horovod's variables reach ranks only in this way. Variables that TensorFlow reads on import have no effect.
+            Only here can you set Horovod's variables. Variables that TensorFlow reads on import have no effect.
         show_output: whether to show what the ranks print, or the number of bytes to show from each rank.
-        **kwargs: keyword arguments for the function, which cannot have the names above.
+        **kwargs: keyword arguments for the function; they cannot have the names above.
 
     Raises:
         RankError: a rank died or raised an exception, whose traceback is in the message. The other ranks were ended.
@@ -135,7 +135,10 @@ def _check_function(function: Callable[..., Any]) -> None:
 
 
 def server_for(num_ranks: int, ranks_per_node: int | None) -> SharedServer:
-    """Return the server for these ranks: a step of the surrounding job if that has enough tasks, else `fork_server`."""
+    """Return the server that starts these ranks: a step of the surrounding Slurm job, or a fork server on this machine.
+
+    The step is used if the job has enough tasks and `ranks_per_node` is None; otherwise, `fork_server` is used.
+    """
     return job_step.shared if ranks_per_node is None and has_tasks_for(num_ranks) else fork_client.shared
 
 

@@ -68,6 +68,6 @@ def place_torch() -> None:
 
 
 def note_num_ranks(size: int) -> None:
-    """Write the number of ranks that have trained to a file if the job script asks for this."""
+    """If the job script has named a file for this purpose, write the number of ranks that have trained to the file."""
     if path := os.environ.get(NOTE_VARIABLE):
         Path(path).write_text(f"{size}\n", encoding="utf-8")

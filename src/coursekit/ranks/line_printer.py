@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-# On a CPU without AVX-512, TensorFlow logs an error on each rank: that 16-bit numbers are handled differently there.
+# On a CPU without AVX-512, TensorFlow logs an error on each rank: it says that 16-bit numbers are handled differently.
 REMARK = re.compile(rb"E0000 .* oneDNN supports DT_HALF only on platforms with ")
 MAX_BYTES_PER_RANK = 1 << 20  # a notebook with more output can hardly be opened again
 

@@ -26,7 +26,7 @@ def register(shell: InteractiveShell) -> None:
     """Register `%%ranks` and `%ranks` in this notebook."""
 
     def on_ranks(line: str, cell: str) -> None:
-        """Run this cell on several ranks: `%%ranks 4` starts fresh ones; `%%ranks` uses persistent ones if any run."""
+        """Run this cell on several ranks: `%%ranks 4` starts new ranks; `%%ranks` uses persistent ranks if any run."""
         _run_cell(line, cell, shell)
 
     def ranks(line: str) -> None:
@@ -102,7 +102,7 @@ def _show(ranks: Sequence[int], shown: Sequence[Shown]) -> None:
 
 
 def _compile_cell(cell: str, shell: InteractiveShell) -> tuple[str, str]:
-    """Return the cell's source, and the file name under which tracebacks find it; raise a SyntaxError if it is wrong.
+    """Return a cell's source, and the file name under which tracebacks find it; raise a SyntaxError if it is wrong.
 
     Lines that are not Python (`!command` and `%magic`) become calls to IPython.
     """

@@ -83,7 +83,7 @@ def library() -> str:
 
 
 def mpirun() -> str | None:
-    """Return the `mpirun` next to this Python, as in an inactive conda environment, or else the one on the PATH."""
+    """Return the path of `mpirun`: next to this Python, as in an inactive conda environment, or else on the PATH."""
     return shutil.which("mpirun", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}")
 
 
@@ -119,7 +119,7 @@ exec sh -c "$*"
 
 
 def _no_ssh() -> str:
-    """Write a program that is called like `ssh` but runs the command here: all simulated nodes are this machine.
+    """Write a program that is called like `ssh` but runs the command on this machine, and return the program's path.
 
     Each node's daemon gets its own temporary folder: in a shared folder, they would all create the same files.
     """

@@ -1,8 +1,9 @@
-"""A stub, which `mpirun` or `srun` starts as a rank: it sends its context to the server that forks the rank, and waits.
+"""A stub that `mpirun` or `srun` starts in place of a rank: it sends its context to the rank's server, and waits.
 
     python -IS mpi_stub.py NAME
 
-The server listens under NAME (see `mpi.StubListener`); on a Slurm node, the node's name is appended to it.
+The server, which will fork the rank, listens under NAME (see `mpi.StubListener`); on a Slurm node, the node's name is
+appended to NAME.
 When the run ends, the server closes the connection.
 """
 

@@ -26,7 +26,7 @@ def main() -> None:
         return connection
 
     def receive(_: Connection, request: LaunchRequest) -> tuple[LaunchRequest, list[int]]:
-        """Open connections to the client in place of each rank's files."""
+        """Open connections to the client, which the ranks use in place of files."""
         files = []
         for rank in request.ranks:
             for purpose in FILES:

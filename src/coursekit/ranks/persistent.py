@@ -76,7 +76,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
             raise
 
     def stop(self) -> None:
-        """End all processes of the ranks; safe to call twice."""
+        """End all processes of the ranks; this may be called twice."""
         running, self._running = self._running, None
         if running is None:
             return
@@ -92,7 +92,7 @@ class PersistentRanks(AbstractContextManager["PersistentRanks"]):
         ranks: Sequence[int] | None = None,
         timeout_s: float = math.inf,
     ) -> list[Any]:
-        """Call `function(namespace, *args)` on all ranks, or on `ranks`, and return the results in the same order.
+        """Call `function(namespace, *args)` on all ranks, or only on `ranks`; return the results in the same order.
 
         Errors are raised as in `ranks.run`; the message says whether the ranks keep running or were ended.
         """

@@ -1,4 +1,4 @@
-"""Pickle values for ranks: with cloudpickle, but Horovod's own objects by name; say which part cannot be pickled."""
+"""Pickle values for ranks with cloudpickle, but Horovod's objects by name; if this fails, name the part at fault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # cloudpickle has no
 
 
 def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
-    """Return the Horovod module that contains this very object, and the object's name in it."""
+    """Return the Horovod module that contains this very object, and the object's name there; None if no module does."""
     if not type(value).__module__.startswith("horovod."):
         return None
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("horovod.")]
@@ -31,7 +31,7 @@ def _place_in_horovod(value: Any) -> tuple[ModuleType, str] | None:
 def dumps(value: Any) -> bytes:
     """Pickle a value for `pickle.loads` in another process.
 
-    If a part cannot be pickled, raise a `TypeError` with the student's name for that part.
+    If a part cannot be pickled, raise a `TypeError` that calls the part by its name in the student's code.
     """
     buffer = io.BytesIO()
     try:
@@ -45,7 +45,7 @@ def dumps(value: Any) -> bytes:
 
 
 def can_travel(value: Any) -> bool:
-    """Whether `dumps` can pickle this value."""
+    """Return whether `dumps` can pickle this value."""
     try:
         _Pickler(io.BytesIO()).dump(value)
     except Exception:  # noqa: BLE001  # as above
@@ -54,7 +54,10 @@ def can_travel(value: Any) -> bool:
 
 
 def _culprit(value: Any, name: str, seen: set[int]) -> str:
-    """Describe the innermost part that cannot be pickled; `seen` is for functions that use each other."""
+    """Return a description of the innermost part of a value that cannot be pickled.
+
+    `seen` holds the ids of the parts so far, because functions may use each other.
+    """
     seen.add(id(value))
     for inner, part in _parts(value):
         if id(part) not in seen and not can_travel(part):
@@ -64,7 +67,7 @@ def _culprit(value: Any, name: str, seen: set[int]) -> str:
 
 
 def _parts(value: Any) -> Iterable[tuple[str, Any]]:
-    """Return the parts that are pickled with a value, each with its name in the notebook, or ''."""
+    """Return the parts that are pickled with a value, each with its name in the notebook ('' if it has none)."""
     if isinstance(value, FunctionType):
         used = inspect.getclosurevars(value)
         return [*used.nonlocals.items(), *used.globals.items()]

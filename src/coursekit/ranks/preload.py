@@ -14,7 +14,7 @@ from coursekit.ranks.horovod_build import MPI, controller, spare_horovod
 
 
 def preload(*more: str) -> str:
-    """Import the framework and some more modules; return '', or a message that says why no rank can start."""
+    """Import the framework and the modules `more`; return '', or a message that says why no rank can start."""
     try:
         if chosen() == HOROVOD:
             with contextlib.suppress(CourseKitError):  # its package is missing; only lab 04 needs it, and reports that
@@ -39,5 +39,5 @@ def preload(*more: str) -> str:
 
 
 def joins_by_mpi() -> bool:
-    """Whether ranks that use the imported Horovod join through MPI."""
+    """Return whether ranks that use the imported Horovod join through MPI."""
     return chosen() == HOROVOD and controller() == MPI

@@ -9,7 +9,7 @@ The client is the notebook's process; there is one server on each node. All mess
     job step → client  Hello, on each connection; on one machine, all channels are files passed to the server
     stub → server      the environment that MPI's launcher gave to the stub (`mpi_stub`)
 
-Example with two ranks, of which the second fails:
+Example with two ranks, the second of which fails:
 
     server → client    Ready()                                       TensorFlow is imported
     client → server    LaunchRequest(RunSpec(…), ranks=(0, 1), …)    with three files for each rank
@@ -61,7 +61,7 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """Asks a server to start these ranks."""
+    """Asks a server to start some or all ranks of a run."""
 
     spec: RunSpec
     environ: dict[str, str]  # without Horovod's variables
@@ -71,7 +71,7 @@ class LaunchRequest:
     stub_address: str = ""  # in a job step, the name under which MPI stubs find this server (see `mpi`)
     interface: str | None = "lo"  # for Gloo; None lets Horovod use the interface that the host name belongs to
     has_inputs: bool = False  # whether each rank has a fourth, private file, whose number is in `INPUT_VARIABLE`
-    # Isolates each new process before it becomes a rank; in the process that becomes MPI's launcher, it gets None.
+    # Isolates each new process before it becomes a rank; it gets the rank, or None in the process of MPI's launcher.
     enter: Callable[[int | None], None] | None = None
 
     @property

@@ -35,7 +35,7 @@ SLEEPS = {"x86_64": (b"35 ", b"230 0x0 0x0 "), "aarch64": (b"101 ", b"115 0x0 0x
 
 
 class RankMonitor:
-    """Samples the ranks of a run; `rank_of` maps process to rank, and the caller removes the ranks that end.
+    """Samples the ranks of a run; `rank_of` maps process numbers to ranks, and the caller removes ranks that end.
 
     A rank counts as quiet even if `num_running` of its threads run all the time.
     """
@@ -54,7 +54,7 @@ class RankMonitor:
         return max(0.0, self._taken_s + TICK_S - time.monotonic())
 
     def take(self) -> Sample:
-        """Sample every rank."""
+        """Take a sample of every rank, and return it."""
         self._families = {pid: tree(pid) for pid in self._rank_of}
         self._before = by_thread(self._clock.threads)
         self._clock.tick()
@@ -97,7 +97,10 @@ class RankMonitor:
 
 
 def is_asleep(pid: int, num_running: int = 0) -> bool:
-    """Whether, at some moment in the next 10 ms, all but at most `num_running` of a rank's threads are asleep."""
+    """Return whether, at some moment in the next 10 ms, at most `num_running` of a rank's threads are awake.
+
+    The main thread must be asleep in any case.
+    """
     for _ in range(NUM_TRIES):
         main = tree(pid)
         others = [thread for one in main for thread in threads_of(one) if thread != one]
@@ -126,6 +129,6 @@ def _system_call(thread: int) -> bytes:
 
 
 def _waits_for_a_thread(thread: int) -> bool:
-    """Whether a thread waits for another thread of its process."""
+    """Return whether a thread waits for another thread of its process."""
     number, *arguments = [*_system_call(thread).split(), b"0", b"0", b"0"][:3]
     return number == FUTEX and bool(int(arguments[1], 16) & FUTEX_PRIVATE)

@@ -23,8 +23,8 @@ from coursekit.ranks.protocol import Report, RunSpec
 from coursekit.tracebacks import short_cause, students_traceback, text_of
 
 NO_GPU = re.compile(rb".*failed call to cuInit: .*\n")
-# The first asks a rank for the stack of its main thread, and the second for the stacks of all threads. Sometimes, the
-# second kills a rank, because other threads may run while their frames are written.
+# The first signal asks a rank for the stack of its main thread, and the second for the stacks of all threads. The
+# second sometimes kills a rank, because other threads may run while their frames are written.
 STACK_SIGNAL, ALL_STACKS_SIGNAL = signal.SIGUSR1, signal.SIGUSR2
 PLAIN = "return numbers, text, NumPy arrays, or lists of them"
 
@@ -47,7 +47,7 @@ def run_rank(spec: RunSpec, rank: int, reports: Connection) -> None:
             signal.pause()
     horovod = sys.modules.get("horovod.tensorflow")
     if horovod is not None and horovod.is_initialized():
-        horovod.shutdown()  # if this rank just exited, its peers would log that the connection was closed
+        horovod.shutdown()  # without this, its peers would log that the connection was closed
     flush_output()
 
 
@@ -103,9 +103,9 @@ def _prepare_tensorflow(num_threads: int) -> None:
 
 
 def look_for_hidden_gpus() -> None:
-    """If GPUs are hidden, let a TensorFlow for GPUs look for them now, and hide its error that there are none.
+    """If GPUs are hidden, let TensorFlow look for GPUs now, and suppress its error message that there are none.
 
-    TensorFlow looks only once per process, when it first needs a device.
+    A TensorFlow that is built for GPUs looks for them once per process, when it first needs a device.
     """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == "-1" and os.environ.get("TF_CPP_MIN_LOG_LEVEL") != "0"
     tensorflow = sys.modules.get("tensorflow")
@@ -125,7 +125,7 @@ def seed_all(seed: int) -> None:
 
 
 def call(pickled: bytes, *first: Any, returns_bytes: bool = False) -> Report:
-    """Call the function that `pickling.dumps` packed, with `first` before its own arguments; return the report."""
+    """Call a function that `pickling.dumps` packed, with `first` before its own arguments; return a report."""
     function, args, kwargs = pickle.loads(pickled)  # noqa: S301  # from our own notebook
     value = function(*first, *args, **kwargs)
     if returns_bytes:

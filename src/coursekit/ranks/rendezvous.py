@@ -1,9 +1,9 @@
 """The key-value store through which the Gloo ranks of a run find each other.
 
 It serves Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`), which sends GET, PUT and DELETE requests
-for a path, each over a separate connection. 64 ranks make 19 thousand requests. So a single thread answers all of them
-with little work, and holds a GET until its key is there. Horovod's own store starts a thread for each request, and
-ranks ask again every 10 ms.
+for a path, each over a separate connection. Because 64 ranks send 19 thousand requests, a single thread answers all of
+them with little work, and holds a GET until its key is there. Horovod's own store starts a thread for each request, and
+its ranks ask again every 10 ms.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Store:
             held.close()
 
     def _next_end_s(self) -> float | None:
-        """Answer GETs that were held long enough; return the seconds until the next is due, or None if none is held."""
+        """Answer GETs that were held long enough; return the seconds until the next is due, None if none is held."""
         now = time.monotonic()
         for connection, (_, end) in list(self._held.items()):
             if end > now:
@@ -101,7 +101,7 @@ class Store:
 
 
 def _read_request(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
-    """Return method, path and body; raise a `ValueError` or an `OSError` if the request is incomplete."""
+    """Return a request's method, path and body; raise a `ValueError` or an `OSError` if the request is incomplete."""
     data = b""
     end_s = time.monotonic() + REQUEST_TIMEOUT_S
     while True:

@@ -37,7 +37,7 @@ class RunningRanks:
         self.stacks.append(os.fdopen(stack, "rb", buffering=0))
 
     def ask_for_stacks(self, question: WriteStacks) -> None:
-        """Ask ranks for their Python stacks, and forget earlier ones."""
+        """Ask ranks for their Python stacks, and discard the stacks that they wrote before."""
         self.new_stacks()
         self._dumps = [bytearray() for _ in self.stacks]
         self.send(question)
@@ -64,7 +64,7 @@ class RunningRanks:
         return not self.alive
 
     def close(self) -> None:
-        """Close this side's ends of the ranks' files; safe to call twice."""
+        """Close this side's ends of the ranks' files; this may be called twice."""
         for output in self.outputs:
             os.close(output)
         self.outputs.clear()
@@ -100,17 +100,17 @@ class ServerHandle(ABC):
 
     @abstractmethod
     def usable(self) -> bool:
-        """Whether the server is still running and belongs to this process."""
+        """Return whether the server is still running and belongs to this process."""
 
     @abstractmethod
     def start(
         self, spec: RunSpec, environ: dict[str, str], ranks_per_node: int, *, use_gpus: bool | None
     ) -> RunningRanks:
-        """Start the ranks of one run with this environment and Horovod's variables; raise a `RankError` if it fails."""
+        """Start a run's ranks with this environment and Horovod's variables; raise a `RankError` if this fails."""
 
     @abstractmethod
     def close(self) -> None:
-        """End the server and all its ranks; safe to call twice."""
+        """End the server and all its ranks; this may be called twice."""
 
 
 class SharedServer:
@@ -131,13 +131,13 @@ class SharedServer:
         return self.free
 
     def take(self) -> ServerHandle:
-        """Return the server for only this caller; the next run starts another unless it has been given back by then."""
+        """Return the server for the caller's exclusive use; until it is given back, other runs need another server."""
         server = self.get()
         self.free = None
         return server
 
     def give_back(self, server: ServerHandle) -> None:
-        """Let runs share a server that was taken; end it if they already have another, or if it is not usable."""
+        """Let runs share the server again after `take`; end it if they have another by now, or if it is not usable."""
         if self.free or not server.usable():
             server.close()
         else:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-# Functions of Horovod and PyTorch that students call and that wait for the other ranks, with their kind of exchange.
+# Functions of Horovod and PyTorch that students call and that wait for other ranks, each with its kind of exchange.
 COLLECTIVES = {
     **{name: name for name in ("init", "shutdown", "join", "barrier", "alltoall")},
     **dict.fromkeys(("allreduce", "grouped_allreduce"), "allreduce"),
@@ -88,5 +88,5 @@ def _module(frame: StackFrame) -> str:
 
 
 def in_compiled_step(frames: list[StackFrame]) -> bool:
-    """Whether TensorFlow is running a graph: a `tf.function`, or a step of an Estimator's session."""
+    """Return whether TensorFlow is running a graph: a `tf.function`, or a step of an Estimator's session."""
     return any(frame.function in {"quick_execute", "_call_tf_sessionrun"} for frame in frames)

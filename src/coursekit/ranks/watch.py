@@ -71,7 +71,7 @@ class RunWatch:
             self._selector.register(reports, selectors.EVENT_READ, lambda rank=rank: self._read_report(rank))
 
     def run(self) -> RunOutcome:
-        """Watch until all ranks have ended, one has failed, none can continue, or the deadline or Ctrl-C ends this."""
+        """Watch until all ranks have ended, one has failed, none can continue, time is up, or Ctrl-C is pressed."""
         with self._selector:
             self.running.send(SendSamples(True))
             try:
@@ -102,7 +102,7 @@ class RunWatch:
             self.outcome.stopped = self.outcome.stopped or self._time_is_up()
 
     def _is_over(self) -> bool:
-        """Whether to stop watching although ranks are alive; this never happens in a run, because its ranks end."""
+        """Return whether to stop watching although ranks are alive; in a run, this is never so, because ranks end."""
         return False
 
     def _time_is_up(self) -> str:
@@ -201,7 +201,7 @@ class RunWatch:
 
 
 class CellWatch(RunWatch):
-    """The same loop for a cell on some persistent ranks: it ends when they have answered, and all ranks stay alive."""
+    """The same loop for a cell on some persistent ranks; it ends when they have answered, and keeps all ranks alive."""
 
     def __init__(self, running: RunningRanks, ranks: Collection[int], *, timeout_s: float) -> None:
         super().__init__(running, timeout_s=timeout_s, show=True)

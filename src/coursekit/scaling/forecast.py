@@ -26,13 +26,13 @@ from coursekit.scaling.step import Settings, Step, Work, simulate
 
 NUM_IMAGES = 1_281_167  # in an epoch: ImageNet's training images
 SECONDS_PER_HOUR = 3600
-SMALL = 0.03  # a part that takes a smaller share of the step does not count as what slows it most
+SMALL = 0.03  # a part that takes a smaller share of a step is not reported as the part that slows it most
 NOISE_ELSEWHERE = 0.10  # for a speed that was measured on another machine, with other software or another batch size
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained, and how fast one GPU trains it."""
+    """A training run: the network, its batches, and the speed of a single GPU."""
 
     network: Network
     batch_size: int  # images per rank and step
@@ -43,7 +43,10 @@ class Training:
     largest_batch: int | None = None  # the most images that fit into the memory of a GPU; None if unknown
 
     def local_batch(self, num_ranks: int) -> int:
-        """Return a rank's images per step; raise an error if there are none, or too many for a GPU or for ImageNet."""
+        """Return how many images each rank takes per step; raise an error if there are none, or too many.
+
+        There may be too many for the memory of a GPU, or on all ranks together for ImageNet.
+        """
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(
                 f"{num_ranks} ranks cannot share a global batch of {self.global_batch_size} images: "
@@ -67,7 +70,7 @@ class Training:
         return images
 
     def case(self, num_ranks: int, measured: float = 0.0) -> Case:
-        """Return the case of training on these ranks; `measured` is the speed of all of them in images/s, if known.
+        """Return this training run on `num_ranks` ranks; `measured` is their speed in images/s, or 0 if it is unknown.
 
         Compute time is assumed to be proportional to the number of images, which is too optimistic for small batches.
         """
@@ -78,7 +81,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Images/s of all ranks on a number of nodes, with a band that is right nine times in ten, and an epoch's cost."""
+    """The predicted images/s of all ranks on a number of nodes, and a band that contains nine of ten true speeds."""
 
     num_nodes: int
     num_ranks: int
@@ -130,7 +133,7 @@ def _one(training: Training, posterior: Posterior, num_nodes: int) -> Forecast:
 
 
 def _parts(posterior: Posterior, case: Case, efficiency: float) -> Step:
-    """Return the parts of the expected step: those of a likely step, adjusted so that their sum matches the speed."""
+    """Return the parts of the expected step: the parts of a likely step, changed so that their sum fits the speed."""
     work = replace(case.work, spread=SPREAD_OF_RANKS)
     likely = simulate(work, posterior.machine.slowed(*posterior.bandwidth_efficiencies), case.num_ranks, case.settings)
     total_s = likely.compute_s / efficiency

@@ -23,7 +23,7 @@ MICROSECOND, GIGABYTE = 1e-6, 1e9
 
 @dataclass(frozen=True)
 class Link:
-    """The bandwidth of a rank or node in each direction, with traffic in both, and the latency of a message."""
+    """The link of a rank or node: its bandwidth in each direction if both directions are busy, and its latency."""
 
     gbyte_per_s: float
     latency_us: float
@@ -60,10 +60,11 @@ class Machine:
 
 
 def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of a ring allreduce through all ranks, node by node; each node sends as much as each rank.
+    """Return how many seconds an allreduce takes in a ring that goes through all ranks, node by node.
 
-    It takes 2 (N - 1) steps; in each step, every rank sends 1/N of the bytes (Patarasuk and Yuan, 2009). As in NCCL's
-    `src/graph/tuning.cc`, two steps for each node but one have the latency between nodes.
+    It takes 2 (N - 1) steps; in each step, every rank sends 1/N of the bytes (Patarasuk and Yuan, 2009). So a node
+    sends to the next node as many bytes as a single rank sends. As in NCCL's `src/graph/tuning.cc`, two steps for every
+    node except one have the latency between nodes.
     """
     num_nodes = machine.num_nodes(num_ranks)
     num_steps = 2 * (num_ranks - 1)
@@ -73,9 +74,10 @@ def ring(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 
 
 def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of a double binary tree between nodes, with a chain in each node, up and then down.
+    """Return how many seconds an allreduce takes in two binary trees of nodes, first up the trees and then down.
 
-    Each tree sends half of the bytes; both use the full bandwidth (Sanders, Speck and Träff, 2009; NCCL since 2.4).
+    In each node, the ranks form a chain. Each tree carries half of the bytes; together, they use the full bandwidth
+    (Sanders, Speck and Träff, 2009; NCCL since 2.4).
     """
     num_nodes = machine.num_nodes(num_ranks)
     per_node = min(num_ranks, machine.num_ranks_per_node)
@@ -85,12 +87,12 @@ def tree(machine: Machine, num_ranks: int, num_bytes: float) -> float:
 
 
 def fastest(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of the ring or the tree, whichever is faster; NCCL makes the same choice."""
+    """Return how many seconds an allreduce takes by ring or tree, whichever is faster; NCCL makes the same choice."""
     return min(ring(machine, num_ranks, num_bytes), tree(machine, num_ranks, num_bytes))
 
 
 def parameter_servers(machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds in which nodes send gradients to parameter servers, one on each node, and get weights back.
+    """Return how many seconds nodes need to send gradients to parameter servers, one per node, and get weights back.
 
     First, the ranks of each node add up their gradients over the links within the node.
     Each of n nodes sends (n - 1)/n of the bytes as a worker, and the same as a server that answers all other nodes.
@@ -111,7 +113,7 @@ WAYS: dict[str, Callable[[Machine, int, float], float]] = {
 
 
 def allreduce_s(way: str, machine: Machine, num_ranks: int, num_bytes: float) -> float:
-    """Return the seconds of an allreduce of `num_bytes` bytes on every rank, by one of `WAYS`; 0 for a single rank."""
+    """Return how many seconds an allreduce of `num_bytes` bytes takes by one of `WAYS`; 0 for a single rank."""
     return WAYS[way](machine, num_ranks, num_bytes) if num_ranks > 1 else 0.0
 
 
@@ -164,14 +166,17 @@ def find_gpu(words: str) -> Gpu:
 
 
 def machine_of(gpu: Gpu, num_gpus_per_node: int, fabric_gbit_per_s: float) -> Machine:
-    """Return a machine with `num_gpus_per_node` GPUs of this kind and the given bandwidth from node to fabric."""
+    """Return a machine with `num_gpus_per_node` GPUs of this kind; a node sends `fabric_gbit_per_s` to the fabric."""
     latency = _read().latency_us
     between = Link(fabric_gbit_per_s / GBIT_PER_GBYTE, latency["between"])
     return Machine(Link(gpu.gbyte_per_s, latency["within"]), between, num_gpus_per_node)
 
 
 def find_speed(gpu: Gpu, network: str, batch_size: int, precision: str) -> Speed | None:
-    """Return the published speed with the closest batch size (with the largest for 0), or None if there is none."""
+    """Return the published speed with the batch size closest to `batch_size`, or None if no speed is known.
+
+    If `batch_size` is 0, return the speed with the largest batch size.
+    """
     fitting = [one for one in gpu.speeds if (one.network, one.precision) == (network, precision)]
     wanted = batch_size or max((one.batch_size for one in fitting), default=0)
     return min(fitting, key=lambda one: abs(one.batch_size - wanted), default=None)

@@ -1,4 +1,4 @@
-"""Estimate a training step's GPU memory from a line through measured peaks, for each network and precision.
+"""Estimate how much GPU memory a training step takes, from a line through measured peaks.
 
 A step holds weights, gradients and momenta, which do not depend on the batch, and the outputs of its layers, which
 grow with the batch size and the pixels of an image. So `peak = fixed + slope * batch_size`, with both fitted to peaks.
@@ -25,7 +25,7 @@ GIBIBYTE = 2**30  # the "GB" in "40 GB" of GPU memory
 
 @dataclass(frozen=True)
 class Peak:
-    """The bytes of one measured training step.
+    """The GPU memory that one measured training step took, in bytes.
 
     Attributes:
         limit_mbyte: the memory that TensorFlow could take, in units of 2^20 bytes; 0 for the whole GPU.
@@ -82,7 +82,7 @@ def find_need(network: str, image_size: int, precision: str) -> Need | None:
 
 
 def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
-    """Return the line with the smallest relative errors, for images of this size."""
+    """Return the line through these peaks that has the smallest relative errors, scaled to images of this size."""
     sizes, seen = (np.array([getattr(one, name) for one in peaks], float) for name in ("batch_size", "peak"))
     rows = np.stack([1 / seen, sizes / seen], axis=1)
     fixed, slope = np.linalg.lstsq(rows, np.ones(len(peaks)), rcond=None)[0]
@@ -90,8 +90,8 @@ def line_through(peaks: Sequence[Peak], image_size: int) -> Need:
 
 
 def gpu_gb(words: str) -> int | None:
-    """Return the GPU memory that a site's profile names: the smallest if it names several, None if it names none.
+    """Return a GPU's memory in GB, as a site's profile gives it, or None if the profile does not give it.
 
-    For "NVIDIA V100, 16 or 32 GB", it is 16.
+    If there are several sizes, return the smallest: 16 for "NVIDIA V100, 16 or 32 GB".
     """
     return min((int(number) for number in re.findall(r"(\d+) (?:or \d+ )?GB", words)), default=None)

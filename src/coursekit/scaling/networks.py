@@ -1,4 +1,4 @@
-"""How much each layer of a network computes and sends, as counted for the layers in Keras."""
+"""How much each layer of a network computes and sends, as counted for the network's layers in Keras."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The picture of a prediction for training on more and more nodes."""
+"""Draw the picture of a prediction for training on more and more nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HATCHES = ("", "//", "xx")
 
 
 def draw_forecast(rows: Sequence[Forecast], title: str) -> tuple[Figure, str]:
-    """Return a figure of the speed and the parts of a step by number of nodes, with its text alternative."""
+    """Return a figure, and its text alternative: the speed, and the parts of a step, for each number of nodes."""
     figure, (left, right) = panels(2, height_inch=4.2)
     _draw_speed(left, rows)
     _draw_parts(right, rows)

@@ -1,9 +1,9 @@
-"""How far to trust a prediction: two unknowns of a machine, what measurements say about them, and the remaining band.
+"""Estimate two unknowns of a machine from measurements, and from them the band in which a predicted speed should lie.
 
 The unknowns are the bandwidth efficiencies of the links within and between nodes: the shares of their bandwidth that
 training gets. Before any measurement, both may lie in a wide range (`PRIOR`). Each measured run makes efficiencies less
-likely if they do not fit it (Bayes). A run in one node says nothing about links between nodes and leaves their prior
-unchanged.
+likely if they do not fit the run (Bayes). A run on one node says nothing about links between nodes, so it leaves the
+prior for these links unchanged.
 """
 
 import math
@@ -44,7 +44,7 @@ PRIOR = Prior(within=0.18, between=0.39)  # `workshop.published.priors` fits it 
 
 @dataclass(frozen=True)
 class Case:
-    """Training on a number of ranks of a machine, perhaps with a measured speed."""
+    """A training run on a number of ranks of a machine, perhaps with a measured speed."""
 
     work: Work  # what a rank does in a step
     num_ranks: int  # on all nodes together
@@ -61,7 +61,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Expected:
-    """The efficiency with the smallest expected relative error, and a band that is right nine times in ten."""
+    """The efficiency with the smallest expected relative error, and a band that contains nine of ten true values."""
 
     efficiency: float
     low: float
@@ -70,7 +70,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Posterior:
-    """How likely each combination of the two bandwidth efficiencies is."""
+    """The probability of each combination of the two bandwidth efficiencies."""
 
     machine: Machine  # with its links at full speed
     weights: Array  # shape (efficiencies within, efficiencies between); the sum is 1
@@ -82,11 +82,11 @@ class Posterior:
         return float(self.weights.sum(axis=1) @ EFFICIENCIES), float(self.weights.sum(axis=0) @ EFFICIENCIES)
 
     def expect(self, case: Case, noise: float = 0.0) -> Expected:
-        """Return the expected efficiency; `noise` is the relative error of the GPU speed by which it is multiplied."""
+        """Return the expected efficiency, with its band; `noise` is the relative error of the speed of one GPU."""
         logs = log_efficiencies(self.machine, case)
         variance = NOISE**2 + DRIFT**2 * case.num_doublings
         known = [one for one in self.measured if one.series == case.series] if case.series else []
-        if known:  # the model's error in these cases will mostly recur in this case
+        if known:  # the model probably makes a similar error in this case
             common = DRIFT**2 * np.array([min(one.num_doublings, case.num_doublings) for one in known])
             pull = np.linalg.solve(_covariance(known), common)
             logs = logs + np.tensordot(pull, _misses(self.machine, known), 1)
@@ -105,7 +105,7 @@ def posterior_of(machine: Machine, measured: Iterable[Case] = (), prior: Prior =
 
 
 def weigh(likelihood: Array, prior: Prior) -> Array:
-    """Return the probability of each combination of unknowns, from the result of `log_likelihood` and a prior."""
+    """Return the probability of each combination of unknowns, given the result of `log_likelihood` and a prior."""
     within, between = (np.log(EFFICIENCIES / usual) / SPREAD_OF_EFFICIENCY for usual in (prior.within, prior.between))
     log_weights = likelihood - 0.5 * np.add.outer(within**2, between**2)
     weights = np.exp(log_weights - log_weights.max())
@@ -145,7 +145,7 @@ def _misses(machine: Machine, cases: Sequence[Case]) -> Array:
 
 
 def _covariance(cases: Sequence[Case]) -> Array:
-    """Return the covariance of the model's errors in these cases: drift with the number of ranks, and noise."""
+    """Return the covariance of the model's errors in these cases, which come from `DRIFT` and `NOISE`."""
     doublings = np.array([case.num_doublings for case in cases])
     covariance: Array = DRIFT**2 * np.minimum.outer(doublings, doublings) + NOISE**2 * np.eye(len(cases))
     return covariance

@@ -1,4 +1,4 @@
-"""How much ranks hold and send with DDP, ZeRO and FSDP: weights, gradients and Adam's state in FP32, as in lab 08.
+"""How many bytes ranks hold and send with DDP, ZeRO and FSDP if they train with Adam in FP32, as in lab 08.
 
 Sources: Rajbhandari et al., ZeRO (2020); PyTorch's documentation of `ZeroRedundancyOptimizer` and `fully_shard`.
 """
@@ -11,9 +11,10 @@ GB = 10**9
 
 
 class Sharding(NamedTuple):
-    """Bytes per parameter that every rank holds (`whole`) or that ranks divide among them (`shared`), and the traffic.
+    """Bytes per parameter that every rank holds (`whole`) or that the ranks divide among them (`shared`), and traffic.
 
-    The unit of `traffic` is an allreduce of the gradients, that is, a reduce-scatter and an allgather.
+    The bytes include weights, gradients and Adam's state. The unit of `traffic` is an allreduce of the gradients, which
+    consists of a reduce-scatter and an allgather.
     """
 
     whole: int
@@ -21,7 +22,7 @@ class Sharding(NamedTuple):
     traffic: float
 
     def held_gb(self, network: Network, num_ranks: int) -> float:
-        """Return how many GB a rank holds: for example, 10 for 10^9 parameters on 4 ranks with ZeRO-1."""
+        """Return how many GB each rank holds: for example, 10 for 10^9 parameters on 4 ranks with ZeRO-1."""
         num_parameters = sum(sum(layer.num_parameters) for layer in network.layers)
         return (self.whole + self.shared / num_ranks) * num_parameters / GB
 

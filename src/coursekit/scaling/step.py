@@ -1,4 +1,4 @@
-"""Simulate one training step: gradients become ready, Horovod's cycles collect them, and the links carry them.
+"""Simulate one training step: gradients become ready, Horovod collects them in cycles, and the links carry them.
 
 Tensors become ready from the last layer to the first. In each cycle, Horovod looks for tensors that are ready on all
 ranks, puts them into fusion buffers, and reduces one buffer after another while the backward pass continues.
@@ -18,12 +18,12 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """How gradients are sent; the defaults are those of Horovod with NCCL."""
+    """How gradients are sent; the defaults are Horovod's own with NCCL."""
 
     way: str = "fastest"  # one of `machine.WAYS`
     cycle_ms: float = 1.0  # how often Horovod looks for tensors that are ready; 0 if it looks continuously
     fusion_mib: float = 128.0  # the size of a fusion buffer; 0 sends each tensor separately
-    overlap: bool = True  # whether the backward pass continues meanwhile; it cannot if the same cores do both
+    overlap: bool = True  # whether the backward pass continues during sending; it cannot if the same cores do both
     # An allreduce that overlaps with computing slows it by this share of the allreduce's seconds, because both need the
     # GPU's memory and processors. The default fits published tables best (docs/scaling.md).
     contention: float = 0.25
@@ -43,11 +43,11 @@ class Work:
 
 @dataclass(frozen=True)
 class Step:
-    """The duration of a step in seconds: the time that one rank needs, and the time that other ranks add."""
+    """The duration of a step in seconds: the time that a single rank needs, and the time that the other ranks add."""
 
     compute_s: float  # computing on a single rank
     waiting_s: float  # waiting until the slowest rank has also computed
-    exposed_s: float  # added by gradients, which travel while no rank computes or slow down the computing
+    exposed_s: float  # added by the gradients: they travel while no rank computes, or slow down the computing
 
     @property
     def total_s(self) -> float:
@@ -61,7 +61,7 @@ class Step:
 
 
 def simulate(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> Step:
-    """Return one step on `num_ranks` ranks, each of which has its own local batch."""
+    """Return how long each part of a step on `num_ranks` ranks takes; each rank has its own local batch."""
     end_s, busy_s = _send(work, machine, num_ranks, settings)
     exposed_s = max(0.0, end_s - work.compute_s)
     exposed_s += settings.contention * max(0.0, busy_s - exposed_s)
@@ -116,7 +116,7 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
 
 
 def _fused(tensors: list[tuple[float, int]], first: int, tick_s: float, settings: Settings) -> int:
-    """Return the end of the tensors from `first` on that are sent together: they are ready and fit into one buffer."""
+    """Return the end of the range of tensors, from `first` on, that are ready and fit into one buffer."""
     left = settings.fusion_mib * MIB - settings.bytes_per_number * tensors[first][1]
     last = first + 1
     while last < len(tensors) and tensors[last][0] <= tick_s:

@@ -47,7 +47,7 @@ DRIVER = "CUDA 12 needs driver 525 or later (nvidia-smi shows yours), and CUDA_V
 
 
 class Found(NamedTuple):
-    """The result of a check, and what to do: "missing" means not there; "wrong" means there, but unusable for labs."""
+    """The result of a check, and a remedy; a thing is "missing" if it is not there, "wrong" if labs cannot use it."""
 
     state: Literal["good", "missing", "wrong"]
     text: str
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One line of the doctor's table; the labs also run without the things that are not `needed`."""
+    """One line of the doctor's table, about one thing; if the thing is not `needed`, the labs also run without it."""
 
     name: str
     state: str
@@ -93,7 +93,7 @@ def check_python() -> Found:
 
 
 def check_packages() -> Found:
-    """Check whether other packages hide those of this environment."""
+    """Check whether other packages hide packages of this environment."""
     what, _, remedy = shadowed().rpartition(": ")
     return Found("wrong", what, remedy) if remedy else Found("good", f"those of {sys.prefix}")
 
@@ -113,7 +113,7 @@ def check_imported(title: str) -> Found:
 
 
 def check_horovod() -> Found:
-    """Check Horovod, and how its ranks can find each other and communicate; of two ways, the labs use the first."""
+    """Check Horovod, and through which controllers its ranks can communicate; if there are two, labs use the first."""
     found, controllers = check_imported("Horovod"), probed()["Horovod"].get("controllers", [])
     if found.state != "good":
         return found
@@ -126,7 +126,7 @@ def check_horovod() -> Found:
 
 
 def check_weaknesses() -> Found:
-    """Name Horovod's published weaknesses, which are in parts that the kit does not use."""
+    """List Horovod's published vulnerabilities; the kit does not use the parts that they affect."""
     return Found("good", f"{WEAKNESSES}: the kit uses neither", SAFER)
 
 
@@ -209,7 +209,7 @@ def check_space(folder: Path, needed_gb: int) -> Found:
 
 
 def check_allreduce() -> Found:
-    """Make two real ranks add numbers, and measure how long it takes."""
+    """Start two real ranks that add numbers, and measure how long this takes."""
     if not probed()["Horovod"].get("controllers", [MPI]):
         return Found("wrong", "not tried: Horovod cannot connect ranks", shadowed() or TAKE_ANOTHER)
     answer = ask([sys.executable, "-m", probe.__name__, "allreduce"], ALLREDUCE_LIMIT_S)
@@ -219,7 +219,7 @@ def check_allreduce() -> Found:
     return Found("wrong", answer.complaint, shadowed() or host_name_fault() or MAKE_ENV)
 
 
-# The checks in the order of the table: name, whether the labs need what it checks, and function.
+# The checks in the order of the table, each with its name, whether the labs need the thing, and its function.
 CHECKS: tuple[tuple[str, bool, Callable[[], Found]], ...] = (
     ("Python", True, check_python),
     ("Packages", Path(sys.prefix, STAMP).exists(), check_packages),  # elsewhere, modules may hide them on purpose

@@ -1,4 +1,4 @@
-"""A program that imports TensorFlow and Horovod to check them, for the doctor and `make env`; and how to call it.
+"""A program for the doctor and `make env` that imports TensorFlow and Horovod to check them; and how to call it.
 
 A TensorFlow that was compiled for another processor kills its process, and the caller must survive this.
 `python -m coursekit.slurm.probe` prints facts about TensorFlow, Keras and Horovod.
@@ -48,7 +48,7 @@ def keras_facts() -> dict[str, Any]:
 
 
 def horovod_facts() -> dict[str, Any]:
-    """Return Horovod's version, and what it was built with."""
+    """Return Horovod's version, and the controllers and GPU libraries with which it was built."""
     import horovod
     import horovod.tensorflow as hvd
 
@@ -73,7 +73,7 @@ def print_facts() -> None:
 
 
 def measure() -> tuple[float, float]:
-    """Return, on every rank, the sum of rank + 1 over all ranks, and a larger allreduce's median time in ms."""
+    """On each rank, return the sum of rank + 1 over all ranks, and the median time of a larger allreduce in ms."""
     import horovod.tensorflow as hvd  # only ranks import it
     import tensorflow as tf
 
@@ -93,7 +93,7 @@ def measure() -> tuple[float, float]:
 
 
 def check_allreduce() -> str:
-    """Return text that says how long an allreduce takes on two ranks.
+    """Return a text that says how long an allreduce takes on two ranks.
 
     Raises:
         RuntimeError: a rank got a sum other than 1 + 2, which neither rank could get without the other.
@@ -148,7 +148,7 @@ def ask(command: Sequence[str], limit_s: float, environ: Mapping[str, str] | Non
 
 @cache
 def probed() -> dict[str, dict[str, Any]]:
-    """Return this program's facts about TensorFlow, Keras and Horovod; `{"error": …}` for one that is broken."""
+    """Return this program's facts about TensorFlow, Keras and Horovod; `{"error": …}` for a package that is broken."""
     answer = ask([sys.executable, "-m", "coursekit.slurm.probe"], PROBE_LIMIT_S)
     facts = {package: {"error": answer.complaint} for package in FACTS}
     for line in answer.output.splitlines():

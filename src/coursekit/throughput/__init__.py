@@ -1,4 +1,4 @@
-"""Measure the speed of training, and the share of communication: step times, Horovod's timeline, and the picture."""
+"""Measure the speed of training and the share of communication, from step times and Horovod's timeline; show both."""
 
 from coursekit.throughput.picture import PUBLISHED_P100, Row, show_throughput
 from coursekit.throughput.steps import StepTimes, step_times, warn_if_busy

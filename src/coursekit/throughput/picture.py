@@ -1,4 +1,4 @@
-"""The picture of a throughput measurement: its speed, efficiency and communication, next to published speeds."""
+"""Draw the picture of a throughput measurement: speed, efficiency and communication, next to published speeds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PUBLISHED_P100 = (
 
 
 def show_throughput(rows: Sequence[Row]) -> None:
-    """Show measured speeds on one rank and on more ranks, with scaling efficiencies, next to published speeds."""
+    """Show the speeds measured on one and on more ranks, with their scaling efficiencies, next to published speeds."""
     from IPython.display import display  # only notebooks show pictures
 
     show(*draw_throughput(rows))
@@ -68,7 +68,7 @@ def draw_throughput(rows: Sequence[Row]) -> tuple[Figure, str]:
 
 
 def _draw_speed(axes: Axes, rows: Sequence[Row]) -> str:
-    """Draw one bar per measurement with its efficiency, and return a description of the panel."""
+    """Draw one bar per measurement, labelled with its efficiency, and return a description of the panel."""
     axes.bar(range(len(rows)), [row.per_rank for row in rows], color=COLORS[0], width=0.6)
     alone = next(row for row in rows if row.num_ranks == 1)
     words = []

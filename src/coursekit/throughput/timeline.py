@@ -52,7 +52,7 @@ def reductions(path: Path | str) -> list[Reduction]:
 
 
 def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[_Activity]]]:
-    """Yield each reduction, when it began (all ranks had the tensor by then), and rank 0's activities during it."""
+    """Yield each reduction, the time when all ranks had the tensor and it began, and rank 0's activities during it."""
     names: dict[int, str] = {}
     ready: dict[int, float] = {}
     open_phases: dict[int, list[tuple[str, float]]] = defaultdict(list)
@@ -80,7 +80,7 @@ def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[
 
 
 def communication_share(path: Path | str) -> float:
-    """Return the share of a training step that communication takes, from 0 to 1: the median over steps.
+    """Return the share of a training step that communication takes, from 0 to 1; this is the median over all steps.
 
     A step lasts from one reduction of a gradient to the next reduction of the same gradient.
     The time before the first reduction, in which TensorFlow traces the step, belongs to no step.
@@ -104,7 +104,7 @@ def communication_share(path: Path | str) -> float:
 
 
 class Phases(NamedTuple):
-    """The phases of a step in seconds; together they are the whole step."""
+    """The phases of a step in seconds; their sum is the duration of the whole step."""
 
     computing_s: float  # from the arrival of the previous step's last gradient until any rank has a gradient ready
     waiting_s: float  # from then until the first gradient travels, once all ranks have it and Horovod has noticed
@@ -112,7 +112,7 @@ class Phases(NamedTuple):
 
 
 def phases_of_steps(path: Path | str) -> list[Phases]:
-    """Return the phases of each step except the first, because there is no step before it.
+    """Return the phases of each step except the first, whose first phase would begin with the end of an earlier step.
 
     Raises:
         CourseKitError: there is no such file, it is not a timeline, or it has fewer than two steps.

@@ -1,1 +1,1 @@
-"""Pack a hand-in into one file, and import it, if students and instructor share no exchange."""
+"""Pack a hand-in into one file, and import that file, for courses without an exchange."""

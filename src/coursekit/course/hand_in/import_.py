@@ -1,4 +1,4 @@
-"""Import files that students sent by e-mail or through a platform, in addition to hand-ins from the exchange."""
+"""Import hand-ins that students sent as files, by e-mail or through a platform, instead of through the exchange."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -27,22 +27,23 @@ from coursekit.labs.lab import find_labs
 from coursekit.times import shown, utc
 
 IMPORTED, KNOWN, NOT_IMPORTED = "imported", "known", "not imported"
-RECEIVED = "file"  # says that a version came in as a file; the digest that identifies it follows
+RECEIVED = "file"  # marks a version that arrived as a file; the file's digest follows
 TERM = timedelta(days=183)
 
 
 @dataclass(frozen=True)
 class Imported:
-    """One file and what became of it.
+    """The result of importing one file.
 
     Attributes:
         file: The file's path within the instructor's folder.
         outcome: `IMPORTED`, `KNOWN` if it was imported before, or `NOT_IMPORTED`.
-        written: When the file last changed, UTC without an offset.
-        student: Id of the student; empty if it is unknown.
-        lab: Name of the lab; empty if it is unknown.
-        packed: When the file claims to have been packed, UTC without an offset; None if it makes no claim.
-        lines: What an instructor should know, one sentence each.
+        written: When the file last changed, in UTC without an offset.
+        student: The student's id; empty if it is unknown.
+        lab: The lab's name; empty if it is unknown.
+        packed: When the file was packed, according to the file itself, in UTC without an offset; None if the file does
+            not say.
+        lines: One sentence for each thing that an instructor should know.
     """
 
     file: str
@@ -57,14 +58,14 @@ class Imported:
 def import_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Imported], list[Collected]]:
     """Import a file, or every file below a folder, and choose the best version of each hand-in for grading.
 
-    The files stay where they are. If a call is killed, the next one continues, because it recognises kept files by
-    their content.
+    The files stay where they are. If a call is killed, the next call continues where it stopped, because it recognises
+    by their content the files that are already kept.
 
     Returns:
-        One entry per file, sorted by path, and one for each student and lab with any of these files.
+        One entry per file, sorted by path, and one entry for each student and lab that these files belong to.
 
     Raises:
-        CourseKitError: the folder is part of the course, or contains it.
+        CourseKitError: the folder is part of the course folder, or contains it.
     """
     source = source.resolve()
     if source in {course.folder, *course.folder.parents} or course.folder in source.parents:
@@ -109,7 +110,7 @@ def _import(
         return replace(one, outcome=KNOWN)
     moment, time_flags = _time_of(one, earliest)
     flags = (*owner.flags, *time_flags)
-    # Kept files will be read again from a folder, so they must pass that reader's limits, too.
+    # Kept files will be read again from a folder, so they must also pass the limits of the function that does so.
     with tempfile.TemporaryDirectory(prefix="coursekit-take-") as place:
         write_files(Path(place, "hand-in"), contents)
         unpacked = read_contents(Path(place, "hand-in"))
@@ -132,7 +133,7 @@ def _earliest(course: Course) -> datetime:
 
 
 def _time_of(one: Imported, earliest: datetime) -> tuple[datetime, tuple[Flag, ...]]:
-    """Return when a file counts as handed in, and a flag if it claims a time in the future or long before the course.
+    """Return when a file counts as handed in, and a flag if its own time is in the future or long before the course.
 
     If a time in the future counted, no later version would ever count. Files in a zip without times are dated 1980.
     """

@@ -1,4 +1,4 @@
-"""The owner of a downloaded file: the student named by its path, or else by the file itself, or else nobody.
+"""Find the owner of a downloaded file: the student whom its path names or, if it names nobody, the file itself.
 
 `names.py` decides which names are refused or changed.
 """
@@ -34,8 +34,8 @@ class Owner:
 
     Attributes:
         student: Id of the student.
-        flags: What an instructor should look at when grading.
-        remark: What to report when collecting; '' for nothing.
+        flags: Things that an instructor should look at when grading.
+        remark: A sentence to report when the file is imported; '' if there is none.
     """
 
     student: str
@@ -49,8 +49,9 @@ class _Mark:
 
     Attributes:
         text: That part of the path.
-        ids: Ids of the students whom that part fits; empty if a platform wrote it and it fits nobody.
-        is_exact: Whether that part is an id or an address, or a platform wrote it; otherwise, it is only a name.
+        ids: Ids of the students whom that part fits; empty if a platform wrote that part and it fits nobody.
+        is_exact: Whether that part is an id or an e-mail address, or was written by a platform; otherwise, it is only a
+            person's name.
         is_platform: Whether a platform wrote that part.
     """
 
@@ -63,9 +64,10 @@ class _Mark:
 def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> Owner:
     """Return the owner of a file.
 
-    `parts` are the folders that contain the file, the outermost first, and the file's name; `claim` is the account in
-    its manifest, or '' if there is none. An id in the path, or a part that a platform wrote, counts more than a
-    person's name, which may be a tutor's. All of these count more than the claim.
+    `parts` are the names of the folders that contain the file, the outermost first, and then the file's own name;
+    `claim` is the account in its manifest, or '' if it has no manifest. An id in the path, or a part of the path that a
+    platform wrote, counts more than a person's name, which may be a tutor's name. All of these count more than the
+    claim.
 
     Raises:
         NotImportedError: the owner is not clear.
@@ -106,7 +108,7 @@ def find_owner(parts: Sequence[str], claim: str, roster: Sequence[Student]) -> O
 
 
 def _agreed(marks: Sequence[_Mark]) -> str:
-    """Return the one student whom all these marks name."""
+    """Return the one student whom all these marks name; raise an error if they do not agree on one student."""
     common = frozenset.intersection(*(mark.ids for mark in marks))
     if len(common) == 1:
         return next(iter(common))

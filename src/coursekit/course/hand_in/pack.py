@@ -32,7 +32,7 @@ START_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class StudentWork:
-    """What a student hands in.
+    """The work that a student hands in.
 
     Attributes:
         notebook: Where the notebook is.
@@ -53,9 +53,9 @@ class StudentWork:
 
 
 def find_work(named: str, start: Path) -> StudentWork:
-    """Return a student's notebook of a lab and its job records, searching from the folder `start`.
+    """Find a student's notebook for a lab and its job records, searching from the folder `start`.
 
-    The lab is given by its name, the beginning of its name, or the path of a notebook.
+    `named` is the lab's name, the beginning of its name, or the path of a notebook.
 
     Raises:
         CourseKitError: there is no such notebook, or it cannot be handed in.
@@ -71,9 +71,9 @@ def find_work(named: str, start: Path) -> StudentWork:
 
 
 def pack(work: StudentWork, user: str, folder: Path, now: datetime | None = None) -> Path:
-    """Write the work that `find_work` found into one file to hand in, under an unused name.
+    """Write the work that `find_work` found into one file to hand in, under an unused name, and return the file's path.
 
-    `now` is the time stated in the file, UTC without an offset; by default, the time of the call.
+    `now` is the time stated in the file, in UTC without an offset; by default, it is the time of the call.
 
     Raises:
         CourseKitError: the folder cannot be written.
@@ -156,9 +156,9 @@ def _is_answer(cell: Mapping[str, Any]) -> bool:
 
 
 def _newest_jobs(lab: str, notebook: Path, start: Path) -> list[tuple[JobRecord, str, bytes]]:
-    """Return the newest records of this lab, each with its path within the packed file and its text, newest first.
+    """Return the newest job records for this lab, newest first, each with its path within the packed file and its text.
 
-    `jobs/` may be in this folder, in the notebook's folder, or at the top of its checkout.
+    The folder `jobs/` may be in `start`, in the notebook's folder, or at the top of the checkout that contains it.
     """
     places = dict.fromkeys([start.resolve(), *notebook.parents[:3]])
     files = [file for place in places for file in (place / JOBS_FOLDER).glob(f"*/{RESULT}")]

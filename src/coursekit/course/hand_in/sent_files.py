@@ -1,4 +1,4 @@
-"""Files that students sent, in a folder and in its zips, and the lab to which each hand-in belongs."""
+"""Read the files that students sent, in a folder and in its zips, and find the lab to which each hand-in belongs."""
 
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -31,7 +31,7 @@ from coursekit.labs.notebook import MAX_NOTEBOOK_BYTES, DamagedNotebookError
 from coursekit.times import utc
 
 MAX_ZIP_BYTES = MAX_FOLDER_BYTES + 1_000_000  # incompressible data grows a little
-# Limits for the zip of a class, and for a zip inside it, which may be one student's.
+# Limits on the number and size of files: for the zip of a class, and for a zip inside it, perhaps one student's.
 BOUNDS = ((5000, 10 * MAX_FOLDER_BYTES), (MAX_NUM_FILES, MAX_FOLDER_BYTES))
 UNPACK = "unpack it, and take the folder that results"
 NO_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # the earliest time that a zip can store
@@ -42,10 +42,10 @@ class SentFile:
     """A file that a student sent.
 
     Attributes:
-        name: The file's path within the instructor's folder, where a zip counts as a folder.
-        written: When the file last changed, UTC without an offset.
+        name: The file's path within the instructor's folder; a zip counts as a folder.
+        written: When the file last changed, in UTC without an offset.
         data: The file's content.
-        fault: Why the content was not read, and what to do; None if it was read.
+        fault: The reason why the content was not read, with what to do; None if it was read.
     """
 
     name: str
@@ -55,7 +55,7 @@ class SentFile:
 
     @property
     def ending(self) -> str:
-        """The endings of the file's name, in lower case, such as `.ipynb.txt`."""
+        """All endings of the file's name, in lower case, such as `.ipynb.txt`."""
         found = ENDING.search(self.name)
         return found[0].lower() if found else ""
 
@@ -63,10 +63,11 @@ class SentFile:
 def find_sent_files(
     source: Path, earliest: datetime, released: Collection[str], zone: ZoneInfo | None
 ) -> Iterator[SentFile]:
-    """Yield one file, or the files below a folder and in its zips, oldest first; of equal files, the oldest counts.
+    """Yield the file `source`, or the files below that folder and in its zips, the oldest first.
 
-    Times before `earliest` are not real, so such files come last. This skips files that programs leave behind, files of
-    jobs other than notebooks, and files whose names are in `released`.
+    The order matters because, of equal files, the oldest counts. Times before `earliest` cannot be true, so files with
+    such times come last. The function skips files that programs leave behind, all files of jobs except notebooks, and
+    files whose names are in `released`.
     """
     folder = source if source.is_dir() else source.parent
     files = [path for path in (source, *source.rglob("*")) if path.is_symlink() or path.is_file()]
@@ -91,7 +92,7 @@ def read_from(folder: Path, name: str, written: datetime) -> SentFile:
 
 
 def _opened(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, depth: int = 0) -> Iterator[SentFile]:
-    """Yield a file, or the files in a zip that is not itself a hand-in."""
+    """Yield a file as it is or, if it is a zip that is not itself a hand-in, yield the files in it."""
     if SUFFIX not in sent.ending or not is_of_others(sent.data):
         yield sent
         return
@@ -116,7 +117,7 @@ def _inside(sent: SentFile, released: Collection[str], zone: ZoneInfo | None, de
 
 
 def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
-    """Return when a file in a zip last changed, UTC without an offset; a zip stores local time."""
+    """Return when a file in a zip last changed, in UTC without an offset; a zip stores this as local time."""
     try:
         return to_utc(datetime(*entry.date_time), zone)  # noqa: DTZ001  # as clocks show it
     except (ValueError, OverflowError, OSError):
@@ -126,10 +127,10 @@ def _time_of(entry: zipfile.ZipInfo, zone: ZoneInfo | None) -> datetime:
 def read_sent_file(
     sent: SentFile, released: Mapping[str, NotebookNode]
 ) -> tuple[str, dict[str, bytes], HandInManifest | None]:
-    """Return the hand-in that a file contains; `released` holds the labs that students got.
+    """Return the hand-in that a file contains; `released` maps each released lab to its notebook.
 
     Returns:
-        The lab, the content of each file by its path in the hand-in, and the manifest; a plain notebook has none.
+        The lab, the content of each file by its path in the hand-in, and the manifest; None for a plain notebook.
 
     Raises:
         NotImportedError: the file is not a hand-in of this course.
@@ -154,7 +155,10 @@ def read_sent_file(
 
 
 def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
-    """Return a notebook's lab, whatever its name: the lab it was made from, or else the lab that it answers most of."""
+    """Return the lab to which a notebook belongs, whatever the notebook's name.
+
+    This is the lab that its metadata names or, if they name none, the lab to which it holds the most answers.
+    """
     try:
         notebook = parse_notebook(sent.data)
     except DamagedNotebookError as error:

@@ -1,6 +1,7 @@
-"""Define and read the file that a student hands in without an exchange: a zip with a manifest, `hand-in.json`.
+"""Define and read the file that students hand in if there is no exchange: a zip with a manifest, `hand-in.json`.
 
-The zip is not trusted: it is unpacked within limits, and only files that `coursekit hand-in` packs are imported.
+The zip is not trusted: it is unpacked within limits, and it is refused if it holds files that `coursekit hand-in` does
+not pack.
 """
 
 import io
@@ -21,17 +22,17 @@ from coursekit.labs.lab import NAME
 SCHEMA = 1
 SUFFIX = ".zip"
 MAX_NUM_FILES = 100
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # with other methods, one byte may ask for gigabytes
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # with other methods, one byte may unpack to gigabytes
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00")
 
 
 @dataclass(frozen=True)
 class HandInManifest:
-    """What a packed hand-in says about itself; all of it is only the student's claim.
+    """The manifest of a packed hand-in; everything in it is only the student's claim.
 
     Attributes:
         user: Name of the account that packed the hand-in.
-        time: When the hand-in was packed, UTC without an offset.
+        time: When the hand-in was packed, in UTC without an offset.
     """
 
     lab: str
@@ -39,7 +40,7 @@ class HandInManifest:
     time: datetime
 
     def to_bytes(self) -> bytes:
-        """Return the manifest as it is packed."""
+        """Return the manifest as the content of the file `hand-in.json`."""
         moment = self.time.replace(tzinfo=timezone.utc).isoformat()
         record = {**asdict(self), "time": moment, "coursekit": __version__, "schema": SCHEMA}
         return (json.dumps(record, indent=1) + "\n").encode()
@@ -51,9 +52,9 @@ class HandInManifest:
 
 
 def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
-    """Return the manifest of a packed hand-in, and the content of all its files by path, including the manifest.
+    """Return the manifest of a packed hand-in, and the contents of all its files, keyed by path, manifest included.
 
-    Nothing is written to disk, and no more is unpacked than a hand-in may hold.
+    Nothing is written to disk, and no more data is unpacked than a hand-in may hold.
 
     Raises:
         NotImportedError: the file differs in any way from what `coursekit hand-in` makes.
@@ -72,7 +73,7 @@ def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
 def read_entries(
     data: bytes, max_num_files: int, max_bytes: int, remedy: str = ASK
 ) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
-    """Yield the files of a zip, the oldest first, with their content; `remedy` says what to do if the zip is refused.
+    """Yield each file of a zip with its content, the oldest file first; `remedy` says what to do if the zip is refused.
 
     Raises:
         NotImportedError: the zip is damaged, or exceeds these limits; files read before that have been yielded.
@@ -82,7 +83,7 @@ def read_entries(
             yield from _entries(packed, max_num_files, max_bytes, remedy)
     except NotImportedError:
         raise
-    except Exception:  # noqa: BLE001  # zipfile may raise anything on forged bytes; other students' files come next
+    except Exception:  # noqa: BLE001  # forged bytes can raise anything; go on to others' files
         raise NotImportedError(f"it is damaged, or not a zip: download it again, or {ASK}", "zip.damaged") from None
 
 
@@ -96,7 +97,7 @@ def _entries(
     if any(entry.compress_type not in METHODS for entry in entries):
         raise NotImportedError(f"it is compressed, but not with deflate: {remedy}", "zip.compression")
     for entry in sorted(entries, key=lambda entry: entry.date_time):
-        with packed.open(entry) as file:  # the size that an entry states is only a claim, too
+        with packed.open(entry) as file:  # the size in an entry is also only a claim
             content = file.read(num_left + 1)
         num_left -= len(content)
         if num_left < 0:
@@ -112,7 +113,7 @@ def is_of_others(data: bytes) -> bool:
 
 
 def _read_manifest(data: bytes) -> HandInManifest | None:
-    """Return the manifest, which must not be trusted; None if the data is not a manifest."""
+    """Return the manifest, which must not be trusted; None if the data is not a valid manifest."""
     with suppress(KeyError, TypeError, ValueError, RecursionError):
         record = json.loads(data)
         texts = {"lab": NAME, "user": ID, "time": TIME}

@@ -1,1 +1,1 @@
-"""Where a class stands: one model, shown as tables in the terminal and as a page."""
+"""Show where a class stands, as tables in the terminal and as an HTML page with the same data."""

@@ -1,4 +1,4 @@
-"""Where a class stands: what each student handed in for each lab, what was graded, and what the class missed."""
+"""Find out where a class stands: which labs were handed in and graded, and which points were missed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +23,7 @@ from coursekit.text import first_few
 
 
 class State(Enum):
-    """How far a student is with a lab; the value is the text that is shown."""
+    """A student's progress with one lab; the value is the text that is shown."""
 
     NOT_RELEASED = ""
     MISSING = "missing"
@@ -34,13 +34,13 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class StudentStatus:
-    """How far one student is with one lab.
+    """A student's progress with one lab, in detail.
 
     Attributes:
-        is_late: Whether the version that counts came after the student's due date.
-        needs_run: Whether that version can be graded but was not, or has changed since it was graded.
-        points: The points; None if nothing was graded.
-        waits: Whether cells wait for manual points.
+        is_late: Whether the version that counts was handed in after the student's due date.
+        needs_run: Whether that version can be graded but has not been graded, or has changed since it was graded.
+        points: The student's points; None if nothing was graded.
+        waits: Whether some cells still wait for manual points.
     """
 
     state: State
@@ -51,7 +51,7 @@ class StudentStatus:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Further remarks, in words that each begin with a different letter."""
+        """Further remarks, each of which begins with a different letter (tables show only the letter)."""
         words = {
             "late": self.is_late,
             "by hand": self.waits,
@@ -62,14 +62,14 @@ class StudentStatus:
 
 @dataclass(frozen=True)
 class LabStatus:
-    """One lab across the class.
+    """The state of one lab across the class.
 
     Attributes:
-        is_released: Whether students find the lab in the exchange.
-        due: When the lab is due for everybody, UTC without an offset; None if it has no due date.
-        max_points: Points that a perfect hand-in gets now; 0 if the lab was never released.
+        is_released: Whether the lab is in the exchange, where students find it.
+        due: The due date without extensions, in UTC without an offset; None if the lab has no due date.
+        max_points: The points that a perfect hand-in gets at present; 0 if the lab was never released.
         students: The status of each student, by id.
-        missed: The lab's graded cells, beginning with the one that most students missed.
+        missed: The lab's graded cells, beginning with the cell that most students missed.
     """
 
     lab: Lab
@@ -92,8 +92,8 @@ class ClassStatus:
     Attributes:
         course: nbgrader's id of the course.
         roster: Ids of the students who are counted in the numbers.
-        others: Ids of students who handed in or are in the gradebook, but are not on the roster.
-        notes: One sentence for each thing that an instructor should know about these numbers, or should do.
+        others: Ids of students who handed in something or are in the gradebook, but are not on the roster.
+        notes: One sentence for each thing that an instructor should do, or should know about these numbers.
     """
 
     course: str
@@ -104,7 +104,7 @@ class ClassStatus:
 
     @property
     def rows(self) -> dict[str, list[str]]:
-        """The rows of a table of labs: each row's title, and its text for each lab."""
+        """The rows of a table with a column for each lab: a mapping from each row's title to its texts."""
         rows: dict[str, list[str]] = {}
         for lab in self.labs:
             those = [lab.students[student] for student in self.roster]
@@ -128,7 +128,7 @@ class ClassStatus:
 
 
 def read_class(course: Course, labs: Sequence[Lab], submissions: Sequence[Submission] = ()) -> ClassStatus:
-    """Read where a class stands; the given `submissions` are not read again.
+    """Read the state of a class from the course's files and gradebook; `submissions` were read before and are reused.
 
     Raises:
         CourseKitError: the roster is wrong, or the gradebook cannot be reached.

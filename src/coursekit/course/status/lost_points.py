@@ -1,4 +1,4 @@
-"""Points that students lost between two looks at the gradebook, for example after another run or another version."""
+"""Find points that students lost between two readings of the gradebook, for example after regrading."""
 
 from collections import defaultdict
 
@@ -7,7 +7,7 @@ from coursekit.times import shown
 
 
 def lost_points(before: Points, now: Points) -> tuple[str, ...]:
-    """Return a sentence for each student or team with fewer points for a lab than before."""
+    """Return a sentence for each student or team whose points for a lab are lower now than before."""
     those: dict[tuple[str, str], list[str]] = defaultdict(list)
     for (student, lab), one in sorted(now.graded.items()):
         former = before.graded.get((student, lab), one)

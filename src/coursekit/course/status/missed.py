@@ -1,4 +1,4 @@
-"""What a class missed in a lab, cell by cell, in the lab's own words."""
+"""Find out which graded cells of a lab a class missed, and describe them in the lab's own words."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from coursekit.course.status.points import LabPoints
 from coursekit.grading.submission.students_files import RefusedFileError, read_file
 from coursekit.labs.cells import cell_name, error_in
 
-NUM_CHARACTERS = 300  # kept of a message
+NUM_CHARACTERS = 300  # how much of a message is kept
 CHECK = re.compile(r"""\bcheck\(\s*(["'])(?P<title>.+?)\1,\s*section=(["'])(?P<section>.+?)\3""")
 HEADING = re.compile(r"^#{1,2} (?P<text>.+?)(?: \(\d+ minutes?\))?$", re.MULTILINE)
 SECTION_NUMBER = re.compile(r"(?P<number>[\w.]+)\. ")
@@ -22,19 +22,20 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Property:
-    """One graded cell of a lab across the class.
+    """The results of the whole class for one graded cell of a lab.
 
     Attributes:
         name: The cell's name.
-        title: The property's name; the cell's name if no check names a property.
-        section: Heading of the lab's section that explains it; '' if no section does.
-        max_points: Its maximum points now.
-        num_graded: Number of students who have points for it, even 0.
-        num_missed: Number of those students who have less than full points.
-        points: Sum of the points of all graded students; each adds at most the cell's maximum.
+        title: The name of the property that the cell checks; the cell's own name if it has no check with such a name.
+        section: Heading of the section of the lab that explains this property; '' if there is no such section.
+        max_points: The cell's maximum points at present.
+        num_graded: Number of students who have been given points for the cell, including 0 points.
+        num_missed: Number of students with fewer than the maximum points, among those graded.
+        points: Sum of the points of all graded students; no student adds more than the cell's maximum.
         num_waiting: Number of students whose answer waits for manual points.
-        example: The most common message among those who missed it; messages that differ only in numbers count as one.
-        num_alike: How many students share that message.
+        example: The most common message to students who missed the cell; messages that differ only in numbers count as
+            one.
+        num_alike: Number of students who got that message.
     """
 
     name: str
@@ -55,10 +56,11 @@ def find_missed(
     messages: Mapping[str, Mapping[str, str]],
     released: NotebookNode | None,
 ) -> tuple[Property, ...]:
-    """Return every cell with points, beginning with the one that most students missed; ties are in the lab's order.
+    """Return a `Property` for every cell with points, beginning with the cell that most students missed.
 
-    All arguments are about one lab: maximum points by cell, grades by student, and the tests' messages by student and
-    cell. `released` is the students' version, from which names and sections come, or None if it was never built.
+    Cells that equally many students missed keep the lab's order. All arguments are about one lab: maximum points by
+    cell, grades by student, and the tests' messages by student and cell. `released` is the students' version of the
+    notebook, which provides the names and sections; it is None if it was never built.
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}
@@ -90,7 +92,10 @@ def find_missed(
 
 
 def _most_common(messages: Sequence[str]) -> tuple[str, int]:
-    """Return the most common message and its count; numbers in messages are ignored, because inputs are random."""
+    """Return the most common message, and how often it occurs.
+
+    Messages that differ only in their numbers count as the same, because the tests' inputs are random.
+    """
     messages = [message for message in messages if message]
     if not messages:
         return "", 0
@@ -118,7 +123,7 @@ def _headings(cell: NotebookNode) -> list[re.Match[str]]:
 
 
 def read_messages(folder: Path, lab: str) -> dict[str, str]:
-    """Return the tests' messages in `autograded/<student>/<lab>`, keyed by cell; empty if they cannot be read."""
+    """Return the tests' messages from `autograded/<student>/<lab>`, keyed by cell; {} if they cannot be read."""
     try:
         cells = json.loads(read_file(folder, f"{lab}.ipynb"))["cells"]
         marks = [(cell, cell["metadata"].get("nbgrader", {})) for cell in cells]

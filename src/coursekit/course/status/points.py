@@ -1,4 +1,4 @@
-"""The points of a class, from the gradebook."""
+"""Read the points of a class from the gradebook."""
 
 import functools
 from collections import defaultdict
@@ -20,11 +20,12 @@ class LabPoints:
     """A student's points for one lab.
 
     Attributes:
-        points: the points of each cell, keyed by its name; None if neither tests nor a person has given any yet.
-        waits: whether a cell waits for manual points.
-        penalty: points that lateness costs.
-        timestamp: when the graded version was handed in, UTC without an offset.
-        student: who handed it in.
+        points: the points of each cell, keyed by its name; None for a cell to which neither a test nor a person has
+            given any points yet.
+        waits: whether some cell waits for manual points.
+        penalty: the points that lateness costs.
+        timestamp: when the graded version was handed in, in UTC without an offset.
+        student: the id of the student who handed it in.
     """
 
     points: dict[str, float | None] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class LabPoints:
 
     @property
     def total(self) -> float:
-        """The points for the lab, as in exports."""
+        """The total for the lab after the penalty, at least 0, as exports show it."""
         return max(0.0, sum(points or 0.0 for points in self.points.values()) - self.penalty)
 
 
@@ -46,8 +47,8 @@ class Points:
     Attributes:
         roster: The class, as `Course.students` returns it.
         students: Ids of all students in the gradebook.
-        max_points: The maximum points of each cell now, by lab.
-        graded: The points, by student and lab; each member of a team has the points that count for the team.
+        max_points: For each lab, the maximum points of each cell at present.
+        graded: The points, keyed by student and lab; each member of a team has the points that count for the team.
     """
 
     roster: tuple[Student, ...]
@@ -57,13 +58,13 @@ class Points:
 
 
 def read_points(course: Course) -> Points:
-    """Read the gradebook in a few queries; nbgrader's own objects would need one per grade.
+    """Read the gradebook in a few queries; with nbgrader's own objects, each grade would need one query.
 
     Raises:
         CourseKitError: the database cannot be reached.
     """
     with course.gradebook() as gradebook:
-        cells = {}  # lab and name, by the cell's id
+        cells = {}  # the cell's lab and name, by its id
         max_points: dict[str, dict[str, float]] = defaultdict(dict)
         for assignment in gradebook.assignments:
             for notebook in assignment.notebooks:
@@ -76,10 +77,11 @@ def read_points(course: Course) -> Points:
 
 
 def count_for_teams(course: Course, found: Mapping[tuple[str, str], HandedIn]) -> dict[tuple[str, str], HandedIn]:
-    """Return hand-ins or points by student and lab; each member of a team gets the one that counts for the team.
+    """Return hand-ins or points by student and lab; all members of a team get the entry that counts for the team.
 
-    As with one student's versions, the newest one that can be graded counts, but a late one only if none was on time.
-    A member whose folder in `submitted/` was removed is considered only if nobody in the team has such a folder.
+    As with the versions of one student, the newest hand-in that can be graded counts, but a late hand-in counts only if
+    none was on time. A hand-in whose folder in `submitted/` was removed is considered only if no member of the team has
+    such a folder.
     """
     counting = dict(found)
     for team in set(course.teams.values()):

@@ -1,4 +1,4 @@
-"""Show a class in a terminal and as one self-contained page; `coursekit grade` adds the hand-ins that it graded."""
+"""Show a class in the terminal and as one self-contained page; `coursekit grade` adds the hand-ins that it graded."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ from coursekit.pages import page_template
 from coursekit.text import counted, printable
 from coursekit.times import shown
 
-NUM_CHARACTERS = 2000  # shown of what a cell printed
+NUM_CHARACTERS = 2000  # how much of a cell's output is shown
 NUM_WORST = 5
 NUM_ALL = 60  # students or hand-ins; if there are more, only the exceptions are printed
 LEGEND = "l late, b waits for points by hand, r has changed and needs a run."
 
 
 def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False) -> None:
-    """Print where a class stands, without students if `anonymous`; text from students is never read as markup."""
+    """Print the state of a class, without students if `anonymous` is true; students' text is never read as markup."""
     title = f"{printable(found.course)}: {counted(len(found.roster), 'student')}"
     console.print(title, style="table.title", markup=False, highlight=False)
     if later := [lab.lab.name for lab in found.labs if not lab.has_begun]:
@@ -44,7 +44,7 @@ def print_class(found: ClassStatus, console: Console, *, anonymous: bool = False
 
 
 def _print_fitting(found: ClassStatus, table: Callable[[ClassStatus], Table], console: Console) -> None:
-    """Print a table with a column for each lab, or several tables if the labs' names would not fit unbroken."""
+    """Print a table with one column for each lab; if the terminal is too narrow, split it into several tables."""
     rest, unbounded = found.labs, console.options.update(max_width=10_000)
     while rest:
         tables = [table(replace(found, labs=rest[:num])) for num in range(len(rest), 0, -1)]
@@ -62,7 +62,7 @@ def _counts(found: ClassStatus) -> Table:
 
 
 def _print_students(found: ClassStatus, console: Console) -> None:
-    """Print a line for each student; in a large class, only for students with something to note."""
+    """Print a line for each student; in a large class, only for students for whom there is something to note."""
     everybody = (*found.roster, *found.others)
     listed = everybody if len(everybody) <= NUM_ALL else [one for one in everybody if _is_exception(found, one)]
 
@@ -115,7 +115,7 @@ def _worst(lab: LabStatus) -> Table:
 
 
 def print_call(graded: Sequence[Graded], console: Console) -> None:
-    """Print the result of one call: how many hand-ins there were, and which of them have no points."""
+    """Print how many hand-ins one call graded, and which of them got no points because of a fault or missing work."""
     console.print(headline(graded), style="bold", highlight=False)
     for outcome in (FAULT, EMPTY):
         those = [f"{one.submission.student} {one.submission.lab}" for one in graded if one.outcome == outcome]
@@ -125,7 +125,7 @@ def print_call(graded: Sequence[Graded], console: Console) -> None:
 
 
 def headline(graded: Sequence[Graded]) -> str:
-    """Return what happened: "3 hand-ins of 2 students: 1 graded, 1 needs another run, 1 with nothing to grade"."""
+    """Return a summary such as "3 hand-ins of 2 students: 1 graded, 1 needs another run, 1 with nothing to grade"."""
     num = Counter(one.outcome for one in graded)
     parts = [f"{len(graded) - num[FAULT] - num[EMPTY]} graded"]
     parts += [f"{num[FAULT]} need{'s' * (num[FAULT] == 1)} another run"] if num[FAULT] else []
@@ -135,17 +135,18 @@ def headline(graded: Sequence[Graded]) -> str:
 
 
 def flag_words(flags: Sequence[Flag]) -> str:
-    """Return how many flags there are, and their kinds: "3 flags: owner, time"."""
+    """Return the number of flags and their kinds, such as "3 flags: owner, time"."""
     return f"{counted(len(flags), 'flag')}: {', '.join(dict.fromkeys(flag.kind for flag in flags))}"
 
 
 def write_page(
     path: Path, found: ClassStatus, now: datetime, graded: Sequence[Graded] = (), *, anonymous: bool = False
 ) -> None:
-    """Write the whole page or nothing, readable only by its owner; text is escaped, and has no control characters.
+    """Write the page about a class, readable only by its owner; if that fails, an earlier page stays as it was.
 
-    `now` has a time zone; the graded hand-ins are sorted by student and lab. If `anonymous`, the page shows neither
-    students nor the messages that they got, because an error in their code may contain a name or a path.
+    Text is escaped, and its control characters are replaced. `now` has a time zone; the graded hand-ins are sorted by
+    student and lab. If `anonymous` is true, the page shows neither students nor the messages that they got, because an
+    error in their code may contain a name or a path.
     """
     page = page_template("page.html.j2", Path(__file__).parent, shown=shown).render(
         found=found,

@@ -1,4 +1,4 @@
-"""The kit's programs inside the sandbox: they run students' code and contain nothing that students must not see."""
+"""The kit's programs inside the sandbox, which run students' code; they hold nothing that students must not see."""
 
 import ast
 

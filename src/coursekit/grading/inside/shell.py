@@ -1,6 +1,6 @@
 """The process that takes the place of a student's kernel: it runs cells and calls the functions that they define.
 
-The judge trusts none of its replies: it asks for plain data, and keeps its own data to itself.
+The judge does not trust any of this process's replies: it accepts only plain data, and keeps its own data to itself.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 MAX_TEXT = 20_000  # characters of an exception's text
-_not_compiled: dict[str, str] = {}  # code of the cells that do not compile, by the cells' names in messages
+_not_compiled: dict[str, str] = {}  # the code of cells that do not compile, by the cells' names in messages
 
 
 def serve(channel: Connection) -> None:
-    """Answer the requests `hello`, `cell`, `call` and `pack` until the channel is closed."""
+    """Answer the judge's requests, which are `hello`, `cell`, `call` and `pack`, until the channel is closed."""
     from IPython.core.history import HistoryManager  # imported by the zygote
     from IPython.core.interactiveshell import InteractiveShell
 
-    shared.give_back(ForkedServer())  # for cells that start ranks; made now, while this process is still clean
+    shared.give_back(ForkedServer())  # for cells that start ranks; created now, before any cell runs
     # The shell runs cells as a notebook's kernel does, including magics, but keeps no history and no files.
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
     shell: InteractiveShell = InteractiveShell.instance(colors="NoColor")
@@ -51,10 +51,10 @@ def serve(channel: Connection) -> None:
 
 
 def _reply(number: int, answer: Callable[[], Any]) -> bytes:
-    """Return the reply to a request; an exception that the answer raises becomes part of the reply."""
+    """Return the reply to a request; if the answer raises an exception, the reply holds its name and its text."""
     try:
         data = wire.checked(wire.dumps({"number": number, "value": answer()}), wire.MAX_REPLY_BYTES)
-        wire.loads(data)  # as the judge's side does: it refuses functions, and would then wait for another reply
+        wire.loads(data)  # as the other side does, which drops a reply that it cannot read and waits for another
     except BaseException as error:  # noqa: BLE001  # also SystemExit and KeyboardInterrupt
         data = wire.dumps({"number": number, "error": [type(error).__name__, text_of(error)[:MAX_TEXT]]})
     flush_output()
@@ -64,10 +64,10 @@ def _reply(number: int, answer: Callable[[], Any]) -> bytes:
 def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_only: bool) -> list[str] | None:
     """Run one cell, or only its definitions; return the name and the text of its exception, or None.
 
-    Students experiment in the cells that define their functions, but the definitions are what counts. So if a statement
-    raises or is interrupted, the definitions below it are run all the same.
+    Students experiment in the cells that define their functions, but only the definitions count. Therefore, if a
+    statement raises or is interrupted, the definitions below that statement are still run.
     """
-    # IPython names a cell's code after its content; the judge quotes the code by the cell's name.
+    # IPython would name a cell's code after its content, but the judge quotes the code by the cell's name.
     shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # IPython offers no other way
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -88,7 +88,7 @@ def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_on
 
 
 def _define(shell: InteractiveShell, name: str, source: str, after_line: int) -> None:
-    """Run the definitions below a line of a cell, one by one; do nothing if the cell is not Python."""
+    """Run the definitions below a line of a cell, one after another; do nothing if the cell is not valid Python."""
     try:
         statements = ast.parse(shell.transform_cell(source)).body  # type: ignore[no-untyped-call]  # IPython's
     except SyntaxError:
@@ -100,14 +100,14 @@ def _define(shell: InteractiveShell, name: str, source: str, after_line: int) ->
 
 
 def _is_definition(node: ast.stmt) -> bool:
-    """Return whether a statement only defines something: a function, a class, an import, or a value without a call."""
+    """Return whether a statement only defines a function or class, imports, or binds a value without a call."""
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         return isinstance(node.value, ast.Lambda) or not any(isinstance(part, ast.Call) for part in ast.walk(node))
     return isinstance(node, DEFINITIONS)
 
 
 class _Answers(dict[str, Any]):
-    """The student's functions by name; a missing name is the student's mistake."""
+    """The student's functions, by name; looking up a missing name raises an error that blames the student's code."""
 
     def __missing__(self, name: str) -> Any:
         fault = fault_in_syntax(name, _not_compiled)
@@ -121,12 +121,13 @@ def _call(shell: InteractiveShell, call: bytes) -> Any:
     except Exception as error:
         if isinstance(error, WrongReturnError) or place_below(error, 0):
             raise
-        # No line of the student's code is in the traceback. The judge cannot see that: the traceback stays here.
+        # No line of the student's code is in the traceback. The judge could not find that out, because the traceback
+        # stays in this process.
         message = f"{UNUSABLE}: {type(error).__name__}: {text_of(error)[:MAX_TEXT]}"
         raise WrongReturnError(message, "answer.unusable") from None
 
 
 def _pack(shell: InteractiveShell, names: list[str]) -> bytes:
-    """Return answers as bytes that only ranks unpack."""
+    """Return the answers with these names as bytes; only ranks unpack them, never the judge."""
     found = _Answers(shell.user_ns)
     return dumps({name: found[name] for name in names})

@@ -1,4 +1,4 @@
-"""The submission server's side of the shell: start it, send requests, enforce deadlines, and check replies."""
+"""The submission server's side of the shell: start the shell, send requests, enforce deadlines, and check replies."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ from coursekit.ranks.forked_rank import fork
 from coursekit.ranks.protocol import LENGTH, take_message
 from coursekit.ranks.watch import READ_SIZE
 
-MAX_KEPT_OUTPUT = 20_000  # bytes kept of what is printed between two requests
+MAX_KEPT_OUTPUT = 20_000  # bytes of output that are kept between two requests
 LAST_WORDS_S = 2.0  # an ending process gets this long to report its exit status
-MAX_OUTPUT = 256 << 20  # bytes in all; a process that prints more is killed
+MAX_OUTPUT = 256 << 20  # bytes of output in all; a process that prints more is killed
 NEVER_ENDED = "did not finish in time, or ended their process"
 
 
 class ShellReply(NamedTuple):
-    """The result of a request to the shell: a value, or the name of an exception and its text."""
+    """The result of a request to the shell: either a value, or an error as a list of the exception's name and text."""
 
     value: Any = None
     error: list[str] | None = None
 
 
 def read_reply(data: bytes, number: int) -> ShellReply | None:
-    """Return the reply to the request with this number; None for any other bytes, which any process may have sent."""
+    """Return the reply to the request with this number; None if the bytes are anything else.
+
+    Any process of the submission may have sent the bytes.
+    """
     with contextlib.suppress(wire.NotPlainError):
         parts = wire.loads(data)
         told = parts.pop("number", None) if isinstance(parts, dict) else None
@@ -46,15 +49,18 @@ def read_reply(data: bytes, number: int) -> ShellReply | None:
 
 
 def is_words(error: object) -> bool:
-    """Return whether a value is a list that holds an exception's name and its text."""
+    """Return whether a value is a list of two texts, which are an exception's name and text."""
     return isinstance(error, list) and [type(word) for word in error] == [str, str]
 
 
 class ShellGoneError(Exception):
-    """The shell did not answer; the message is `timeout`, `output`, `restarts`, or says how it died."""
+    """The shell did not answer.
+
+    The message is `timeout`, `output` or `restarts`; if the process died by itself, the message says how.
+    """
 
     def words(self, timeout_s: float) -> list[str]:
-        """Return the name of an exception and a sentence for the student."""
+        """Return the failure as an exception's name and a sentence for the student; `timeout_s` was the time limit."""
         told = {
             "timeout": ["TimeoutError", f"it ran for longer than {timeout_s:g} s"],
             "restarts": ["TimeoutError", f"not run: too many cells of this notebook {NEVER_ENDED}"],
@@ -64,7 +70,7 @@ class ShellGoneError(Exception):
 
 
 class ShellProcess:
-    """A process that runs the student's cells; everything that it sends is read within bounds."""
+    """A process that runs the student's cells; there are limits on everything that this class reads from it."""
 
     def __init__(self, enter: Callable[[], None], not_for_it: Sequence[Connection | ForkedServer]) -> None:
         ours, theirs = socket.socketpair()
@@ -90,16 +96,17 @@ class ShellProcess:
         self._printed = bytearray()
         self._num_printed = 0
         self._number = 0
-        self.num_odd = 0  # messages that answer no request, or have the wrong form
+        self.num_odd = 0  # messages that do not answer a request, or have the wrong form
         self.alive = True
         self.interrupted = False  # during the last request
 
     def ask(self, op: str, timeout_s: float, grace_s: float = 0.0, **parts: Any) -> ShellReply:
         """Have `shell` call the function named by `op` with the arguments `parts`, and return its reply.
 
-        `timeout_s` is corrected time of the process and its descendants. After that time, the process is interrupted
-        and gets `grace_s` more; 0 means no interrupt. If no reply comes, the process is killed. Then a `ShellGoneError`
-        is raised, or a `TooSlowError` if the machine was too slow to tell whether a reply would have come.
+        `timeout_s` is a limit on the corrected time of the process and its descendants. When this time is up, the
+        process is interrupted and gets `grace_s` more; if `grace_s` is 0, it is not interrupted. If there is still no
+        reply, the process is killed. Then a `ShellGoneError` is raised, or a `TooSlowError` if the machine was so slow
+        that a reply might still have come.
         """
         self._number += 1
         self._deadline, self._grace_s, self.interrupted = start_up(timeout_s, self._pid), grace_s, False
@@ -125,13 +132,13 @@ class ShellProcess:
         return reply
 
     def take_output(self) -> str:
-        """Return the beginning of the output since the last call."""
+        """Return the output since the last call, or its beginning if it was longer than `MAX_KEPT_OUTPUT`."""
         text = bytes(self._printed).decode(errors="replace")
         self._printed.clear()
         return text
 
     def close(self) -> None:
-        """End the process; safe to call twice."""
+        """End the process; it is safe to call this method twice."""
         if self.alive:
             self.alive = False
             with contextlib.suppress(ProcessLookupError):
@@ -148,7 +155,7 @@ class ShellProcess:
             raise
         if not left_s and self._grace_s and not self.interrupted:
             self.interrupted = True
-            os.kill(self._pid, signal.SIGINT)  # the processes in between pass it on
+            os.kill(self._pid, signal.SIGINT)  # the processes between this one and the shell pass the signal on
             self._deadline = start_up(self._grace_s, self._pid)
         elif not left_s:
             self._end("timeout")
@@ -170,7 +177,7 @@ class ShellProcess:
         self._end("it closed its connection to the grader")
 
     def _next_reply(self) -> ShellReply | None:
-        """Return the reply to the last request if it has arrived; drop messages with another form or number."""
+        """Return the reply to the last request, or None if it has not arrived yet; drop all other messages."""
         try:
             while (data := take_message(self._received, wire.MAX_REPLY_BYTES)) is not None:
                 if (reply := read_reply(data, self._number)) is not None:

@@ -1,7 +1,7 @@
 """Run one submission inside the sandbox: a shell for its cells, and ranks when the judge asks for them.
 
-This process runs no student code. Each process that does has separate namespaces, so that it cannot reach this process,
-which knows each rank's private value.
+This process runs no student code. Each process that runs student code has separate namespaces, so that it cannot reach
+this process, which knows each rank's private value.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from coursekit.ranks.rank_process import seed_all
 from coursekit.ranks.server_handle import RunningRanks
 from coursekit.ranks.watch import RunWatch
 
-MAX_NUM_RESTARTS = 3  # how often the shell is restarted after cells or calls that never ended
-# Corrected time. A cell whose time is up is interrupted, so that the shell and its names stay; if the cell does not end
-# within this time, the shell is killed.
+MAX_NUM_RESTARTS = 3  # of the shell, after cells or calls that never ended
+# Corrected time. A cell that has used up its time is interrupted, so that the shell and the names in it stay. If the
+# cell does not end within this grace period, the shell is killed.
 GRACE_S = 3.0
-MAX_NUM_PORTS = 8000  # in use in the slot, of about 28,000; a launch leaves a few dozen in use for a minute
+MAX_NUM_PORTS = 8000  # ports in use in the slot, of about 28,000; each launch keeps a few dozen for a minute
 NO_SHELL = "the process for the student's cells did not start"
-HELLO_TIMEOUT_S = 60.0  # corrected time; no student code runs yet
+HELLO_TIMEOUT_S = 60.0  # corrected time, before any student code runs
 
 
 class IsolationError(Exception):
@@ -49,12 +49,13 @@ class IsolationError(Exception):
 
 
 def serve(channel: Connection, settings: dict[str, Any]) -> None:
-    """Answer the judge's requests until it ends the submission; `settings` are the arguments of an `Allowance`."""
+    """Answer the judge's requests until the judge ends the submission; `settings` are the arguments of `Allowance`."""
     submission = _Submission(channel, settings)
     answers: dict[str, Any] = {"cells": submission.run_cells, "call": submission.call, "launch": submission.launch}
     try:
         while True:
-            # Before a request is read, because that holds each rank's private value, and a shell is a fork of us.
+            # This comes before a request is read: the request holds each rank's private value, and a new shell is a
+            # fork of this process.
             fault = _told(submission.revive_shell)
             request = wire.loads(channel.recv_bytes())
             op = request.pop("op")
@@ -67,7 +68,7 @@ def serve(channel: Connection, settings: dict[str, Any]) -> None:
 
 
 def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return an answer for the judge, or the machine fault that prevented it."""
+    """Return the result of `answer` for the judge or, if the machine failed, a reply that says why."""
     try:
         return answer()
     except (IsolationError, TooSlowError) as error:
@@ -75,13 +76,16 @@ def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def lacks_ports() -> bool:
-    """Return whether too many connections use the slot's loopback, including closed ones that still hold a port."""
+    """Return whether too many ports of the slot's loopback are in use.
+
+    Closed connections count too, as long as they hold a port.
+    """
     told = Path("/proc/net/sockstat").read_text()
     return sum(map(int, re.findall(r"^TCP: inuse (\d+) .*tw (\d+)", told, re.MULTILINE)[0])) > MAX_NUM_PORTS
 
 
 def _packed(reply: dict[str, Any]) -> bytes:
-    """Return a reply as a message that the judge can read, even if answers make it far too large."""
+    """Return a reply as a message for the judge; a reply that answers have made too large is replaced by an error."""
     with contextlib.suppress(wire.NotPlainError):
         return wire.checked(wire.dumps({"reply": reply}), wire.MAX_NUM_BYTES)
     return wire.dumps({"reply": {"error": ["OutputError", "the returned data is too large"]}})
@@ -93,7 +97,7 @@ class _Submission:
         self.folder = Path(tempfile.mkdtemp(prefix="submission-"))
         self.server = ForkedServer()
         self.channel = channel
-        self.cells: list[TimedCell] = []  # a new shell runs them again
+        self.cells: list[TimedCell] = []  # the cells run so far, which a new shell runs again
         self.shell: ShellProcess | None = None
         self.num_starts = 0
         self.num_launches = 0
@@ -105,7 +109,7 @@ class _Submission:
         self.server.close()
 
     def run_cells(self, cells: list[list[Any]]) -> dict[str, Any]:
-        """Run cells in order; return each cell's error and output."""
+        """Run cells in order, and return the error and the output of each."""
         return {"cells": [self._run_cell(TimedCell(*parts)) for parts in cells]}
 
     def _run_cell(self, cell: TimedCell) -> dict[str, Any]:
@@ -125,14 +129,17 @@ class _Submission:
         return {"name": cell.name, "error": told, "output": shell.take_output(), "num_odd": shell.num_odd}
 
     def revive_shell(self) -> dict[str, Any]:
-        """Start a new shell if there was one and it has ended."""
+        """If the shell has ended, start a new one; do nothing if no shell was started yet."""
         if self.shell:
             with contextlib.suppress(ShellGoneError):
                 self._running_shell()
         return {}
 
     def _running_shell(self) -> ShellProcess:
-        """Return a shell that has run the cells, a new one if needed; only `revive_shell` and `run_cells` call this."""
+        """Return a shell in which the cells have been run; start a new one if there is none or it has ended.
+
+        Only `revive_shell` and `run_cells` may call this method.
+        """
         while self.shell is None or not self.shell.alive:
             if self.num_starts > MAX_NUM_RESTARTS:
                 raise ShellGoneError("restarts")
@@ -148,12 +155,16 @@ class _Submission:
             raise IsolationError(f"{NO_SHELL} ({error})") from None
         try:
             shell.ask("hello", HELLO_TIMEOUT_S)
-        except ShellGoneError as error:  # no student's code has run in it yet
+        except ShellGoneError as error:  # no student code has run in it yet
             raise IsolationError(f"{NO_SHELL} ({error}): {shell.take_output()[-1000:]}") from None
         return shell
 
     def _replay(self, shell: ShellProcess) -> None:
-        """Run all earlier cells again; if a cell ends the shell, keep only its definitions, and next time drop it."""
+        """Run all earlier cells again in a new shell.
+
+        If a cell ends the shell, only the cell's definitions will be run next time. If these end the shell too, the
+        cell is dropped.
+        """
         num_run = 0
         try:
             for cell in self.cells:
@@ -173,7 +184,7 @@ class _Submission:
             return ShellReply(error=error.words(timeout_s))
 
     def call(self, call: bytes, timeout_s: float) -> dict[str, Any]:
-        """Call a driver in the shell; return its value or its error, and the number of odd messages so far."""
+        """Call a driver in the shell; return its value or its error, and the number of odd messages up to now."""
         value, error = self._ask("call", timeout_s, call=call)
         told = {"value": value} if error is None else {"error": error}
         return {**told, "num_odd": self.shell.num_odd if self.shell else 0}
@@ -190,8 +201,9 @@ class _Submission:
     ) -> dict[str, Any]:
         """Call a driver on ranks; return how they ended, with the fields of `coursekit.ranks.explain.RunOutcome`.
 
-        `call` is the driver and its arguments, `names` are the names of the answers among them, and `inputs` holds
-        each rank's seed and private value. With `look`, the reply also lists the files in each rank's own folder.
+        `call` holds the driver and its arguments, `names` are the names of the answers among these arguments, and
+        `inputs` holds each rank's seed and private value. If `look` is true, the reply also lists the files that each
+        rank left in its own folder.
         """
         packed, error = self._ask("pack", timeout_s, names=names)
         if error is None and not isinstance(packed, bytes):
@@ -215,7 +227,8 @@ class _Submission:
         nodes, environ = fill_nodes(num_ranks, ranks_per_node), {**os.environ, **HIDE_GPUS}
         isolate = functools.partial(_isolate_rank, replace(self.allowance, shared=shared), own)
         reply = self._watch(self.server.launch(spec, environ, nodes, inputs, isolate), num_ranks, timeout_s)
-        # Look only now, after all ranks have ended, because a rank's own report on its files proves nothing.
+        # Look into the folders only now that all ranks have ended: what a rank itself reports about its files proves
+        # nothing.
         return {**reply, "left": [left_in(path) for path in own] if look else []}
 
     def _watch(self, running: RunningRanks, num_ranks: int, timeout_s: float) -> dict[str, Any]:
@@ -236,12 +249,15 @@ class _Submission:
 
 
 def _isolate_rank(allowance: Allowance, own: list[Path], rank: int | None) -> None:
-    """Return in a new, isolated process that sees this rank's own folder; a launcher, which has no rank, sees none."""
+    """Start a new, isolated process and return in it; it sees only this rank's own folder.
+
+    A launcher is not a rank (`rank` is None), and sees none of these folders.
+    """
     enter(allowance if rank is None else replace(allowance, own=own[rank]))
 
 
 def drive(call: bytes, packed: bytes) -> bytes:
-    """On a rank, call the driver in `call` with the answers in `packed`; return its result as `wire` writes it."""
+    """Call the driver in `call` on a rank, with the answers in `packed`; return its result, encoded by `wire`."""
     # The seed and the private value come in a file that only this rank gets.
     with os.fdopen(int(os.environ.pop(INPUT_VARIABLE)), "rb") as own_input:
         seed, private = wire.loads(own_input.read())

@@ -1,6 +1,7 @@
-"""Write and read all messages between the judge and an answer's processes as JSON: requests, and plain data.
+"""Encode and decode all messages between the judge and the processes that run answers, as JSON.
 
-Reading never runs code, whichever process wrote the bytes: it uses no pickle, looks up only drivers, and checks sizes.
+The messages are requests and plain data. Decoding never runs code, whichever process wrote the bytes: it uses no
+pickle, looks up no functions but drivers, and checks sizes.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from coursekit.drivers.probe_model import Record
 TAG = "!"
 MAX_NUM_BYTES = 64 << 20  # of one message
 MAX_REPLY_BYTES = 16 << 20  # of the value that an answer returns
-MAX_NUM_PARTS = 1_000_000  # values in one message: each may need far more memory than its three bytes
+MAX_NUM_PARTS = 1_000_000  # values in one message: a value of three bytes may need far more memory
 MAX_DEPTH = 30
 PLAIN = "return numbers, text, arrays, or lists, tuples and dictionaries of them"
 DRIVERS = "coursekit.drivers."
 ARRAY_KINDS = "biufcSU"  # numbers, booleans and text; no objects
 LARGEST_JSON_INT = 1 << 53
-MAX_NUM_DIGITS = 400  # of an integer: the time to read it grows with the square of this number
-MAX_NUM_ODD_KEYS = 1000  # in one dictionary: numbers can be chosen so that all have the same hash, but texts cannot
-MAX_NUM_CHARACTERS = 1 << 25  # in a list, if each value takes as many as the longest text, as in an array
+MAX_NUM_DIGITS = 400  # of an integer, because the time to read it grows with their square
+MAX_NUM_ODD_KEYS = 1000  # in a dictionary: unlike texts, numbers can be chosen so that all have the same hash
+MAX_NUM_CHARACTERS = 1 << 25  # in a list, if all values were as long as the longest text, as in an array
 
 
 class TimedCell(NamedTuple):
@@ -39,18 +40,19 @@ class TimedCell(NamedTuple):
     name: str
     source: str
     timeout_s: float  # corrected time of the shell
-    definitions_only: bool = False  # whether only its definitions are run
+    definitions_only: bool = False  # whether only the cell's definitions are run
 
 
 class NotPlainError(Exception):
-    """A value is not plain data, or bytes are not a message that `dumps` could have written."""
+    """A value is not plain data, or some bytes are not a message that `dumps` could have written."""
 
 
 def dumps(value: Any) -> bytes:
-    """Return plain data as JSON; if it contains anything else, raise a `NotPlainError` that names the type.
+    """Return plain data as JSON; if there is anything else in it, raise a `NotPlainError` that names the type.
 
-    Plain data are None, booleans, numbers, text, bytes, arrays, and lists, tuples and dictionaries of these; also
-    functions of `coursekit.drivers`, what their probes recorded, and the judge's stand-ins for answers.
+    Plain data are None, booleans, numbers, text, bytes, arrays, and lists, tuples and dictionaries of these. Also
+    allowed are functions of `coursekit.drivers`, the records of their probes, and the objects that stand for answers in
+    the judge.
     """
     return json.dumps(_encode(value, 0), allow_nan=False).encode()
 
@@ -58,7 +60,8 @@ def dumps(value: Any) -> bytes:
 def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) -> Any:
     """Decode bytes that may come from any process; raise a `NotPlainError` unless `dumps` could have written them.
 
-    `answers` maps the names of answers to functions. Drivers are looked up only if this mapping is given.
+    `answers` maps the names of answers to functions. Without this mapping, a message that refers to a driver or an
+    answer is refused.
     """
     checked(data, MAX_NUM_BYTES)
     try:
@@ -70,7 +73,10 @@ def loads(data: bytes, answers: Mapping[str, Callable[..., Any]] | None = None) 
 
 
 def checked(data: bytes, max_bytes: int) -> bytes:
-    """Return a message if it can be read in bounded memory, with at most `max_bytes` and not too many values."""
+    """Return a message if it can be read in bounded memory; otherwise, raise a `NotPlainError`.
+
+    It must have at most `max_bytes` bytes and at most `MAX_NUM_PARTS` values.
+    """
     if len(data) > max_bytes:
         raise NotPlainError(f"the data is larger than {max_bytes >> 20} MiB")
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_NUM_PARTS:
@@ -81,15 +87,15 @@ def checked(data: bytes, max_bytes: int) -> bytes:
 def _measure(value: Any) -> tuple[int, int]:
     """Return the number of values in nested lists, and the length of the longest text among them.
 
-    Refuse lists that NumPy would turn into too large an array, because an array gives every value as much room as the
-    longest.
+    Raise a `NotPlainError` if the list would become too large an array: NumPy gives each value of an array as much room
+    as the longest value needs.
     """
     if isinstance(value, dict):
         content, tag = value.get("v"), value.get(TAG)
         if tag == "tuple":
             return _measure(content)
         if tag == "dict" and isinstance(content, list):
-            for part in itertools.chain(*content):  # one by one: no code makes an array from a dictionary
+            for part in itertools.chain(*content):  # each separately, because no code makes an array from a dictionary
                 _measure(part)
         return 1, 0
     if not isinstance(value, list):
@@ -106,7 +112,7 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line p
         raise NotPlainError(f"the data is nested more than {MAX_DEPTH} levels deep")
     if value is None or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, bytes):  # also NumPy's bytes: an array would drop zeros at their end
+    if isinstance(value, bytes):  # also NumPy's bytes, because an array would drop zeros at their end
         return {TAG: "bytes", "v": base64.b64encode(value).decode()}
     if isinstance(value, np.ma.MaskedArray):
         raise NotPlainError("a masked array is not plain data: return its .filled(), which is a plain array")
@@ -131,7 +137,7 @@ def _encode(value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  # one line p
 
 
 def _encode_reference(value: Any, depth: int) -> Any:
-    """Encode a driver, a `Remote` answer of the judge, or a TensorFlow tensor (as an array)."""
+    """Encode a driver, one of the judge's `Remote` answers, or a TensorFlow tensor (as an array)."""
     kind = type(value)
     if isinstance(value, FunctionType) and value.__module__.startswith(DRIVERS):
         return {TAG: "driver", "v": [value.__module__, value.__qualname__]}
@@ -157,7 +163,7 @@ def _decode(value: Any, answers: Mapping[str, Callable[..., Any]] | None) -> Any
         return [_decode(one, answers) for one in value]
     if isinstance(value, str):
         half_pairs_too = value.encode("utf-16", "surrogatepass")
-        return half_pairs_too.decode("utf-16", "replace")  # no file could hold half pairs
+        return half_pairs_too.decode("utf-16", "replace")  # no file could hold half of a surrogate pair
     if not isinstance(value, dict):
         return value
     tag, content = value[TAG], value["v"]
@@ -194,7 +200,7 @@ def _decode_dict(pairs: list[list[Any]]) -> dict[Any, Any]:
     if len(pairs) > MAX_NUM_ODD_KEYS and not all(isinstance(key, str) for key, _ in pairs):
         raise NotPlainError(f"a dictionary of more than {MAX_NUM_ODD_KEYS} keys that are not text is not plain data")
     found = {key: one for key, one in pairs}  # noqa: C416  # from lists, so that unhashable keys raise an error
-    if len(found) < len(pairs):  # keys that differed only in type, which is lost on the wire
+    if len(found) < len(pairs):  # some keys differed only in a type that the message does not keep
         raise NotPlainError("a dictionary with two equal keys is not plain data")
     return found
 

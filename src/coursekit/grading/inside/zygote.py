@@ -1,4 +1,7 @@
-"""The process that imports everything once and then forks a server for each submission, but runs none itself."""
+"""The process that imports everything once and then forks a server for each submission.
+
+The process itself runs no submission.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ MORE = ("IPython.core.interactiveshell", "cloudpickle", "matplotlib.pyplot", "PI
 
 
 def main() -> None:
-    """Serve a judge on the socket whose number is the argument, until the judge closes it."""
+    """Serve the judge on the socket whose number is the program's argument, until the judge closes the socket."""
     channel = Connection(int(sys.argv[1]))
     adopt_orphans()
     own = frozenset(Path(tempfile.gettempdir()).iterdir())  # empty, unless the kit itself is in /tmp
@@ -29,17 +32,20 @@ def main() -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             settings = wire.loads(channel.recv_bytes())
-            if "op" in settings:  # a request for a server that had already ended; the judge is told that anyway
+            if "op" in settings:  # for a server that has ended, of which the judge has already been told
                 continue
             pid = fork(functools.partial(submission_server.serve, channel, settings))
             _, status = os.waitpid(pid, 0)
-            kill_descendants()  # so that no process of the submission remains
+            kill_descendants()  # so that none of the submission's processes remain
             is_clean = _clean(own) and not submission_server.lacks_ports()
             channel.send_bytes(wire.dumps({"gone": os.waitstatus_to_exitcode(status), "is_clean": is_clean}))
 
 
 def _clean(own: frozenset[Path]) -> bool:
-    """Empty /tmp except for `own`; return whether that worked, because a submission may lock or nest folders."""
+    """Remove everything from /tmp except `own`, and return whether that worked.
+
+    It may fail because a submission can lock folders or nest them too deeply.
+    """
     folder = Path(tempfile.gettempdir())
     for path in {*folder.iterdir()} - own:
         with contextlib.suppress(OSError, RecursionError):

@@ -1,1 +1,1 @@
-"""Isolate code that nobody has read yet: limit what it sees and uses, and make sure that it ends."""
+"""Isolate code that nobody has read yet: limit what it can see and use, and make sure that it ends."""

@@ -1,7 +1,7 @@
-"""The control groups of this process, for example in a container or a job: their limits, and what the kernel refused.
+"""Read the limits of this process's control groups, and count what the kernel has refused to them.
 
-Version 1 has one hierarchy for each controller; version 2 has a single hierarchy for all of them (cgroups(7)). A
-machine may have both.
+The groups may be those of a container or a job. Version 1 of control groups has a separate hierarchy for each
+controller; version 2 has a single hierarchy for all of them (cgroups(7)). A machine may have both.
 """
 
 from __future__ import annotations
@@ -13,20 +13,24 @@ from typing import NamedTuple
 
 from coursekit.text import counted
 
-# The first two belong to version 2, the third to version 1, which writes a number near 2^63 if there is no limit.
+# The first two files belong to version 2. The third belongs to version 1, and holds a number near 2^63 if there is no
+# limit.
 LIMITS_OF_MEMORY = ("memory.max", "memory.high", "memory.limit_in_bytes")
 UNLIMITED_BYTES = 1 << 62
 
 
 def memory_bytes() -> float:
-    """Return how much memory all processes in these groups may use together; infinite without a limit."""
+    """Return how many bytes of memory all processes in these groups may use together; infinite if there is no limit."""
     texts = [_read(folder / name).strip() for folder in folders("memory") for name in LIMITS_OF_MEMORY]
     limits = [int(text) for text in texts if text.isdigit()]
     return min((limit for limit in limits if limit < UNLIMITED_BYTES), default=math.inf)
 
 
 def num_cores() -> float:
-    """Return how many cores all processes in these groups may use together, such as 1.5; infinite without a limit."""
+    """Return how many cores all processes in these groups may use together; infinite if there is no limit.
+
+    The number need not be whole: 1.5 is possible.
+    """
     texts = [_read(folder / "cpu.max") for folder in folders("cpu")]
     texts += [_read(folder / "cpu.cfs_quota_us") + _read(folder / "cpu.cfs_period_us") for folder in folders("cpu")]
     quotas = [text.split() for text in texts if text[:1].isdigit()]  # without a limit: "max", or -1 in version 1
@@ -34,18 +38,18 @@ def num_cores() -> float:
 
 
 class Refusals(NamedTuple):
-    """What the kernel has refused to this process's groups since they were created."""
+    """Counts of what the kernel has refused to this process's groups since they were created."""
 
-    num_killed: int  # processes that it killed because memory ran out
-    num_forks: int  # processes and threads that it did not start because the limit was reached
+    num_killed: int  # processes that the kernel killed because memory ran out
+    num_forks: int  # processes and threads that it did not start because of a limit
 
     @classmethod
     def so_far(cls) -> Refusals:
-        """Return the counts so far.
+        """Return the counts up to now.
 
-        The kernel counts a killed process for the process's own group, whether that group, another group or the machine
-        reached its limit. It counts a refused process in the same way, but since Linux 6.11, version 2 counts it for
-        the group that has the limit.
+        The kernel counts a killed process for the process's own group, whether the limit of that group, the limit of
+        another group or the machine's memory was reached. In the same way, it counts processes that could not be
+        started; but since Linux 6.11, version 2 counts these for the group that has the limit.
         """
         killed = [folder / name for folder in folders("memory")[:1] for name in ("memory.events", "memory.oom_control")]
         killed_here = _numbers("oom_kill", *killed) or _numbers("oom_kill", Path("/proc/vmstat"))
@@ -54,7 +58,7 @@ class Refusals(NamedTuple):
         return cls(sum(killed_here), sum(_numbers("max", *forks)))
 
     def since(self) -> str:
-        """Return a sentence about what the kernel has refused since these counts were taken, or ''."""
+        """Return a sentence about the kernel's refusals since these counts were taken, or '' if there were none."""
         num_killed, num_forks = (now - before for now, before in zip(Refusals.so_far(), self))
         if num_killed > 0:
             return f"memory ran out, and the kernel killed {num_killed} of the grader's processes"
@@ -62,7 +66,7 @@ class Refusals(NamedTuple):
 
 
 def folders(controller: str) -> list[Path]:
-    """Return the folders of this process's groups, from its own up to the highest visible one."""
+    """Return the folders of this process's groups, from the process's own group up to the highest visible group."""
     lines = _read(Path("/proc/self/cgroup")).splitlines()
     groups = {name: path for _, names, path in (line.split(":", 2) for line in lines) for name in names.split(",")}
     kind, group = ("cgroup", groups[controller]) if controller in groups else ("cgroup2", groups.get("", "/"))
@@ -77,12 +81,15 @@ def folders(controller: str) -> list[Path]:
 
 
 def _numbers(name: str, *files: Path) -> list[int]:
-    """Return the counts that these files hold under a name."""
+    """Return the counts with this name in these files, one for each file that has it."""
     return [int(number) for file in files for number in re.findall(rf"^{name} (\d+)$", _read(file), re.MULTILINE)]
 
 
 def _read(file: Path) -> str:
-    """Return a file's content, or '' if it is missing, because the other version or the topmost group may lack it."""
+    """Return a file's content, or '' if the file is missing.
+
+    It may be missing because it belongs to the other version, or because the topmost group lacks it.
+    """
     try:
         return file.read_text(encoding="utf-8")
     except OSError:

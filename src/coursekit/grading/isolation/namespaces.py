@@ -5,14 +5,14 @@
         │               with the waiter; when it ends, the kernel kills everything inside, including daemons
         └ isolated      the process in which `enter` returns
 
-The first process writes to the waiter through a pipe: "ready", or why isolation failed; and at the end, how the
-isolated process ended. The network is not separated, because the ranks of a run communicate over the sandbox's
-loopback.
+The first process reports to the waiter through a pipe. It writes "ready" or the reason why isolation failed and, at the
+end, how the isolated process ended. The network is not separated, because the ranks of a run communicate over the
+sandbox's loopback interface.
 
-/proc is mounted afresh if the kernel allows it. If it does not (under root, bubblewrap covers parts of /proc), the
-sandbox's /proc stays. Then the process numbers in it are the sandbox's, so psutil does not work inside, and the command
-lines of all processes in the sandbox can be read. This is safe, because the kernel lets no process inspect or signal
-processes of an outer namespace.
+A new /proc is mounted if the kernel allows it. Under root it does not, because bubblewrap covers parts of /proc; then
+the sandbox's /proc stays. In this case, the process numbers in /proc are those of the sandbox, so psutil does not work
+inside, and the command lines of all processes in the sandbox can be read. This is safe, because the kernel does not let
+any process inspect or signal processes of an outer namespace.
 """
 
 from __future__ import annotations
@@ -34,49 +34,49 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.isolation import system
 from coursekit.grading.isolation.sandbox import CORE_PATTERN, HIDDEN, SHARED
 
-OWN = "/tmp/own"  # noqa: S108  # its own folder, which outlives it; one name for all, as ranks may exchange file names
+OWN = "/tmp/own"  # noqa: S108  # one path for every process's own folder, which outlives it: ranks may exchange names
 TERMINALS = "/dev/pts"
-MAX_NUM_TERMINALS = 16  # all isolated processes share the machine's 3,000 or so; IPython uses one for `!command`
+MAX_NUM_TERMINALS = 16  # the whole machine has about 3,000; IPython uses one for `!command`
 # The first two request stack traces; the others ask the process to end.
 PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT)
-_OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter applies only to its children
-_OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps its /proc and /tmp
+_OF_WAITER = system.NEW_USER | system.NEW_PIDS  # the latter applies only to the waiter's children
+_OF_FIRST = system.NEW_MOUNTS | system.NEW_IPC | system.NEW_NAME  # the waiter keeps the outer /proc and /tmp
 _PLAIN = system.NO_SUID | system.NO_DEVICES
 _READY = b"ready"
 _STATUS = struct.Struct("i")
 _OUR_FAULT = 70  # EX_SOFTWARE
-# Few, because the kernel counts for the whole account what open files hold: epoll watches, whose number grows with the
-# square of the files; files in transit through sockets (once there are 1024, no process with that limit can send more);
-# and the buffers of pipes.
+# Few, because open files hold resources that the kernel counts for the whole account. These are epoll watches, whose
+# number grows with the square of the number of files; files in transit through sockets (once there are 1024, no process
+# with that limit can send more); and the buffers of pipes.
 MAX_NUM_OPEN_FILES = 256
-MAX_NUM_SIGNALS = 256  # pending signals of an isolated process and its descendants; timers count, too
-COUNTS_BY_NAMESPACE = (5, 14)  # the first version of the kernel that does
-NUM_TRUSTED = 2  # the waiter and the first process, which count too
-CPU_GRACE_S = 5  # the time from SIGXCPU, which can be caught, to SIGKILL
+MAX_NUM_SIGNALS = 256  # pending signals of an isolated process and its descendants; timers also count
+COUNTS_BY_NAMESPACE = (5, 14)  # the first kernel version that does, see `_settle_in`
+NUM_TRUSTED = 2  # the waiter and the first process, which are also counted
+CPU_GRACE_S = 5  # the time between SIGXCPU, which can be caught, and SIGKILL
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one isolated process and its descendants may use."""
+    """Limits on what one isolated process and its descendants may use, and the folders that they see."""
 
     tmp_bytes: int  # size of the private /tmp, and of /dev/shm
-    num_files: int  # how many files and folders fit into each of them
+    num_files: int  # how many files and folders fit into each of these two
     max_num_processes: int  # processes and threads at once (does not hold if the account outside is root)
     max_file_bytes: int
-    max_memory_bytes: int  # data that a single process may add to what it has on entry
+    max_memory_bytes: int  # how much data a single process may add to what it has on entry
     max_cpu_s: int  # seconds of CPU time of a single process
     shared: Path | None = None  # folder of the outer /tmp that appears inside as `sandbox.SHARED`, writable
     own: Path | None = None  # folder that appears inside as `OWN`, only for this process
-    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay visible, read-only, such as a kit's
+    in_sight: tuple[str, ...] = ()  # folders of the outer /tmp that stay visible, but read-only, such as a kit
 
 
 def enter(allowance: Allowance) -> None:
-    """Return in a new, isolated process; the calling process waits for it and never returns.
+    """Start a new, isolated process and return in it; the calling process waits for it and never returns.
 
-    Call it in a freshly forked process with a single thread.
-    Open files stay open inside, so first close all that the new process must not see. The waiter closes all its files.
-    Inside, TMPDIR and the working directory are the private /tmp.
-    If the namespaces cannot be created, it starts nothing and raises a `CourseKitError` in the calling process.
+    Call this function in a freshly forked process with a single thread. Open files stay open in the new process, so
+    first close all files that it must not see; the waiter closes all of its own. In the new process, TMPDIR and the
+    working directory are the private /tmp. If the namespaces cannot be created, no process is started, and a
+    `CourseKitError` is raised in the calling process.
     """
     refused = system.Filter()
     _enter_new_namespaces()
@@ -90,7 +90,7 @@ def enter(allowance: Allowance) -> None:
         release_signals()
         return
     os.close(tell)
-    said = os.read(listen, len(_READY))  # no more than that, because the status may follow at once
+    said = os.read(listen, len(_READY))  # no more bytes than that, because the status may follow at once
     if said != _READY:
         said += os.read(listen, 1000)
         os.waitpid(first, 0)
@@ -118,9 +118,10 @@ def _enter_new_namespaces() -> None:
 
 
 def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
-    """Isolate this first process, report success or the reason for a failure to the waiter, and return in a child.
+    """Isolate the calling process, which is the first one, report to the waiter, and return only in a new child.
 
-    The first process waits until the child has ended, and then reports the child's status.
+    The first process reports "ready", or why it could not be isolated. Then it waits until the child has ended, and
+    reports the child's status.
     """
     try:
         system.end_with_parent(signal.SIGKILL)
@@ -128,7 +129,7 @@ def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
         system.drop_capabilities()
         refused.load()
         system.set_dumpable(False)
-        # Fails if the waiter ended before this process was set to end with it.
+        # This fails if the waiter ended before this process was set to end with it.
         os.write(tell, _READY)
     except BaseException as error:  # noqa: BLE001  # the waiter reports it
         with suppress(OSError):
@@ -147,7 +148,7 @@ def _be_first(allowance: Allowance, refused: system.Filter, tell: int) -> None:
 
 
 def _be_waiter(first: int, listen: int) -> NoReturn:
-    """Wait until the first process has ended, then end in the way the isolated process did."""
+    """Wait until the first process has ended, then end in the same way as the isolated process did."""
     try:
         status = _wait_for(first, keep=listen)
         told = os.read(listen, _STATUS.size)
@@ -157,11 +158,11 @@ def _be_waiter(first: int, listen: int) -> NoReturn:
             os.kill(os.getpid(), -code)
         os._exit(code if code >= 0 else 128 - code)
     finally:
-        os._exit(_OUR_FAULT)  # whatever happens, the caller's code runs only once, inside
+        os._exit(_OUR_FAULT)  # whatever happens, the caller's code must go on only in the isolated process
 
 
 def _hide_and_mount(allowance: Allowance) -> None:
-    """Hide the sandbox's writable folders; everything else is read-only already and stays so."""
+    """Hide the sandbox's writable folders under empty ones; everything else is already read-only and stays so."""
     system.unshare(_OF_FIRST)
     system.mount("none", "/", None, system.RECURSIVE | system.SLAVE)
     writable = {SHARED: allowance.shared, OWN: allowance.own}
@@ -181,23 +182,24 @@ def _hide_and_mount(allowance: Allowance) -> None:
         system.mount("devpts", TERMINALS, "devpts", system.NO_SUID | system.NO_PROGRAMS, options)
     with suppress(PermissionError):
         system.mount("proc", "/proc", "proc", _PLAIN | system.NO_PROGRAMS)
-    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox should have protected them, in a /proc that stays
+    if os.access(CORE_PATTERN, os.W_OK):  # the sandbox should have protected the settings in its own /proc
         raise CourseKitError("student code could change the kernel's settings", "sandbox.open-settings")
 
 
 def _settle_in(allowance: Allowance) -> None:
-    """Prepare the isolated process itself, and set limits for it and its descendants, which cannot raise them again.
+    """Prepare this isolated process, and set limits for it and its descendants, which cannot raise them again.
 
-    RLIMIT_DATA limits how much memory the process may add to what it has; RLIMIT_AS would not do, because TensorFlow
-    reserves far more addresses than it uses. The limit applies to each process, so the watcher limits the sum.
-    The kernel counts processes and pending signals per user, and since 5.14 separately for each user namespace. Older
-    kernels get no such limits, because honest work in another slot would use them up.
+    RLIMIT_DATA limits how much memory the process may add to the memory that it has. RLIMIT_AS would not do, because
+    TensorFlow reserves far more addresses than it uses. The limit applies to each process separately; the watcher
+    limits the sum. The kernel counts processes and pending signals per user and, since version 5.14, separately for
+    each user namespace. On older kernels, these two limits are not set, because honest work in another slot would use
+    them up.
     """
     system.set_dumpable(True)  # the process and its descendants may inspect it
     os.environ["TMPDIR"] = HIDDEN[0]
     tempfile.tempdir = None
     os.chdir(HIDDEN[0])
-    # If memory runs short in the slot, the kernel should kill this process, not one of the kit's own.
+    # If the slot runs short of memory, the kernel should kill this process, and not one of the kit's own processes.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     limit = system.lower_limit
@@ -213,8 +215,9 @@ def _settle_in(allowance: Allowance) -> None:
 
 
 def _hold_signals() -> Callable[[], None]:
-    """Block signals in this process and its future children until they call the returned function."""
-    # The kernel must keep the status of a child that ends before its parent waits, however the caller has set SIGCHLD.
+    """Block all signals in this process and its future children; the returned function unblocks them in its caller."""
+    # The kernel must keep the status of a child that ends before its parent waits for it, even if the caller ignores
+    # SIGCHLD.
     on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
@@ -228,19 +231,21 @@ def _hold_signals() -> Callable[[], None]:
 def _wait_for(pid: int, keep: int) -> int:
     """Wait for a child, reap every orphan, pass signals on, and return the child's wait status.
 
-    Meanwhile, no other process can inspect this one. It closes all its files but `keep`, so that it holds no pipe open.
+    Meanwhile, no other process can inspect this process. It closes all its files except `keep`, so that it does not
+    keep any pipe open.
     """
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        with suppress(OSError):  # signals that the C library reserves
+        with suppress(OSError):  # for signals that the C library reserves
             signal.signal(number, signal.SIG_DFL)  # no handler of the caller may run in this process
     system.set_dumpable(False)
     for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208  # numbers, not paths
         if file != keep:
-            with suppress(OSError):  # the listing's own file is closed already
+            with suppress(OSError):  # the file of the listing itself is already closed
                 os.close(file)
     while True:
-        # Look before waiting, because setting handlers has dropped the signals of children that ended earlier.
+        # Look for ended children before waiting, because setting handlers has dropped the signals of children that
+        # ended earlier.
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == pid:

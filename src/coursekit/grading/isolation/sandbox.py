@@ -1,12 +1,13 @@
-"""The sandbox: a bubblewrap command line that starts a program with a restricted view of the machine.
+"""Build the sandbox: a bubblewrap command line that runs a program with a restricted view of the machine.
 
-Inside there are the system's software, the Python environment, and the files that the caller names, all read-only;
-empty folders /tmp and /dev/shm of limited size; a network with only a private loopback; and no other process.
-There is no home folder, no course, no socket of any service, and no environment variable that the caller did not name.
-Descriptors that the caller passes on stay open, so that the two sides can communicate through them.
+The program sees the system's software, the Python environment and the files that the caller names, all of them
+read-only. It also sees the folders /tmp and /dev/shm, which are empty at first and limited in size, and a network that
+has only a private loopback interface. It sees no other processes, no home folder, no course, no socket of any service,
+and only those environment variables that the caller names. Descriptors that the caller passes on stay open, so that the
+two sides can communicate through them.
 
-The sandbox does not limit memory or processes (`watcher` does), and does not isolate the processes of one submission
-from each other (`namespaces` does).
+The sandbox does not limit memory or the number of processes (`watcher` does), and does not isolate the processes of one
+submission from each other (`namespaces` does).
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from coursekit.errors import CourseKitError
 from coursekit.grading.isolation.system import Filter
 from coursekit.paths import PACKAGE
 
-SHARED = "/shared"  # an empty folder, at which `namespaces` mounts the folder that a process shares with its peers
+SHARED = "/shared"  # empty; `namespaces` mounts here the folder that a process shares with its peers
 CORE_PATTERN = "/proc/sys/kernel/core_pattern"
 HOSTNAME = "sandbox"
-HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # every process of a submission has its own
+HIDDEN = ("/tmp", "/dev/shm")  # noqa: S108  # each process of a submission has its own two
 UID = 1000
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_LINKER = ("/etc/ld.so.cache", "/etc/alternatives")  # to find libraries; the second leads to Debian's BLAS and MPI
-_MADE = Path(__file__).parent / "etc"  # files about accounts and hosts, for a machine with one user and no neighbours
+_LINKER = ("/etc/ld.so.cache", "/etc/alternatives")  # for finding libraries; the second leads to Debian's BLAS and MPI
+_MADE = Path(__file__).parent / "etc"  # an /etc with one account and no other hosts
 
 
 def require_sandbox() -> None:
-    """Check that the sandbox works here; if not, raise a `CourseKitError` that says why, so that no code runs."""
+    """Raise a `CourseKitError` with the reason if the sandbox does not work on this machine, so that no code runs."""
     if shutil.which("bwrap") is None:
         raise CourseKitError(
             "bubblewrap is not installed (apt install bubblewrap, dnf install bubblewrap): "
@@ -61,18 +62,18 @@ def python_folders() -> list[Path]:
 
 
 def hidden_folders(folders: Sequence[Path]) -> list[Path]:
-    """Return the folders that a private /tmp would hide, such as a checkout in /tmp."""
+    """Return those of the given folders that a private /tmp would hide, such as a checkout in /tmp."""
     return [folder for folder in folders if any(Path(hidden) in folder.parents for hidden in HIDDEN)]
 
 
 def command(
     argv: Sequence[str], read_only: Mapping[str, Path], environ: Mapping[str, str], tmp_bytes: int
 ) -> list[str]:
-    """Return the command line that runs `argv`, whose paths are paths inside; `require_sandbox` tests that it works.
+    """Return the command line that runs `argv` in the sandbox; paths in `argv` are paths inside it.
 
-    `read_only` maps each path inside to the file or folder shown there, in addition to what every Python needs;
-    `environ` is the whole environment; `tmp_bytes` is the size of /tmp, and also of /dev/shm.
-    The program ends when the process that started it ends.
+    `read_only` maps each path inside to the file or folder shown there, in addition to everything that any Python
+    program needs. `environ` is the whole environment; `tmp_bytes` is the size of /tmp, and also of /dev/shm. The
+    program ends when the process that started it ends. `require_sandbox` tests whether such a command line works.
     """
     words = ["bwrap", "--unshare-all", "--uid", str(UID), "--gid", str(UID), "--hostname", HOSTNAME]
     words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
@@ -95,14 +96,14 @@ def command(
     for inside, outside in read_only.items():
         words += ["--ro-bind", str(outside), inside]
     words += ["--dir", SHARED]
-    # These file systems belong to the sandbox; if they stayed writable, they could be filled without limit.
+    # These file systems belong to the sandbox. If they stayed writable, a program could fill them without limit.
     for path in (*covered, "/dev", "/"):
         words += ["--remount-ro", path]
     return [*words, "--chdir", "/tmp", "--", *argv]  # noqa: S108  # the sandbox's own
 
 
 def _as_it_is(path: Path) -> list[str]:
-    """Return the bwrap arguments for a system folder, which may be a link."""
+    """Return the bwrap arguments that show a system folder at its usual path, as a link if it is a link."""
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
@@ -111,8 +112,9 @@ def _as_it_is(path: Path) -> list[str]:
 def _guarded_proc() -> list[str]:
     """Return the bwrap arguments that make the kernel's settings read-only if this account owns them, as root does.
 
-    Root without capabilities still owns them, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
-    An ordinary user owns none of them, so for such a user /proc stays as it is, and `namespaces` can mount a new one.
+    Even without capabilities, root still owns these settings and could change them. For example,
+    /proc/sys/kernel/core_pattern names a program that the kernel runs. An ordinary user owns none of them, so for such
+    a user /proc stays as it is, and `namespaces` can mount a new /proc.
     """
     if os.getuid() != 0 and not os.access(CORE_PATTERN, os.W_OK):  # root may have another id in a namespace
         return []

@@ -1,4 +1,4 @@
-"""Linux kernel calls that not every Python offers, and a filter that refuses other calls, on every architecture."""
+"""Make kernel calls that not every Python offers, and filter the calls of a process, on every architecture of Linux."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ BIND = 4096
 RECURSIVE = 16384
 SLAVE = 1 << 19
 
-# Calls that no answer needs. They take what no limit counts, or what belongs to the whole account: memory that is in no
-# process and no folder; namespaces and watches, of which an account has a fixed number; and the cores of other slots.
+# Calls that no answer needs. They take resources that no limit counts, or that belong to the whole account: memory that
+# is in no process and no folder; namespaces and watches, of which an account has a fixed number; and the cores of other
+# slots.
 LIBRARY = "libseccomp.so.2"  # version 2.5 (of 2020) or newer
 REFUSED = (
-    # A new user namespace allows a process to create all other kinds, and to mount in-memory folders of any size.
+    # With a new user namespace, a process can create all other kinds, and mount in-memory folders of any size.
     *("unshare", "setns"),
-    # Memory that remains even if no process maps it.
+    # These create memory that remains even if no process maps it.
     *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open", "vmsplice"),
-    # The kernel counts for each account how many of these there are, or how much memory they take.
+    # For each account, the kernel limits how many of these there are, or how much memory they take.
     *("inotify_init", "inotify_init1", "fanotify_init", "add_key", "request_key", "keyctl"),
     # The whole machine has a fixed number of these.
     "io_setup",
-    # Kernel interfaces that allocate their own memory.
+    # These kernel interfaces allocate their own memory.
     *("io_uring_setup", "bpf", "perf_event_open", "userfaultfd"),
     # A submission gets only the slot's cores.
     "sched_setaffinity",
@@ -64,28 +65,28 @@ _ZEROS = [ctypes.c_ulong(0)] * 3  # arguments that most options of `prctl` do no
 
 
 def unshare(flags: int) -> None:
-    """Move this process into new namespaces of the kinds in `flags` (unshare(2)); it must have a single thread."""
+    """Move this process, which must have a single thread, into new namespaces of the kinds in `flags` (unshare(2))."""
     _succeed(_libc.unshare(flags), "unshare")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """Mount a file system (mount(2))."""
+    """Mount a file system of the given kind at `target` (mount(2))."""
     words = (source.encode(), target.encode(), kind.encode() if kind else None)
     _succeed(_libc.mount(*words, ctypes.c_ulong(flags), options.encode()), f"mount on {target}")
 
 
 def end_with_parent(signal: int) -> None:
-    """Make the kernel send this process a signal when the thread that started it ends."""
+    """Make the kernel send this process the given signal when the thread that started this process ends."""
     _prctl(_PR_SET_PDEATHSIG, int(signal))
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """Set whether processes of the same user may inspect this one: its memory, environment and open files."""
+    """Set whether processes of the same user may inspect this process's memory, environment and open files."""
     _prctl(_PR_SET_DUMPABLE, int(dumpable))
 
 
 def drop_capabilities() -> None:
-    """Give up every capability permanently: no program that this process starts can get one back."""
+    """Give up all capabilities permanently, so that no program that this process starts can get one back."""
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *_ZEROS):
             break  # the kernel has no more
@@ -97,7 +98,7 @@ def drop_capabilities() -> None:
 
 
 def data_bytes() -> int:
-    """Return how many bytes of private writable memory this process has, touched or not."""
+    """Return how many bytes of private writable memory this process has allocated, whether it has used them or not."""
     found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     return int(found.group(1)) * 1024 if found else 0
 
@@ -114,7 +115,7 @@ class _Comparison(ctypes.Structure):
 
 
 class Filter:
-    """A filter that refuses the calls in `REFUSED` (seccomp(2)); create it early, while the library can be found."""
+    """A filter that refuses the calls in `REFUSED` (seccomp(2)); create it while the library can still be found."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):
@@ -129,16 +130,17 @@ class Filter:
         self._context = ctypes.c_void_p(self._library.seccomp_init(_ALLOW))
         for name in REFUSED:
             self._refuse(name, errno.EPERM)
-        # The arguments of clone3 are in memory, which a filter cannot read. Without it, the C library uses `clone`.
+        # A filter cannot read the arguments of clone3, which are in memory. If clone3 is refused, the C library uses
+        # `clone`.
         self._refuse("clone3", errno.ENOSYS)
         self._refuse("clone", errno.EPERM, _Comparison(0, _MASKED_EQ, NEW_USER, NEW_USER))
 
     def load(self) -> None:
-        """Make the kernel permanently refuse these calls to this process and its descendants."""
+        """Make the kernel refuse these calls to this process and its descendants from now on, permanently."""
         self._succeed(self._library.seccomp_load(self._context), "seccomp_load")
 
     def _refuse(self, name: str, number: int, *comparisons: _Comparison) -> None:
-        """Add a rule for a call, if this machine and this library have that call."""
+        """Add a rule that refuses a call, if this machine and this library have that call."""
         call, num_rules = self._number(name), len(comparisons)
         rules = (_Comparison * num_rules)(*comparisons)
         if call >= 0:

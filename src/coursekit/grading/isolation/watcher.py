@@ -1,8 +1,8 @@
 """Watch the processes of one submission from outside the sandbox, because rlimits apply only to single processes.
 
-The watcher counts memory as the kernel's proportional share (PSS), because forked processes share TensorFlow's pages.
-It adds the files in the in-memory folders that the processes see. The processes cannot create memory outside of both,
-such as System V segments (see `system`).
+Forked processes share TensorFlow's memory pages, so the watcher counts for each process the kernel's proportional share
+(PSS). To this it adds the files in the in-memory folders that the processes see. Memory of any other kind, such as
+System V segments, cannot be created (see `system`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from coursekit.grading.isolation.sandbox import HIDDEN
 from coursekit.processes import kill_below, pss_bytes
 
 INTERVAL_S = 0.2
-MEASURE_AGAIN = 1.5  # shares are slow to read, so they are read only if resident memory has grown by this factor
-# While resident memory exceeds the limit, the shares could reach the limit unnoticed, but only as fast as cores copy
-# shared pages. Each core copies 1.2 to 1.3 GB/s, measured with one and with two processes that wrote to 1 GB shared
-# with their parent.
+MEASURE_AGAIN = 1.5  # shares are slow to read: read them only if resident memory has grown this much
+# While resident memory exceeds the limit, the shares could reach the limit unnoticed, but no faster than cores copy
+# shared pages. Each core copies 1.2 to 1.3 GB/s; this was measured with one and with two processes that wrote to 1 GB
+# shared with their parent.
 COPIED_BYTES_PER_S = 1.5e9 * (os.cpu_count() or 1)
 
 
@@ -37,16 +37,16 @@ class Watcher:
     def __init__(  # noqa: PLR0913  # one argument per limit
         self,
         pid: int,
-        may_be_killed: Callable[[], int | None],  # the process whose descendants may be killed; None: kill none
+        may_be_killed: Callable[[], int | None],  # the process whose descendants may be killed, or None
         *,
-        memory_bytes: int,  # for all together: each page counts once, and files in memory count, too
+        memory_bytes: int,  # for all together; shared pages count once, and files in memory also count
         num_processes: int,  # at once
         num_files: int,  # files and folders in one in-memory folder
-        own_s: float,  # seconds of their corrected time (`coursekit.corrected_time`) from the start of the watch
+        own_s: float,  # corrected time (`coursekit.corrected_time`) from the start of the watch
     ) -> None:
-        self.excess = ""  # the limit that was exceeded: a sentence and its code
-        self.fault = ""  # why the watch failed or the machine was too slow; then the run is killed and must be repeated
-        self.own_s = 0.0  # corrected time of this process and the watched ones since the start of the watch
+        self.excess = ""  # a sentence about the limit that was exceeded, with its code
+        self.fault = ""  # why the watch failed, or the machine was too slow: the run is killed and must be repeated
+        self.own_s = 0.0  # corrected time of this process and the watched processes since the start
         self.peak_memory_bytes = 0
         self._pid = pid
         self._may_be_killed = may_be_killed
@@ -59,7 +59,8 @@ class Watcher:
         self._pids: list[int] = []
 
     def __enter__(self) -> Watcher:  # noqa: PYI034  # `Self` needs Python 3.11
-        # Count this process, too: the watched processes wait for its requests, so whatever delays it delays them.
+        # Also count this process: the watched processes wait for its requests, so anything that delays it also delays
+        # them.
         self._clock = CorrectedClock(lambda: [os.getpid(), *self._pids])
         self._deadline = Deadline(self._limit_s, lambda: self.own_s)
         self._thread.start()
@@ -84,11 +85,11 @@ class Watcher:
             root = self._may_be_killed()
             if root is not None:
                 kill_below(root)
-            if self._end.wait(INTERVAL_S):  # until the end, new processes are killed too
+            if self._end.wait(INTERVAL_S):  # until the end, new processes are also killed
                 return
 
     def _look(self) -> Cause | None:
-        """Return the limit that is exceeded now, or None."""
+        """Return the cause for killing the processes if they exceed a limit now, or None."""
         pids = tree(self._pid)[1:]
         if len(pids) > self._num_processes:
             return Cause(f"it ran {len(pids)} processes at once; {self._num_processes} are allowed", "limit.processes")
@@ -112,8 +113,11 @@ class Watcher:
         self.own_s = self._clock.tick()
 
     def _used_bytes(self, pids: list[int], stored_bytes: int) -> int:
-        """Return the memory in use if it may exceed the limit or its highest value so far, else 0; record the peak."""
-        # Resident memory counts shared pages repeatedly, so it is a cheap upper bound.
+        """Return the memory in use, and record the peak; return 0 if it cannot exceed the limit and has grown little.
+
+        In that case, the shares are not read, because reading them is slow.
+        """
+        # Resident memory counts shared pages once for each process, so it is an upper bound, and it is cheap to read.
         resident = stored_bytes + sum(map(_resident_bytes, pids))
         then, memory, resident_then = self._measured
         unseen = COPIED_BYTES_PER_S * (time.monotonic() - then)
@@ -129,7 +133,10 @@ class Watcher:
 
 
 def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the bytes and the number of files in each in-memory folder that these processes see, but not this one."""
+    """Return the bytes and the number of files in each in-memory folder that these processes see.
+
+    Folders that this process also sees are left out.
+    """
     found = {Path(folder).stat().st_dev: (0, 0) for folder in HIDDEN if Path(folder).exists()}
     for path in (Path(f"/proc/{pid}/root{folder}") for pid in pids for folder in HIDDEN):
         with suppress(OSError):  # the process has ended, or has no such folder
@@ -141,10 +148,10 @@ def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def proportional_bytes(pid: int) -> int:
-    """Return the memory of a process as `pss_bytes` does.
+    """Return the memory of a process in bytes, as `pss_bytes` does.
 
-    If a process runs a program that its account may not read, its shares cannot be read, and all of its resident memory
-    counts.
+    If a process runs a program that its account may not read, its shares cannot be read; then all of its resident
+    memory counts.
     """
     try:
         return pss_bytes(pid)
@@ -153,13 +160,16 @@ def proportional_bytes(pid: int) -> int:
 
 
 def _is_isolated(pid: int) -> bool:
-    """Return whether a process is isolated; trusted ones, such as waiters, hide their memory and share most of it."""
+    """Return whether a process is an isolated one, which runs student code.
+
+    The others, such as waiters, are trusted; they hide their memory, and share most of it.
+    """
     ids, own = _ids(pid), _ids(os.getpid())
-    return len(ids) > len(own) + 1 and ids[-1] != "1"  # in a namespace within the sandbox's, but not the first one
+    return len(ids) > len(own) + 1 and ids[-1] != "1"  # in a namespace within the sandbox's, but not its first process
 
 
 def _ids(pid: int) -> list[str]:
-    """Return the process's numbers, one for each PID namespace from this one inwards."""
+    """Return the process's number in each PID namespace that contains it, from this process's namespace inwards."""
     with suppress(OSError):
         found = re.findall(r"^NSpid:(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
         return " ".join(found).split()

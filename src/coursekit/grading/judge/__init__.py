@@ -1,1 +1,1 @@
-"""Decide points reliably: a student's cells run in a sandbox; the instructor's tests run outside, on plain data."""
+"""Decide points reliably: students' cells run in a sandbox; the instructor's tests run outside it, on plain data."""

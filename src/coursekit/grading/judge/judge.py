@@ -1,4 +1,4 @@
-"""Run the instructor's test cells; the student's functions that they call run elsewhere, in a sandbox."""
+"""Run the instructor's test cells; they call the student's functions, which run elsewhere, in a sandbox."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ def judge(
     run_cells: Callable[[Sequence[CellToRun]], None],
     left_out: Collection[str] = (),
 ) -> tuple[CellScore, ...]:
-    """Return the points of each test cell that is not named in `left_out`.
+    """Return the points of each test cell, except those named in `left_out`.
 
-    `run_cells` runs cells of the notebook in the sandbox; it is called before each of the judge's cells, with the cells
-    above that one.
-    Checks of an answer that the student took from the solution give no points.
+    `run_cells` runs cells of the notebook in the sandbox. It is called before each of the judge's cells, with the cells
+    that come above it in the notebook. A check of an answer that the student took from the solution gives no points.
     """
     start_over(students.taken)
-    namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # the judge's cells run in it
+    namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # in which the judge's cells run
     exec(program.known, namespace)  # noqa: S102  # the instructor's own imports and parameters
     own = frozenset().union(*(names_of(part.source).bound for part in program.judged))
     elsewhere, scores = Sandboxed(running), []
@@ -52,7 +51,7 @@ def judge(
             if part is None or part.name in left_out:
                 continue
             names = names_of(part.source)
-            # A name that the cell uses, and that no cell of the judge binds, stands for a function of the student.
+            # A name that the cell uses and that none of the judge's cells binds stands for a function of the student.
             for name in names.used - own - namespace.keys() - vars(builtins).keys():
                 namespace[name] = RemoteAnswer(name, elsewhere)
             missing = sorted(names.used & failed.keys())
@@ -65,10 +64,10 @@ def judge(
 
 
 def _error_of(part: Part, namespace: dict[str, Any]) -> str:
-    """Run one cell; return its exception as text, or ''."""
+    """Run one of the judge's cells, and return its exception as text, or '' if it raises none."""
     try:
         exec(compile(part.source, f"cell {part.name}", "exec"), namespace)  # noqa: S102  # the instructor's own
-    except MemoryError:  # the judge's own, and not a failure of the test: see `own_limits`
+    except MemoryError:  # in the judge itself, not a failure of the test: see `own_limits`
         raise
     except Exception as error:  # noqa: BLE001  # any exception fails a test
         return printable(f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH])
@@ -76,7 +75,10 @@ def _error_of(part: Part, namespace: dict[str, Any]) -> str:
 
 
 def quote_cells(cells: Iterable[CellToRun]) -> None:
-    """Let messages quote lines of these cells, which are in no file; cells given earlier are no longer quoted."""
+    """Make it possible for messages to quote lines of these cells, which are not in any file.
+
+    Cells from an earlier call can no longer be quoted.
+    """
     for name in [name for name, entry in linecache.cache.items() if len(entry) > 1 and entry[1] is None]:
         del linecache.cache[name]
     for name, source, _ in cells:
@@ -85,13 +87,13 @@ def quote_cells(cells: Iterable[CellToRun]) -> None:
 
 
 class Sandboxed:
-    """Answers in a sandbox, as `RemoteAnswer` needs them: each call or launch is a request in plain data."""
+    """Gives `RemoteAnswer` access to answers in a sandbox; each call or launch is a request made of plain data."""
 
     def __init__(self, running: Running) -> None:
         self.running = running
 
     def call(self, driver: Callable[..., Any], args: tuple[Any, ...], *, timeout_s: float) -> Any:
-        """Call a driver in the process that ran the student's cells; if an answer raises, raise an `AnswerError`."""
+        """Call a driver in the process that ran the student's cells; an exception there becomes an `AnswerError`."""
         request = {"op": "call", "call": wire.dumps([driver, args]), "timeout_s": timeout_s}
         reply = self.running.ask(request, timeout_s)
         if "error" in reply:
@@ -101,11 +103,12 @@ class Sandboxed:
     def run(
         self, wrapper: Callable[..., Any], args: tuple[Any, ...], private: Sequence[Any] | None, **launch: Any
     ) -> tuple[list[Any], list[Left]]:
-        """Call a wrapper, such as `with_horovod`, on ranks; `args` is a driver and its arguments.
+        """Call a wrapper, such as `with_horovod`, on ranks; `args` holds a driver and its arguments.
 
-        Each rank gets its own seed and private value. This method raises the same exceptions as `ranks.run`.
+        Each rank gets its own seed and private value. Like `ranks.run`, this method raises an exception if a rank
+        fails. It also raises an `AnswerError` if an answer is missing, or if the launch did not happen in time.
 
-        It also raises an `AnswerError` if an answer is missing, or if the launch did not happen in time.
+        The result holds what the ranks returned, and the files that they left.
         """
         num_ranks, timeout_s = launch["num_ranks"], launch["timeout_s"]
         seeds = fresh_rng().integers(2**32, size=num_ranks).tolist()

@@ -1,4 +1,4 @@
-"""Decide whether the student or the machine caused a hand-in to lose points."""
+"""Decide whether a hand-in lost points because of the student or because of the machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coursekit.grading.verdict import Verdict
 from coursekit.log import machine
 
 LOGGER = logging.getLogger(__name__)
-# Kinds of flags: a process died, or a resource ran out. The cause may be the answer, or the machine.
+# Kinds of flags that say that a process died or a resource ran out; the cause may be the answer or the machine.
 SIGNS = frozenset({"ProcessEnded", "memory", "shortage"})
 WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 
@@ -20,9 +20,10 @@ WHAT_HELPS = "grade with `--jobs 1`, or give the grader more of what it lacks"
 def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[[], Verdict]) -> str:
     """Return why the machine may have cost a hand-in points; '' if no points were lost, or the student is to blame.
 
-    `before` holds what the kernel had refused before the run. If the kernel has refused more since, the machine is to
-    blame. If only the run's flags hint at a shortage, the lab's solution is judged in the same slot; if it earns all
-    points, the machine is not to blame. If one of the kit's own limits ended the run, the student is responsible.
+    `before` holds the counts of what the kernel had refused before the run. If the kernel has refused more since, the
+    machine is to blame. If only the flags of the run suggest a shortage, the lab's solution is judged in the same slot;
+    if it earns all points, the machine is not to blame. If one of the kit's own limits ended the run, the student is to
+    blame.
     """
     kinds = {flag.kind for flag in verdict.flags}
     if verdict.fault or "limit" in kinds or verdict.points >= verdict.max_points:
@@ -40,5 +41,5 @@ def machines_fault(verdict: Verdict, before: Refusals, judge_solution: Callable[
 
 
 def solution_of(program: Program) -> Cells:
-    """Return the instructor's own answers as cells."""
+    """Return the instructor's own answers, as if they had been handed in."""
     return Cells({part.name: part.source for part in program.run if part.is_answer})

@@ -1,4 +1,4 @@
-"""Judge many submissions at once: each slot has a worker on separate cores, and nothing is lost if a worker dies."""
+"""Judge many submissions at once, with one worker per slot on separate cores; nothing is lost if a worker dies."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from coursekit.text import counted
 
 LOGGER = logging.getLogger(__name__)
 MIB_PER_GB = 1024
-NUM_TRIES = 2  # for a submission whose worker dies: the first death may be the machine's fault
+NUM_TRIES = 2  # if the worker dies, because the first death may be the machine's fault
 
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """How many submissions are judged at once, and how much each may use."""
+    """The number of submissions that are judged at the same time, and the limits on each."""
 
     num_slots: int = 1
     limits: SubmissionLimits = field(default_factory=SubmissionLimits)
 
 
 def default_num_slots(limits: SubmissionLimits | None = None) -> int:
-    """Return how many submissions to judge at once: one for each core of this process, but no more than memory allows.
+    """Return how many submissions to judge at once: one for each core of this process, but no more than fit in memory.
 
-    It takes a container's or a Slurm job's limits on CPU time and memory into account; the result is at least one.
+    Limits of a container or a Slurm job on CPU time and memory are taken into account; the result is at least one.
     Example: 16 cores and 64 GB allow 8 submissions of at most 6 GB each, plus 2 GB each for the grader's processes.
     """
     num_cores, memory_gb = _allowed()
@@ -50,9 +50,9 @@ def default_num_slots(limits: SubmissionLimits | None = None) -> int:
 
 
 def lack_of_memory(settings: PoolSettings) -> str:
-    """Return a warning if the submissions that are judged at once may need more memory than there is, else ''."""
+    """Return a warning if all submissions judged at the same time may need more memory than there is, else ''."""
     num_slots, (_, memory_gb) = settings.num_slots, _allowed()
-    if math.isinf(memory_gb):  # without a limit, only the cores decide: check that a single submission fits
+    if math.isinf(memory_gb):  # no limit, so only the cores count: check one submission
         num_slots, memory_gb = 1, psutil.virtual_memory().total / 2**30
     wanted_gb = num_slots * _each_gb(settings.limits)
     if wanted_gb <= memory_gb:
@@ -69,7 +69,7 @@ def _each_gb(limits: SubmissionLimits) -> float:
 
 
 def _allowed() -> tuple[float, float]:
-    """Return how many cores and GB of memory this container or Slurm job has; memory is infinite without a limit."""
+    """Return how many cores and GB of memory this container or Slurm job has; infinite memory if there is no limit."""
     num_cores = min(len(os.sched_getaffinity(0)), cgroups.num_cores())
     memory_gb, environ = cgroups.memory_bytes() / 2**30, os.environ
     if "SLURM_JOB_ID" in environ:  # the kernel may not enforce Slurm's limits
@@ -88,8 +88,9 @@ def judge_all(
 ) -> Generator[Verdict, None, None]:
     """Judge submissions, and yield each verdict as soon as it is ready; closing the iterator ends all workers.
 
-    `sources` maps labs to notebooks with hidden tests; `left_out` maps students to the judge's cells that are skipped.
-    A submission whose worker dies is tried again; if the second worker dies, too, the verdict has a fault.
+    `sources` maps labs to notebooks with hidden tests; `left_out` maps students to the names of the judge's cells that
+    are skipped. If the worker for a submission dies, the submission is tried again; if that worker also dies, the
+    verdict has a fault.
     """
     num_slots = min(settings.num_slots, len(submissions) or 1)
     workers = [_Worker(settings.limits, cores, sources) for cores in shares(num_slots)]
@@ -117,7 +118,7 @@ def judge_all(
 def shares(num_slots: int) -> list[list[int]]:
     """Return disjoint sets of this process's cores, one for each slot; an empty set means no restriction.
 
-    All sets are empty if there are more slots than cores, or only one slot.
+    If there is only one slot, or if there are more slots than cores, all sets are empty.
     """
     cores = sorted(os.sched_getaffinity(0))
     if not 1 < num_slots <= len(cores):
@@ -126,13 +127,16 @@ def shares(num_slots: int) -> list[list[int]]:
 
 
 def needed(submission: Submission) -> Submission:
-    """Return what a worker needs of a submission: no pictures, which may take 80 MB, and no nbgrader files."""
+    """Return a copy of a submission with only the parts that a worker needs.
+
+    It has no pictures, which may take 80 MB, and none of nbgrader's files.
+    """
     cells = replace(submission.cells, pictures={})
     return Submission(submission.student, submission.lab, cells=cells, key=submission.key)
 
 
 class _Worker:
-    """A worker process; it starts when there is something to do, and again after it has died."""
+    """A worker process, which is started when there is something to judge, and started again after it has died."""
 
     def __init__(self, limits: SubmissionLimits, cores: Sequence[int], sources: Mapping[str, Path]) -> None:
         self._slot = limits, cores, sources
@@ -142,7 +146,7 @@ class _Worker:
         self._starting = threading.Lock()
 
     def judge(self, submission: Submission, left_out: Collection[str]) -> Verdict:
-        """Return the verdict on one submission."""
+        """Return the verdict on one submission, without the judge's cells named in `left_out`."""
         for _ in range(NUM_TRIES):
             try:
                 channel = self._started()
@@ -150,7 +154,7 @@ class _Worker:
                     break
                 channel.send((needed(submission), left_out))
                 verdict: Verdict = channel.recv()
-            except (EOFError, OSError):  # it has ended, or we are closing
+            except (EOFError, OSError):  # the worker has ended, or is being closed
                 status = self._process and self._process.poll()
                 LOGGER.warning("%s %s: its worker died (status %s)", submission.student, submission.lab, status)
                 self._end()
@@ -160,7 +164,10 @@ class _Worker:
         return Verdict(submission.lab, submission.student, (), fault=fault, key=submission.key)
 
     def _started(self) -> Connection | None:
-        """Return the channel to the worker; None once it is closed, because nobody would end a worker started then."""
+        """Return the channel to the worker, which is started if needed; None after `close`.
+
+        Nobody would end a worker that was started after that.
+        """
         with self._starting:
             if self._closed:
                 return None
@@ -184,7 +191,7 @@ class _Worker:
         below = processes.below(process.pid)
         process.kill()
         process.wait()
-        processes.end_all(below)  # the kernel would end them with their parent, but later
+        processes.end_all(below)  # the kernel would also end them, but later
 
     def close(self) -> None:
         """End the worker, whatever it is doing."""

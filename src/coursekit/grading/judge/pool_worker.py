@@ -1,7 +1,7 @@
-"""Run one submission in a slot and judge it; as a program, this is a pool worker, which judges many in turn.
+"""Run one submission in a slot and judge it; run as a program, this module judges one submission after another.
 
-The program uses the socket whose number is its argument: it receives the limits, its cores and the labs' sources, and
-then answers each `Submission` with a `Verdict`.
+The program is a worker of the pool, and uses the socket whose number is its argument. It receives the limits, its cores
+and the labs' sources, and then answers each `Submission` with a `Verdict`.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ from coursekit.text import printable
 
 LOGGER = logging.getLogger(__name__)
 TOO_MUCH = "The judge needs too much time or memory for the data that the answers return"
-# Errors of the shell process, as opposed to exceptions of a cell.
+# Errors of the process that runs the cells, as opposed to exceptions that a cell raises.
 PROCESS_ERRORS = frozenset({"TimeoutError", "ProcessEnded", "OutputError", "OddReply"})
-# For the judge itself: many times what it needs for an honest notebook.
+# Limits on the judge itself, many times what it needs for an honest notebook.
 MAX_CPU_S = 60.0
 MAX_MEMORY_BYTES = 2 << 30
-AGAIN_S = 1.0  # a check that catches the exception is interrupted again
-MOST_LOST = 3  # signals whose exceptions are lost because Python ignores them, as in garbage collection
+AGAIN_S = 1.0  # time until a check that catches the exception is interrupted again
+MOST_LOST = 3  # signals whose exceptions Python may ignore, for example in garbage collection
 
 
 class JudgeTimeoutError(BaseException):  # not an `Exception`, so that no check takes it for a mistake in the answer
-    """The judge needed too long for the data that a submission returned."""
+    """The judge needed too much time for the data that a submission returned."""
 
 
 def main() -> None:
-    """Judge until the pool closes the channel."""
+    """Judge submissions until the pool closes the channel."""
     end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started us ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool ends this process
     pool = Connection(int(sys.argv[1]))
     limits, cores, sources = pool.recv()
     if cores:
-        os.sched_setaffinity(0, cores)  # the sandbox inherits them; there TensorFlow starts a thread for each core
+        os.sched_setaffinity(0, cores)  # the sandbox inherits them; TensorFlow starts one thread per core
     programs: dict[str, Program] = {}
     log = os.environ.get(VARIABLE)
     with log_to(Path(log)) if log else nullcontext(), Slot(limits) as slot, suppress(EOFError):
@@ -77,9 +77,9 @@ def main() -> None:
 
 
 def grade(program: Program, one: Submission, slot: Slot, *, left_out: Collection[str] = ()) -> Verdict:
-    """Run and judge one submission; skip the judge's cells named in `left_out`.
+    """Run and judge one submission, except the judge's cells named in `left_out`, and return the verdict.
 
-    If the machine may have cost it points, the verdict has a fault instead of scores.
+    If the machine may have cost the submission points, the verdict has a fault instead of scores.
     """
     before = Refusals.so_far()
     verdict = _judged(program, one, slot, left_out)
@@ -101,7 +101,7 @@ def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[
         with slot.submission(program.framework) as running, own_limits():
             run_cells = functools.partial(_run_cells, running, slot.limits.cell_s, outputs, flags)
             scores = judge(program, one.cells, running, run_cells, left_out)
-        flags = [*dict.fromkeys(flags), *running.flags()]  # each only once: they repeat when the notebook's time is up
+        flags = [*dict.fromkeys(flags), *running.flags()]  # without duplicates, which occur when time is up
         fault, peak_gb = running.watch.fault, round(running.watch.peak_memory_bytes / 2**30, 3)
     except Fault as error:
         LOGGER.warning("%s %s: %s (%s)", one.student, one.lab, error, machine())
@@ -122,7 +122,7 @@ def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[
 
 
 def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
-    """Return a score without points for each test, with the reason."""
+    """Return a score of 0 for each test that is not in `left_out`, with a message that the judge needed too much."""
     tests = [(part.name, part.points) for part in program.judged if part.points is not None]
     return tuple(CellScore(name, 0.0, points, f"{TOO_MUCH}.") for name, points in tests if name not in left_out)
 
@@ -130,7 +130,7 @@ def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
 def _run_cells(
     running: Running, cell_s: float, outputs: dict[str, str], flags: list[Flag], cells: Sequence[CellToRun]
 ) -> None:
-    """Run cells of the notebook; add their output to `outputs`, and flags for cells that never ended."""
+    """Run cells of the notebook; add their output to `outputs`, and to `flags` a flag for each that never ended."""
     timed = [TimedCell(name, source, cell_s, definitions_only) for name, source, definitions_only in cells]
     reply = running.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
     if "error" in reply:
@@ -146,13 +146,13 @@ def _run_cells(
 
 @contextmanager
 def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_BYTES) -> Iterator[None]:
-    """Limit this process within the block, because reading data from an answer may never end, or may use up all memory.
+    """Limit the CPU time and memory of this process while it executes the block.
 
-    Processes that it starts within the block have the memory limit, too.
-    The time limit counts CPU time, so that a busy machine does not shorten it.
-    At a limit, a `JudgeTimeoutError` or a `MemoryError` ends the block. C code handles no signals, for example while
-    `sum` counts up to a number from an answer. Then, after twice the time and `MOST_LOST` more signals, the kernel
-    kills this process.
+    Reading data from an answer may never end, or may use up all memory. Processes that the block starts have the same
+    memory limit. The time limit counts CPU time, so that a busy machine does not shorten it. At a limit, a
+    `JudgeTimeoutError` or a `MemoryError` ends the block. C code does not handle signals; an example is `sum`, while it
+    counts up to a number from an answer. In that case, the kernel kills this process after twice the time and
+    `MOST_LOST` more signals.
     """
     last_s = int(time.process_time() + 2 * max_cpu_s + MOST_LOST * AGAIN_S) + 1
     wanted = {resource.RLIMIT_DATA: data_bytes() + max_memory_bytes, resource.RLIMIT_CPU: last_s}

@@ -1,4 +1,4 @@
-"""The judge's connection to one submission in a sandbox, and the flags that the instructor should see."""
+"""The judge's connection to one submission in a sandbox, and the flags that this submission raises."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from coursekit.text import CONTROL
 
 Reply = dict[str, Any]
 
-PATIENCE_S = 10.0  # added to twice a request's time, which the sandbox's server enforces; then the run is killed
+PATIENCE_S = 10.0  # added to twice a request's time; after that, the run is killed from outside
 LONG_TEXT = 10_000  # characters of an exception's text
-# What a process did instead of returning plain data: for the name of each error, the kind of flag.
+# Errors that show what a process did instead of returning plain data, each with the kind of its flag.
 ODD_ERRORS = {
     "NotPlainError": "odd result",
     "OutputError": "OutputError",
@@ -32,23 +32,23 @@ ODD_ERRORS = {
     "SystemExit": "process",
     "MemoryError": "memory",
     "ResourceExhaustedError": "memory",  # TensorFlow's
-    # CPython raises it when its state is broken, for example after endless recursion with the limit removed.
+    # CPython raises this when its own state is broken, for example after endless recursion without a recursion limit.
     "SystemError": "broken interpreter",
     "OddReply": "odd reply",
 }
 NAMED_IN_CELLS = {"SystemExit", "MemoryError", "SystemError"}  # other errors of cells become flags by their own names
-# Errors whose text says that the kernel has run out of a resource, for the student or for everyone.
+# The texts of these errors say that the kernel has run out of a resource, for the student or for everyone.
 SHORT_OF = ("EAGAIN", "ENOMEM", "ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOBUFS")
 SHORTAGE = re.compile("|".join([os.strerror(getattr(errno, name)) for name in SHORT_OF] + ["can't start new thread"]))
 UNASKED = "sent the judge messages that it did not ask for"
 
 
 class Fault(BaseException):  # not an `Exception`, so that no check takes it for a mistake in the answer
-    """The machine failed, not the student: the submission needs another run."""
+    """The machine failed, not the student: the submission has to be run again."""
 
 
 class Running:
-    """One submission in a slot; it answers requests until it has used `limit_s` of corrected time."""
+    """One submission in a slot, which answers requests until it has used up `limit_s` of corrected time."""
 
     def __init__(self, channel: Connection, pid: int, watch: Watcher, limit_s: float) -> None:
         self._channel = channel
@@ -56,20 +56,20 @@ class Running:
         self._limit_s = limit_s
         self._gone = False
         self._is_clean = True
-        self._odd: dict[str, list[str]] = {}  # by kind of flag, the texts of the odd replies
+        self._odd: dict[str, list[str]] = {}  # for each kind of flag, the texts of the odd replies
         self.watch = watch
         self.kill_reason = ""
 
     def send(self, message: Reply) -> None:
         """Send plain data to the sandbox."""
-        with suppress(OSError):  # the next wait for a reply reports why
+        with suppress(OSError):  # waiting for the reply will report why
             self._channel.send_bytes(wire.dumps(message))
 
     def ask(self, request: Reply, timeout_s: float) -> Reply:
-        """Send plain data as a request and return the reply.
+        """Send plain data as a request, and return the reply.
 
-        A submission that does not answer within `timeout_s` of corrected time is killed from outside, as its own fault.
-        If the sandbox breaks down, a `Fault` is raised.
+        If the submission does not answer within `timeout_s` of corrected time, it is killed from outside, and this
+        counts as its own fault. If the sandbox breaks down, a `Fault` is raised.
         """
         reply = self._ask(request, timeout_s)
         for kind, text in odd_signs(reply):
@@ -87,7 +87,7 @@ class Running:
         message = self._receive(2 * timeout_s + PATIENCE_S)
         if message is None:
             self.kill_reason = "it ignored its time limit"
-            if zygote := find_zygote(self._pid):  # it lives on, and reports that all processes below it have ended
+            if zygote := find_zygote(self._pid):  # it survives, and reports that the rest has ended
                 processes.kill_below(zygote)
             message = self._receive(PATIENCE_S)
         if message is None:
@@ -100,7 +100,7 @@ class Running:
         return reply
 
     def end(self) -> bool:
-        """End the submission; return whether nothing of it remains, so that the slot can be used again."""
+        """End the submission; return whether none of its processes and files remain, so that the slot can be reused."""
         with suppress(Fault):
             if not self._gone:
                 self.send({"op": "end"})
@@ -113,7 +113,7 @@ class Running:
         return self._gone and self._is_clean
 
     def _tells_end(self, message: Reply) -> bool:
-        """Return whether a message says that the submission has ended; note whether it left files in the sandbox."""
+        """Return whether a message says that the submission has ended; also note whether it left the sandbox clean."""
         self._gone = "gone" in message
         self._is_clean = bool(message.get("is_clean", True))
         by_grader = self.watch.excess or self.watch.fault or self.kill_reason
@@ -122,7 +122,10 @@ class Running:
         return self._gone
 
     def _receive(self, timeout_s: float) -> Reply | None:
-        """Return a message; None if none came within this many seconds of the submission's corrected time."""
+        """Return the next message from the sandbox; None if none arrives in time.
+
+        The time, `timeout_s`, is the submission's corrected time.
+        """
         try:
             return receive(self._channel, Deadline(timeout_s, lambda: self.watch.own_s))
         except TooSlowError as error:
@@ -131,7 +134,7 @@ class Running:
             raise Fault(f"the sandbox broke down ({type(error).__name__})") from None
 
     def flags(self) -> tuple[Flag, ...]:
-        """Return the flags that the run raised, for the instructor: they are hints and never change points."""
+        """Return the flags that the run raised; they are hints for the instructor, and never change points."""
         first = {kind: ascii(texts[0])[1:-1][:300] for kind, texts in self._odd.items()}
         odd = [Flag(kind, f"{len(self._odd[kind])} times in the run, first: {text}.") for kind, text in first.items()]
         reasons = filter(None, (self.watch.excess, self.kill_reason))
@@ -139,9 +142,9 @@ class Running:
 
 
 def receive(channel: Connection, deadline: Deadline) -> Reply | None:
-    """Return a message from the sandbox; None if none came in time.
+    """Return the next message from the sandbox; None if none arrives before the deadline.
 
-    If the sandbox has ended or broken down, raise an EOFError, an OSError or a NotPlainError.
+    If the sandbox has ended or broken down, an EOFError, an OSError or a NotPlainError is raised.
     """
     while not channel.poll(left_s := deadline.left_s()):
         if not left_s:
@@ -150,7 +153,11 @@ def receive(channel: Connection, deadline: Deadline) -> Reply | None:
 
 
 def odd_signs(reply: Reply) -> Iterator[tuple[str, str]]:
-    """Yield the kind and text of everything odd in a reply: data that is not plain, ended processes, too much text."""
+    """Yield the kind and the text of each odd thing in a reply.
+
+    Odd things are data that is not plain, processes that ended, a shortage of resources, and texts that are too long or
+    contain odd characters.
+    """
     for error, text in _errors(reply):
         if error in ODD_ERRORS:
             yield ODD_ERRORS[error], text
@@ -179,7 +186,7 @@ def _errors(reply: Reply) -> Iterator[tuple[str, str]]:
 
 
 def find_zygote(pid: int) -> int | None:
-    """Return the id of the zygote, whose descendants run the submission, below a slot's outermost process."""
+    """Return the id of the zygote below a slot's outermost process; the submission's processes are its descendants."""
     for process in processes.below(pid):
         with suppress(psutil.Error):
             is_named = "coursekit.grading.inside.zygote" in " ".join(process.cmdline())

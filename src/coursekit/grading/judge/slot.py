@@ -1,4 +1,4 @@
-"""A slot: a sandbox with a zygote that is used again and again, to run submissions one after another."""
+"""A slot is a sandbox with a zygote, which runs one submission after another."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ LOGGER = logging.getLogger(__name__)
 PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from coursekit.grading.inside.zygote import main; main()"
 START_TIMEOUT_S = 300.0  # corrected time of the sandbox
 OWN_MEMORY_GB = 2.0  # for the kit's processes in a slot, which have imported TensorFlow or PyTorch
-GRACE_S = 30.0  # the judge enforces the limit; this much later, the watcher does
-# Only these modules of the kit can be seen inside, with the `__init__.py` of their packages. The contract "What a
+GRACE_S = 30.0  # how much later than the judge the watcher enforces the limit
+# Only these modules of the kit, and the `__init__.py` of their packages, are visible inside. The contract "What a
 # sandbox shows does not know what is right" in pyproject.toml names the same modules.
 MODULES = (
     *("corrected_time", "drivers", "environ", "errors", "estimator", "files", "framework", "grading.inside"),
@@ -42,17 +42,18 @@ MODULES = (
     *("text", "throughput", "toml_files", "tracebacks", "solution_snippet"),
 )
 DATA = "/data"
-# By these variables, the MPI of a module or container finds its files, and the kit knows whether ranks join through it.
+# From these variables, the MPI of a module or container learns where its files are, and the kit learns whether ranks
+# use it to join.
 OF_MPI = (CONTROLLER_VARIABLE, "LD_LIBRARY_PATH", "OPAL_PREFIX")
 
 
 @dataclass(frozen=True)
 class SubmissionLimits:
-    """What one submission may use; seconds are corrected time, so that a busy machine does not shorten them."""
+    """Limits on one submission; times are corrected time, so that a busy machine does not shorten them."""
 
     notebook_s: float = 600.0
     cell_s: float = 60.0
-    memory_gb: float = 6.0  # for all its processes together
+    memory_gb: float = 6.0  # for all processes of the submission together
     num_processes: int = 128  # at once
     num_threads: int = 1024  # in one process with its descendants
     tmp_gb: float = 0.5  # size of each in-memory folder
@@ -65,7 +66,7 @@ class Slot(AbstractContextManager["Slot"]):
 
     def __init__(self, limits: SubmissionLimits | None = None) -> None:
         self.limits = limits or SubmissionLimits()
-        # The sandbox's process, the channel to it, and the log of the kit's own processes inside.
+        # The process of the sandbox, the channel to it, and the log of the kit's own processes in it.
         self._sandbox: tuple[subprocess.Popen[bytes], Connection, IO[bytes]] | None = None
         self._framework = HOROVOD
         self._joins_nobody = False  # True if Horovod cannot join ranks here; known once a sandbox has imported it
@@ -75,7 +76,10 @@ class Slot(AbstractContextManager["Slot"]):
 
     @contextmanager
     def submission(self, framework: str = HOROVOD) -> Iterator[Running]:
-        """Run one submission, and end all its processes on leaving; raise a `Fault` if the sandbox breaks down."""
+        """Run one submission within the block, and end all of its processes when the block is left.
+
+        A `Fault` is raised if the sandbox breaks down.
+        """
         if self._joins_nobody and framework == HOROVOD:
             raise CourseKitError(*JOINS_NOBODY)
         if self._sandbox and (self._sandbox[0].poll() is not None or framework != self._framework):
@@ -110,7 +114,7 @@ class Slot(AbstractContextManager["Slot"]):
                     self.close()
 
     def close(self) -> None:
-        """End the sandbox and everything in it; safe to call twice."""
+        """End the sandbox and everything in it; it is safe to call this method twice."""
         sandbox, self._sandbox = self._sandbox, None
         if sandbox:
             process, channel, log = sandbox
@@ -156,7 +160,7 @@ def _last_words(log: IO[bytes]) -> str:
 
 
 def _first_words(channel: Connection, deadline: Deadline) -> str:
-    """Return why the sandbox did not start, or ''."""
+    """Wait for the sandbox's first message, and return the reason why it did not start, or '' if it started."""
     try:
         message = receive(channel, deadline)
     except (EOFError, OSError, wire.NotPlainError):
@@ -173,7 +177,7 @@ def _first_words(channel: Connection, deadline: Deadline) -> str:
 
 
 def shown_files() -> set[Path]:
-    """Return the files and folders of the kit that can be seen inside."""
+    """Return those files and folders of the kit that are visible inside the sandbox."""
     modules = [PACKAGE.joinpath(*module.split(".")) for module in MODULES]
     packages = {parent for path in modules for parent in path.parents if parent.is_relative_to(PACKAGE)}
     shown = {path if path.is_dir() else path.with_suffix(".py") for path in modules}
@@ -186,7 +190,10 @@ def _folder_of_mpirun() -> list[Path]:
 
 
 def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
-    """Return the files visible inside, by path (the first call generates the images), and the environment."""
+    """Return the files visible inside the sandbox, keyed by their paths there, and the environment.
+
+    The first call generates the images.
+    """
     seen = {str(path): path for path in sorted(shown_files())}
     environ = {
         "PATH": ":".join(map(str, (Path(sys.executable).parent, *_folder_of_mpirun(), "/usr/bin", "/bin"))),

@@ -1,1 +1,1 @@
-"""Read the text of a hand-in's answers, which is all that is judged, from files that are not trusted."""
+"""Read the text of a hand-in's answers from files that are not trusted; only this text is judged."""

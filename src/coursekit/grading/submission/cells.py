@@ -1,4 +1,4 @@
-"""Find the answers among the cells of a hand-in; only their source text goes into the instructor's own notebook."""
+"""Find the answers among the cells of a hand-in; only their source goes into the instructor's own notebook."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ DEFINITION = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Cells:
-    """A student's own cells."""
+    """The cells of a hand-in that the student wrote or changed."""
 
     answers: Mapping[str, str] = field(default_factory=dict)  # source by name, without deleted answers
-    extra: tuple[tuple[str, str], ...] = ()  # added code: the known cell above it ('' at the top), and the source
-    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the source of given code cells with changes
-    notes: tuple[str, ...] = ()  # for the report: what was recovered or is missing, one sentence each
-    flags: tuple[Flag, ...] = ()  # what an instructor should look at
-    pictures: Mapping[str, Pictures] = field(default_factory=dict)  # by name of an answer, the pictures pasted into it
+    extra: tuple[tuple[str, str], ...] = ()  # each added code cell: the known cell above it or '', and its source
+    changed: Mapping[str, str] = field(default_factory=dict)  # source of given code cells that were changed, by name
+    notes: tuple[str, ...] = ()  # for the report: a sentence for each thing recovered or missing
+    flags: tuple[Flag, ...] = ()  # things that an instructor should look at
+    pictures: Mapping[str, Pictures] = field(default_factory=dict)  # pasted into an answer, by its name
 
     @property
     def taken(self) -> set[str]:
-        """The checks that give no points, because the student took the checked answer from the solution."""
+        """The names of the checks that give no points, because the checked answer was taken from the solution."""
         sources = [*self.answers.values(), *(source for _, source in self.extra), *self.changed.values()]
         return {check for source in sources for check in checks_of_pieces(source)}
 
     def digest(self, lab: str) -> str:
-        """Return a digest of the sources."""
+        """Return a digest of the lab's name and the sources of all these cells."""
         text = json.dumps([lab, sorted(self.answers.items()), self.extra, sorted(self.changed.items())])
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -48,18 +48,18 @@ def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
     """Find the answers to the released notebook among the cells that were handed in.
 
     A cell is recognised by nbgrader's name for it, or else by its id, or else by its whole text. An answer can also be
-    recognised by the functions and classes that the released cell defines, as in `def name(`.
+    recognised because it defines the same functions or classes as the released cell, as in `def name(`.
     """
     return _Search(notebook, released).result()
 
 
 class _Search:
-    """Give each handed-in cell the name of a released cell; the most reliable signs are tried first."""
+    """Gives each handed-in cell the name of a released cell; the most reliable ways to recognise it are tried first."""
 
     def __init__(self, notebook: StudentNotebook, released: NotebookNode) -> None:
         self.notebook, self.cells = notebook, notebook.cells
         self.released = {cell_name(cell): cell for cell in released.cells}
-        self.names: dict[int, str] = {}  # by position among the handed-in cells
+        self.names: dict[int, str] = {}  # by the cell's position in the hand-in
         self.changed: dict[str, str] = {}
         self.notes: list[str] = []
         self.flags: list[Flag] = []
@@ -114,17 +114,18 @@ class _Search:
                 self.notes.append(f"{len(found)} cells define {shown}: {none}")
 
     def _forget_code_in_texts(self) -> None:
-        """Treat a given text cell that is now a code cell as an added cell, because the student has typed over it."""
+        """Treat a given text cell that has become a code cell as a cell that the student added."""
         for i, name in [*self.names.items()]:
             ours = self.released[name]
             if ours.cell_type != "code" and not is_solution(ours) and self.cells[i].cell_type == "code":
                 del self.names[i]
 
     def _before_its_test(self, name: str) -> list[int]:
-        """Return the positions of the copies of an answer that its tests see, which are those above the first test.
+        """Return the positions of the copies of an answer that its tests see: those above the first test.
 
-        The other copies run in place, as experiments. But if all copies above the test are unchanged, return every
-        copy, because the student worked below the test. Also return all copies of a text, because a person reads it.
+        Copies below the test run where they are, as experiments. But if all copies above the test are unchanged, the
+        student worked below the test, so the positions of all copies are returned. They are also returned for an answer
+        in words, because a person reads it.
         """
         at, tests = self._at(name), [i for i, known in self.names.items() if is_test(self.released[known])]
         if self.released[name].cell_type != "code":
@@ -138,11 +139,12 @@ class _Search:
         return above
 
     def _chosen(self, name: str) -> str:
-        """Return the text of an answer; if it has several copies, join those that the student worked in.
+        """Return the text of an answer; if it has several copies, join the copies that the student worked in.
 
         Splitting a cell copies nbgrader's metadata, so the parts are joined. If a whole answer was pasted again, the
-        last copy with all required definitions counts, together with the copies below it. Above it, copies with such a
-        definition are left out; the others (imports, helpers, calls) run in place and cannot make the answer fail.
+        last copy with all required definitions counts, together with the copies below it. Of the copies above it, those
+        with such a definition are left out; the others (imports, helpers, calls) run where they are, and cannot make
+        the answer fail.
         """
         ours = self.released[name]
         if (num_copies := len(self._at(name))) > 1:
@@ -199,7 +201,7 @@ class _Search:
             self.flags.append(Flag("changed metadata", f"{claims} a different role for it."))
 
     def _pictures(self, name: str) -> Pictures:
-        """Return the pictures that were pasted into the cells of an answer."""
+        """Return all pictures that were pasted into the cells of an answer, by name."""
         return {picture: data for i in self._at(name) for picture, data in self.cells[i].pictures.items()}
 
     def _extra(self) -> list[tuple[str, str]]:
@@ -218,5 +220,8 @@ class _Search:
 
 
 def defined(source: str) -> frozenset[str]:
-    """Return the functions and classes that a cell defines, without parsing it: hostile code could crash the parser."""
+    """Return the names of the functions and classes that a cell defines.
+
+    The cell is not parsed, because hostile code could crash the parser.
+    """
     return frozenset(DEFINITION.findall(source))

@@ -1,4 +1,4 @@
-"""Records of batch jobs that students hand in, as `coursekit execute` wrote them: claims, not proof."""
+"""Read the records of batch jobs that students hand in; `coursekit execute` writes them, but they prove nothing."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAX_CHARACTERS, MAX_NUMBER = 100, 1e9
 
 @dataclass(frozen=True)
 class JobRecord:
-    """The record of one run by `coursekit execute`, as the student handed it in: a claim, not proof."""
+    """The record of one run by `coursekit execute`, as the student handed it in; it is a claim, not proof."""
 
-    job: str  # Slurm's job number; the folder's name if the record has none
-    nodes: str  # the job's nodes as Slurm abbreviates them; else the machine's name
+    job: str  # Slurm's job number, or the folder's name if the record has none
+    nodes: str  # the job's nodes as Slurm abbreviates them, or the machine's name
     num_ranks: int
     time_s: float
     points: float  # by the notebook's own tests
@@ -36,7 +36,7 @@ class JobRecord:
 
 
 def read_records(files: Mapping[str, bytes], lab: str) -> tuple[JobRecord, ...]:
-    """Return the records of this lab in a submission's `files`, given by path; skip files that hold no record."""
+    """Return the records of runs of this lab in `files`, which maps paths to contents; skip files without a record."""
     found = [(name, match["job"]) for name in files if (match := re.fullmatch(f"(?:.*/)?{RECORD}", name))]
     records = (_read(files[name], job, lab) for name, job in sorted(found)[:MAX_NUM_RECORDS])
     return tuple(record for record in records if record)
@@ -57,7 +57,7 @@ def _read(content: bytes, job: str, lab: str) -> JobRecord | None:
             started=_text(data, "started"),
         )
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
-        return None  # `coursekit execute` did not write it, so it is no record
+        return None  # `coursekit execute` cannot have written this, so it is not a record
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:

@@ -1,8 +1,8 @@
 """Split a lab for grading: cells that run in the sandbox with the student's answers, and cells for the judge.
 
 The instructor's notebook decides which cell runs where. The judge runs test cells, and every cell that uses names from
-`coursekit.checks`. All others run in the sandbox, without their imports from `coursekit.checks`; of cells that only
-draw, only the definitions run.
+`coursekit.checks`. All other cells run in the sandbox, without their imports from `coursekit.checks`; if a cell only
+draws, the sandbox runs only its definitions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DRAWING, PARAMETERS = "picture", "parameters"
 
 
 class CellToRun(NamedTuple):
-    """A cell for the sandbox."""
+    """A cell that the sandbox runs; if `definitions_only` is true, it runs only the cell's definitions."""
 
     name: str
     source: str
@@ -41,9 +41,9 @@ class CellToRun(NamedTuple):
 def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun], Part | None]]:
     """Return each of the judge's cells with the cells that the sandbox runs before it, in the notebook's order.
 
-    So a test sees each answer as it is bound at the test's place in the notebook, whatever the cells below the test do.
-    The cells below all of the judge's cells come last, with None.
-    If the student changed a given cell, its changed definitions run first; then the original cell redefines its names.
+    In this way, a test sees each answer as it is defined at the test's place in the notebook, whatever the cells below
+    the test do. The cells below the last of the judge's cells come at the end, with None. If the student changed a
+    given cell, the definitions in the changed cell run first; then the original cell redefines its names.
     Example: answer `a` with a cell added below it, its test `t`, and an added cell at the end:
     `[([a, "a + 1"], t), (["t + 1"], None)]`.
     """
@@ -73,7 +73,10 @@ def key_of(lab: str, cells: Cells, source: bytes, limits: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def kit_digest(package: Path) -> str:
-    """Return a digest of Python, its packages and all files of the kit, because a shorter list would go out of date."""
+    """Return a digest of the versions of Python and its packages, and of all files of the kit.
+
+    A shorter list of files would go out of date.
+    """
     digest = hashlib.sha256(platform.python_version().encode())
     for line in sorted({f"{one.metadata['Name']} {one.version}" for one in distributions()}):
         digest.update(f"{line}\n".encode())
@@ -88,7 +91,7 @@ class Part:
 
     name: str
     source: str
-    is_answer: bool = False  # whether the student's source runs in place of this one
+    is_answer: bool = False  # whether the student's source runs in place of `source`
     points: float | None = None  # of a test
 
 
@@ -99,15 +102,15 @@ class Program:
     lab: str
     run: tuple[Part, ...]  # the cells for the sandbox, in order
     judged: tuple[Part, ...]  # the cells for the judge, in order
-    # Code to run before the judge's cells: imports from `coursekit.checks`, other imports of the instructor that they
-    # use, and the lab's parameters.
+    # Code to run before the judge's cells: their imports from `coursekit.checks`, the instructor's other imports that
+    # they use, and the lab's parameters.
     known: str
-    order: tuple[str, ...]  # the names of all cells, also texts, in order; a student may add code below each
-    framework: str  # of the lab's ranks
+    order: tuple[str, ...]  # the names of all cells, including texts, in order: students may add code below any
+    framework: str  # the framework that the lab's ranks use
 
 
 def read_program(lab: str, source: NotebookNode) -> Program:
-    """Split a lab's source notebook, which has hidden tests: decide who runs each cell, then collect the cells."""
+    """Split a lab's source notebook, which has hidden tests, into cells for the sandbox and cells for the judge."""
     code = {cell_name(cell): cell for cell in source.cells if cell.cell_type == "code"}
     parted = {name: ([], cell.source) if is_test(cell) else _without_checks(cell.source) for name, cell in code.items()}
     judges = _judges(code, parted)
@@ -131,9 +134,11 @@ def read_program(lab: str, source: NotebookNode) -> Program:
 
 
 def _judges(code: Mapping[str, NotebookNode], parted: Mapping[str, tuple[list[str], str]]) -> list[str]:
-    """Return the names of the judge's cells: tests, and cells that use names of `coursekit.checks` or of such cells.
+    """Return the names of the judge's cells.
 
-    Example: the judge runs `found = lab01.try_it(answer)` and `print(found)` below it, but not the cell with `answer`.
+    These are the tests, and the cells that use a name that comes from `coursekit.checks` or from another of the judge's
+    cells. Example: the judge runs `found = lab01.try_it(answer)` and `print(found)` below it, but not the cell with
+    `answer`.
     """
     found, names = [], set[str]()
     for name, cell in code.items():
@@ -148,7 +153,7 @@ def _judges(code: Mapping[str, NotebookNode], parted: Mapping[str, tuple[list[st
 
 
 def _without_checks(source: str) -> tuple[list[str], str]:
-    """Return a cell's imports from `coursekit.checks`, and its source without them."""
+    """Return a cell's imports from `coursekit.checks` as a list, and the cell's source without these imports."""
     own, lines = [], source.splitlines()
     for node in _statements(source):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -168,7 +173,10 @@ def _definitions(source: str) -> Iterator[str]:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """Return the statements of a cell; none if it has a magic, because a magic binds no name that an answer uses."""
+    """Return the statements of a cell; [] if it is not plain Python, for example because it contains a magic.
+
+    Such a cell is taken to define nothing that an answer uses.
+    """
     try:
         return ast.parse(source).body
     except SyntaxError:

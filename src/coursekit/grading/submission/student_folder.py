@@ -1,4 +1,4 @@
-"""Read a submission: which notebook in a student's folder is graded, what is odd about it, and when it arrived."""
+"""Read a submission from a student's folder: find the notebook to grade, odd files, and the time of the hand-in."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 ID = re.compile(r"\w[\w.@-]{0,127}")  # id of a student in the course
-MANIFEST = "hand-in.json"  # in a packed hand-in
+MANIFEST = "hand-in.json"  # the manifest in a packed hand-in
 NOTEBOOK, TIMESTAMP, SECRET = FIRST
 JOBS = f"{JOBS_FOLDER}/"
 NUM_CANDIDATES = 20
-# Files that Python, IPython or their tools would load from a working folder.
+# Endings of files that Python, IPython or their tools would load from a working folder.
 IMPORTABLE = (".py", ".pyc", ".so", ".pth", ".egg", ".whl", ".zip", ".cfg", ".ini", ".toml", ".sh")
 NONE, NOTHING = "no notebook was handed in [notebook.none]", "nothing can be graded [submission.nothing]"
 ASK_AGAIN = (
@@ -38,24 +38,24 @@ ASK_AGAIN = (
     f"{MAX_NOTEBOOK_BYTES / 1e6:.0f} MB; clearing its outputs makes it small enough [notebook.refused]"
 )
 MAX_TIMESTAMP_BYTES, MAX_SECRET_BYTES = 100, 1000
-# A time as nbgrader's exchange writes it; its time zone is a name such as UTC or an offset such as +0100.
+# A time as nbgrader's exchange writes it; the time zone is a name such as UTC or an offset such as +0100.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [A-Z]{2,5}| [+-]\d{4})?")
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One submission, read once; nothing in it is trusted.
+    """One submission, as it was read from its folder; nothing in it is trusted.
 
     Attributes:
-        notebook: Path of the graded notebook within the student's folder; '' if no file can be graded.
+        notebook: Path of the notebook to grade, within the student's folder; '' if no file can be graded.
         cells: The answers from that notebook, with notes and flags.
-        timestamp: When it was handed in, UTC without an offset; None if unknown.
+        timestamp: When the submission was handed in, in UTC without an offset; None if this is unknown.
         notes: Sentences for the report.
         flags: Things that an instructor should look at.
-        jobs: Records of batch jobs that were handed in with it; they are the student's own claims.
-        files: The files that nbgrader wrote next to the notebook and needs for feedback, keyed by name.
-        mark: Fingerprint of all its files.
-        key: Digest of everything that its verdict depends on; students with equal answers have the same key.
+        jobs: Records of batch jobs that were handed in with the notebook; they are the student's own claims.
+        files: The files next to the notebook that nbgrader wrote and needs for feedback, keyed by name.
+        mark: Fingerprint of all files in the folder.
+        key: Digest of everything that the verdict depends on; students with equal answers have the same key.
     """
 
     student: str
@@ -81,11 +81,11 @@ def to_submission(  # noqa: PLR0913, PLR0917  # everything known about a folder
     *,
     worked_copies: bool = False,
 ) -> Submission:
-    """Return the submission in a folder, which may hold any version of it.
+    """Return the submission that a folder contains; this may be the folder of any version.
 
-    `public` names files that students got with the lab; `refused` holds sentences about files in the student's own
-    folder that were not copied into this one.
-    With `worked_copies`, another notebook is graded if it holds more answers than the one with the expected name.
+    `contents` is the content of that folder. `public` names the files that students got with the lab. `refused` holds
+    sentences about files in the student's own folder that were not copied into this folder. If `worked_copies` is true,
+    another notebook is graded if it holds more answers than the notebook with the expected name.
     """
     files = contents.files
     name, cells, notes = _find_notebook(lab, released, files, worked_copies=worked_copies)
@@ -116,7 +116,11 @@ def to_submission(  # noqa: PLR0913, PLR0917  # everything known about a folder
 
 
 def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list[str]:
-    """Return the notes on a folder without a gradable notebook, and mention refused files that may include one."""
+    """Return the notes on a folder in which no notebook can be graded.
+
+    If files were refused and a notebook may be among them, the notes mention these files, and say what to ask the
+    student for.
+    """
     of_notebooks = [sentence for sentence in missed if NOTEBOOK in sentence]
     if not of_notebooks and not (missed and NONE in notes):
         return notes
@@ -129,14 +133,14 @@ def _with_missed(notes: list[str], missed: Sequence[str], expected: str) -> list
 def _find_notebook(
     lab: str, released: NotebookNode, files: Mapping[str, bytes], *, worked_copies: bool
 ) -> tuple[str, Cells, list[str]]:
-    """Return the path of the notebook that is graded, its answers, and notes on the choice."""
+    """Return the path of the notebook to grade, its answers, and notes on why it was chosen."""
     expected = f"{lab}{NOTEBOOK}"
     stubs = {cell_name(cell): cell.source for cell in released.cells if is_solution(cell)}
     # The executed copy from a batch job is the last resort.
     order = sorted((name != expected, name.startswith(JOBS), name) for name in files if name.endswith(NOTEBOOK))
     notes: list[str] = []
     known: dict[str, Cells] = {}
-    worked: dict[str, int] = {}  # by file, how many answers the student changed
+    worked: dict[str, int] = {}  # how many answers the student changed, by file
     for *_, name in order[:NUM_CANDIDATES]:
         try:
             notebook = parse_notebook(files[name])
@@ -163,7 +167,7 @@ def _find_notebook(
 
 
 def _choose_worked(worked: dict[str, int], expected: str, *, worked_copies: bool) -> tuple[str, list[str]]:
-    """Choose between the expected notebook, in which some answer is unchanged, and the other notebooks."""
+    """Choose between the notebook with the expected name, in which some answer is unchanged, and other notebooks."""
     most = max(num for name, num in worked.items() if not name.startswith(JOBS))
     best = [name for name, num in worked.items() if num == most and not name.startswith(JOBS)]
     if expected in best:
@@ -189,7 +193,7 @@ def _choose_other(known: dict[str, int], expected: str, notes: list[str]) -> tup
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return a time as nbgrader reads it, in UTC without an offset; None if the text is not a time."""
+    """Return the time that nbgrader would read from a text, in UTC without an offset; None if there is none."""
     from nbgrader.utils import parse_utc
 
     if not MOMENT.fullmatch(text.strip()):
@@ -202,10 +206,10 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def read_timestamp(files: Mapping[str, bytes]) -> datetime | None:
-    """Return the time in nbgrader's timestamp file; None if the file is missing or holds no time."""
+    """Return the time in nbgrader's timestamp file, in UTC without an offset; None if there is no valid time."""
     return parse_moment(files.get(TIMESTAMP, b"")[:MAX_TIMESTAMP_BYTES].decode("ascii", "replace"))
 
 
 def timestamp_text(moment: datetime) -> str:
-    """Return a time as nbgrader writes it."""
+    """Return the text that nbgrader would write for a time in UTC without an offset."""
     return f"{moment.isoformat(sep=' ', timespec='microseconds')} UTC"  # the year has four digits, even year 1

@@ -1,6 +1,6 @@
-"""Read students' files and notebooks without following links, and with a limit on everything.
+"""Read students' files and notebooks without following links, and with limits on their number and size.
 
-Only plain data are taken from a notebook, such as the source text of cells and their marks.
+Only plain data is taken from a notebook, such as the source text of cells and their marks.
 """
 
 from __future__ import annotations
@@ -24,20 +24,23 @@ MAX_FOLDER_BYTES = 100_000_000
 MAX_NAME_CHARACTERS = 200
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
-FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and what nbgrader writes next to them
+FIRST = (".ipynb", "timestamp.txt", "submission_secret.txt")  # notebooks, and the files that nbgrader adds
 SKIPPED = (".ipynb_checkpoints", "__pycache__", ".DS_Store", ".git")
-COARSE_S = 20.0  # on a slow file system, a change within this time may leave file times as they were
-Stamp = tuple[tuple[str, int, int], ...]  # of a folder: each file's name, size and time of last change
+COARSE_S = 20.0  # within this time, a slow file system may not show a change in file times
+Stamp = tuple[tuple[str, int, int], ...]  # the name, size and last change of each file in a folder
 T = TypeVar("T")
 
 
 class RefusedFileError(Exception):
-    """A file is not a plain file of bounded size; the message gives the reason in a few words."""
+    """A file or folder is refused, for example because it is too big; the message gives the reason in a few words."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A student's folder: its plain files, sorted, with sizes in bytes, and a sentence for each refused entry."""
+    """The names of the plain files in a student's folder, sorted, with their sizes in bytes.
+
+    `refused` has a sentence for each entry of the folder that was refused.
+    """
 
     files: dict[str, int]
     refused: tuple[str, ...]
@@ -48,7 +51,7 @@ class Contents:
     """A student's folder as it was read.
 
     Attributes:
-        files: The contents of plain files, by path within the folder.
+        files: The contents of the plain files, keyed by path within the folder.
         refused: One sentence for each entry that was not read, such as a link.
     """
 
@@ -57,21 +60,23 @@ class Contents:
 
 
 def read_contents(folder: Path) -> Contents:
-    """Read a student's folder.
+    """Read all plain files in a student's folder, and return their contents.
 
     Raises:
-        RefusedFileError: it is not a folder, or a file changes while it is read.
-        OSError: it disappears, or cannot be read.
+        RefusedFileError: `folder` is not a folder, or a file changes while it is read.
+        OSError: the folder disappears, or cannot be read.
     """
     listing = list_folder(folder)
     return Contents({name: read_file(folder, name) for name in listing.files}, listing.refused)
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return a value that changes when a folder's files do, without reading them; change times cannot be set by hand.
+    """Return a value that changes whenever a file in the folder changes; the files themselves are not read.
+
+    It is made from names, sizes and times of the last change, which nobody can set.
 
     Raises:
-        RefusedFileError: it is not a folder, or a file disappears.
+        RefusedFileError: `folder` is not a folder, or a file disappears.
     """
     listing = list_folder(folder)
     try:
@@ -83,18 +88,27 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def is_old(stamp: Stamp) -> bool:
-    """Return whether any change from now on will alter this stamp, however coarse the file system's times are."""
+    """Return whether every later change to the folder is certain to alter this stamp.
+
+    It is certain if the last change was long enough ago, even on a file system with coarse times.
+    """
     return time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > COARSE_S
 
 
 class Unchanged(Generic[T]):
-    """Values made from folders, each kept until a file in its folder changes: `grade --watch` needs them repeatedly."""
+    """A cache of values made from folders, each valid until a file in its folder changes.
+
+    `grade --watch` needs such values repeatedly.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[object, T]] = {}
 
     def get(self, folder: Path, make: Callable[[], T], *depends_on: object) -> T:
-        """Return what `make` returns for a folder; call it again only if the folder or `depends_on` has changed."""
+        """Return the value that `make` makes from a folder.
+
+        `make` is called again only if the folder or one of `depends_on` has changed.
+        """
         stamp = stamp_of(folder)
         if self._known.get(folder, (None,))[0] != (stamp, depends_on):
             made = make()
@@ -105,7 +119,10 @@ class Unchanged(Generic[T]):
 
 
 def list_folder(folder: Path) -> Listing:
-    """List a folder within bounds, following no links out of it; raise `RefusedFileError` if it is not a folder."""
+    """List the plain files in a folder, within limits and without following any links.
+
+    A `RefusedFileError` is raised if it is not a folder.
+    """
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedFileError("it is not a folder")
     files: dict[str, int] = {}
@@ -114,7 +131,7 @@ def list_folder(folder: Path) -> Listing:
     num_bytes = num_seen = 0
     while pending:
         inner = pending.pop()
-        # Files that count come first, so that a student's other files cannot use up the limits.
+        # Files that matter come first, so that a student's other files cannot use up the limits.
         for entry in sorted(os.scandir(folder / inner), key=lambda entry: (not entry.name.endswith(FIRST), entry.name)):
             name = f"{inner}/{entry.name}" if inner else entry.name
             shown = ascii(name)[1:-1][:200]
@@ -135,7 +152,7 @@ def list_folder(folder: Path) -> Listing:
 
 
 def _why_refused(name: str, status: os.stat_result, num_bytes: int) -> str:
-    """Return why a folder entry is refused, given how many bytes were accepted before it; '' if it is accepted."""
+    """Return why an entry of a folder is refused, or '' if it is not; `num_bytes` were accepted before it."""
     if not is_plain(name.rpartition("/")[2]):
         return "has an odd name"
     if stat.S_ISDIR(status.st_mode) and name.count("/") < MAX_DEPTH:
@@ -150,15 +167,16 @@ def _why_refused(name: str, status: os.stat_result, num_bytes: int) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a file or folder has an ordinary name, in any script."""
+    """Return whether the name of a file or folder is short and ordinary; it may be in any script."""
     is_short = 0 < len(name) <= MAX_NAME_CHARACTERS
     return is_short and name.isprintable() and name[0] not in "-.$~ " and "\\" not in name
 
 
 def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
-    """Read a plain file within a folder; no part of `name` may be a link.
+    """Return the content of a plain file within a folder; no part of the path `name` may be a link.
 
-    It refuses a file that is missing, not plain, or bigger than `max_bytes`, by default the limit for its kind.
+    A `RefusedFileError` is raised if the file is missing, is not a plain file, or is bigger than `max_bytes`, which is
+    by default the limit for that kind of file.
     """
     max_bytes = _max_bytes(name) if max_bytes is None else max_bytes
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -166,7 +184,7 @@ def read_file(folder: Path, name: str, max_bytes: int | None = None) -> bytes:
         try:
             descriptor = os.open(folder, flags | os.O_DIRECTORY)
             opened.callback(os.close, descriptor)
-            for part in name.split("/"):  # one by one, so that no folder in the path can be a link, or become one
+            for part in name.split("/"):  # one by one, so that no folder in the path can be or become a link
                 descriptor = os.open(part, flags, dir_fd=descriptor)
                 opened.callback(os.close, descriptor)
             return _read(descriptor, max_bytes)
@@ -196,7 +214,7 @@ def _kind(mode: int) -> str:
     return next((kind for is_kind, kind in kinds if is_kind(mode)), "a special file")
 
 
-Pictures = Mapping[str, Mapping[str, str]]  # for each name, the base64 content by MIME type, as in Jupyter
+Pictures = Mapping[str, Mapping[str, str]]  # name: MIME type: content in base64, as in Jupyter
 
 
 @dataclass(frozen=True)
@@ -205,16 +223,16 @@ class StudentCell:
 
     cell_type: str  # "code", "markdown" or "raw"
     source: str
-    grade_id: str = ""  # nbgrader's name for the cell; empty if its metadata is lost
+    grade_id: str = ""  # nbgrader's name for the cell; empty if the metadata is lost
     cell_id: str = ""  # Jupyter's id of the cell; may be empty
-    points: object = None  # the points in the metadata; None if it gives none
+    points: object = None  # the points in the metadata; None if there are none
     is_answer: bool | None = None  # whether the metadata marks it as an answer; None if it does not say
-    pictures: Pictures = field(default_factory=dict)  # pictures pasted into it
+    pictures: Pictures = field(default_factory=dict)  # the pictures pasted into the cell
 
 
 @dataclass(frozen=True)
 class StudentNotebook:
-    """The cells, and what the notebook's metadata says: kernel, language, and the lab it was made from."""
+    """A notebook's cells, and the kernel, the language and the origin that its metadata gives."""
 
     cells: tuple[StudentCell, ...]
     kernel: str = ""
@@ -223,10 +241,10 @@ class StudentNotebook:
 
 
 def parse_notebook(content: bytes) -> StudentNotebook:
-    """Read a notebook from the content of its file.
+    """Return the notebook that the content of a file holds.
 
     Raises:
-        DamagedNotebookError: it is not a notebook of format 4, or exceeds the bounds.
+        DamagedNotebookError: the content is not a notebook of format 4, or exceeds the limits.
     """
     data = parse(content)
     metadata = data["metadata"]
@@ -254,7 +272,7 @@ def _cell(cell: Mapping[str, Any]) -> StudentCell:
 
 
 def _pictures(attachments: Mapping[str, Any]) -> Pictures:
-    """Return the pictures pasted into a cell, but only those of types that cannot run a script."""
+    """Return the pictures pasted into a cell, but only those of types that cannot contain a script."""
     found = {}
     for name in attachments:
         data = {kind: joined(table(attachments, name).get(kind)) for kind in PICTURES}

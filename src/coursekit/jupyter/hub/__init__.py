@@ -1,1 +1,1 @@
-"""JupyterHub for a class: a demo on one machine, and servers on the nodes of a site."""
+"""JupyterHub for a class: a demo on one machine, or servers on the nodes of a site."""

@@ -1,9 +1,9 @@
-"""Inside the demo's namespaces: create the accounts and the course, hide the answers, and become JupyterHub.
+"""The program that runs inside the demo's namespaces: it creates accounts and a course, and becomes JupyterHub.
 
 unshare … python -m coursekit.jupyter.hub.demo ROOT STATE PORT [--watch]
 
-Everything that is mounted here disappears when the last process ends, and nothing on this machine is changed: neither
-/etc/passwd nor the permissions of a folder.
+It also hides the answers. Everything that it mounts disappears when the last process ends, and nothing on this machine
+is changed, neither /etc/passwd nor the permissions of any folder.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from coursekit.labs.needs import lacking
 from coursekit.paths import ROOT_VARIABLE
 
 START_TIMEOUT_S = 600  # JupyterHub measures only wall-clock time
-# The parts of the checkout that servers run from; none of them contains an answer.
+# The parts of the checkout from which servers run; they do not contain any answers.
 SHOWN = (".venv", "src", "hub")
 # The parts of the checkout that grading needs; the grading account gets a copy that students cannot reach.
 COPIED = ("labs", "slurm", "solutions", "students")
 
 
 def configure(c: Any) -> None:
-    """Add what only the demo needs to JupyterHub's configuration."""
+    """Add the settings that only the demo needs to JupyterHub's configuration."""
     c.JupyterHub.authenticator_class = "shared-password"
     c.SharedPasswordAuthenticator.user_password = Path(PASSWORD).read_text()  # main() has changed to the file's folder
     c.JupyterHub.spawner_class = LocalProcessSpawner
@@ -62,7 +62,7 @@ def main() -> None:
     change_etc(state / "etc", _accounts(homes))
     _as_grader(kit, "course", "init", "--name", "demo", "--roster", "roster.csv", str(course))
     _as_grader(kit, "course", "release", *labs, "--force", "--course", str(course))
-    if "--watch" in sys.argv:  # it ends with everything else here
+    if "--watch" in sys.argv:  # it ends together with everything else here
         _start_as_grader(kit, "grade", "--watch", "--feedback", "--course", str(course))
 
     environment = {
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _copy_kit(root: Path, kit: Path) -> None:
-    """Give the grading account a private copy of what it needs."""
+    """Give the grading account a private copy of the parts of the checkout that it needs, and a roster."""
     kit.mkdir(mode=0o700, exist_ok=True)
     for name in COPIED:
         shutil.rmtree(kit / name, ignore_errors=True)
@@ -105,7 +105,7 @@ def _start_as_grader(kit: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def _accounts(homes: Path) -> dict[str, str]:
-    """Return the texts of this machine's `passwd` and `group` files, with the demo's accounts added."""
+    """Return the texts of this machine's files `passwd` and `group`, with the demo's accounts added, keyed by name."""
     names = {person.name for person in PEOPLE}
     texts = {}
     for file, line in (
@@ -119,9 +119,9 @@ def _accounts(homes: Path) -> dict[str, str]:
 
 
 def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
-    """Hide the folders in `hidden`, and the parents of `paths` that others may not enter, but keep `paths` visible.
+    """Hide the folders in `hidden`, and each parent of `paths` that other accounts may not enter; keep `paths` visible.
 
-    An empty folder is mounted over each hidden folder, and the paths that stay visible are mounted in it.
+    An empty folder is mounted over each of these folders, and in it the `paths` are mounted again.
     """
     paths = list(paths)
     covered = {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
@@ -139,7 +139,7 @@ def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
 
 
 def change_etc(folder: Path, files: dict[str, str]) -> None:
-    """Replace /etc by a mounted copy in which these files have new texts.
+    """Mount a copy of /etc over /etc, in which the given files have new texts.
 
     A mount over a single file would vanish as soon as somebody adds an account, because that replaces the file.
     """

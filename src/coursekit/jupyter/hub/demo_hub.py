@@ -1,4 +1,4 @@
-"""The running demo: JupyterHub, its proxy and its servers in one PID namespace, so that all end together."""
+"""The running demo: JupyterHub, its proxy and its servers in one PID namespace, so that all of them end together."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ from coursekit.processes import end_with_parent, plain_environment
 LOGGER = logging.getLogger(__name__)
 NUM_PORTS = 4
 PROXY = "hub/node_modules/.bin/configurable-http-proxy"
-PASSABLE = 0o711  # not readable, but open to anyone who knows a path below
-PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder within the demo's folder, and a file in it
+PASSABLE = 0o711  # nobody can list it, but anyone who knows a path in it can follow that path
+PRIVATE, PASSWORD = "hub", "password"  # JupyterHub's own folder in the demo's folder, and a file in that folder
 START_TIMEOUT_S, END_TIMEOUT_S = 180, 20
 NUM_LOG_LINES = 15
 UNSHARE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
-# An ordinary user becomes root in a namespace, whose other accounts are the user's subordinate ids.
+# An ordinary user becomes root in a namespace; its other accounts are the user's subordinate ids.
 AS_USER = ("--user", "--map-root-user", "--map-auto")
 
 
 class Person(NamedTuple):
-    """An account of the demo; `uid` is also the number of its group."""
+    """One account of the demo; `uid` is also the number of the account's group."""
 
     name: str
     full_name: str
     uid: int
 
 
-# Debian gives ordinary accounts none of these numbers. The grading account is for a service, so nobody logs in.
+# Debian does not give these numbers to ordinary accounts. The grading account belongs to a service; nobody logs in with
+# it.
 GRADER = Person("grader", "Formgrader", 60101)
 INSTRUCTOR = Person("instructor", "Instructor", 60102)
 STUDENTS = (
@@ -55,7 +56,11 @@ PEOPLE = (GRADER, INSTRUCTOR, *STUDENTS)
 
 @dataclass(frozen=True)
 class DemoHub:
-    """A running demo: the folder with its files, the address, everyone's password, the log, and the first process."""
+    """A running demo.
+
+    `state` is the folder with its files, `address` is the address to open, `password` is the password of all accounts,
+    and `process` is the first process in the namespaces.
+    """
 
     state: Path
     address: str
@@ -88,7 +93,7 @@ class DemoHub:
 
 @contextmanager
 def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = False) -> Iterator[DemoHub]:
-    """Start JupyterHub on loopback, yield it once it answers, and at the end stop it, its proxy and every server.
+    """Start JupyterHub on loopback, and yield it when it answers; after the block, stop it, its proxy and all servers.
 
     Args:
         root: the course checkout.
@@ -98,7 +103,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
         watch: whether to grade each submission at once and release its feedback.
 
     Raises:
-        CourseKitError: it cannot start; the message says why.
+        CourseKitError: the demo cannot start; the message says why.
     """
     is_root = os.geteuid() == 0
     of_user = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "coursekit" / "hub"
@@ -124,8 +129,9 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
                 stderr=log,
                 cwd=root,
                 env={**plain_environment(), "TMPDIR": os.environ.get("TMPDIR", "/tmp")},  # noqa: S108 - as tempfile
-                start_new_session=True,  # only this process gets Ctrl-C; it ends the others in order
-                # The namespace ends with its first process, which ends with this process, however this one ends.
+                start_new_session=True,  # only this process gets Ctrl-C, and it ends the others
+                # The namespace ends with its first process; that process ends together with this one, however this one
+                # ends.
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - one system call
             )
         LOGGER.info("JupyterHub runs in separate namespaces as process %d; its log is %s", process.pid, log_file)
@@ -134,7 +140,7 @@ def demo_hub(root: Path, port: int, state: Path | None = None, *, watch: bool = 
             hub.wait_until_ready()
             yield hub
         finally:
-            process.kill()  # this also kills everything in the namespace: two Ctrl-C in a row must not leave a server
+            process.kill()  # this kills the whole namespace: even two Ctrl-C in a row must not leave a server
             process.wait(END_TIMEOUT_S)
 
 

@@ -1,7 +1,8 @@
-"""The form in which a student requests nodes, the check of its values, and why a server was refused or is gone.
+"""The form in which a student requests nodes, the check of its values, and reasons why a server was refused or ended.
 
-No value is trusted: the form, an address typed by hand and the hub's API all go through `read_wish`.
-The reasons come from `coursekit.slurm.jobs`; only what must be worded differently in a browser is here.
+No value is trusted: `read_wish` checks all values, whether they come from the form, from an address typed by hand or
+through the hub's API. The reasons come from `coursekit.slurm.jobs`; this module has only those that must be worded
+differently in a browser.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from coursekit.slurm.sites.profile import Partition, Site, account
 from coursekit.text import counted, format_minutes
 
 TEMPLATES = Path(__file__).with_name("templates")
-NUM_RANKS = 2  # the labs are written for this number; with fewer, they are not worth running
-MOST_NODES = 4  # for a notebook's server; nobody needs to sit in front of a larger job
-# Names as sites use them, with nothing that a shell, Slurm or HTML could misread.
+NUM_RANKS = 2  # the labs are written for this number of ranks, and make little sense with fewer
+MOST_NODES = 4  # for a notebook's server; larger jobs should be submitted as batch jobs
+# Names as sites use them, without any character that a shell, Slurm or HTML could misread.
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}|")
 RESERVATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]{0,63}|")
 NUMBER = re.compile(r"[0-9]{1,6}")
@@ -47,7 +48,7 @@ class ServerWish:
 
 
 def default_wish(site: Site) -> ServerWish:
-    """Return the values that the form shows at first."""
+    """Return the values that the form shows when it is first opened."""
     most_nodes, most_ranks, most_min = _most(site, site.partition())
     num_ranks = min(NUM_RANKS, most_ranks)
     num_nodes = min(math.ceil(NUM_RANKS / num_ranks), most_nodes)
@@ -55,9 +56,10 @@ def default_wish(site: Site) -> ServerWish:
 
 
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
-    """Check and return the values that a student requests; missing or empty ones come from `default_wish`.
+    """Check and return the values that a student requests; values that are missing or empty come from `default_wish`.
 
-    The keys are the names in `ServerWish`; each value is a text, a number, or a list of one of these, as forms send it.
+    The keys are the names of the fields of `ServerWish`. As forms send it, each value is a text, a number, or a list
+    that holds one of these.
 
     Raises:
         CourseKitError: a value is wrong; the message says what to write.
@@ -86,7 +88,10 @@ def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
 
 
 def form_html(site: Site, shown: Mapping[str, object]) -> str:
-    """Return the fields of the form as HTML, filled in with the defaults or with `shown`, the values typed last."""
+    """Return the fields of the form as HTML.
+
+    They are filled in with the values in `shown`, which were typed last, and otherwise with the defaults.
+    """
     partitions = site.partitions
     most_nodes, most_ranks, most_min = map(max, zip(*(_most(site, partition) for partition in partitions.values())))
     return page_template("form.html", TEMPLATES).render(
@@ -103,7 +108,7 @@ def form_html(site: Site, shown: Mapping[str, object]) -> str:
 
 
 def _most(site: Site, partition: Partition) -> tuple[int, int, int]:
-    """Return the most nodes, ranks per node and minutes that a server may have on a partition."""
+    """Return the maximum numbers of nodes, of ranks per node, and of minutes for a server on this partition."""
     nodes = min(number for number in (MOST_NODES, partition.max_num_nodes, partition.num_nodes) if number)
     qos = [site.qos[name] for name in (*partition.qos[:1], partition.partition_qos) if name]
     times = (partition.max_time_min, *(one.max_time_min for one in qos))
@@ -146,7 +151,7 @@ def _name(pattern: re.Pattern[str], label: str, text: str, wanted: str) -> str:
 
 
 def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
-    """Return one sentence on why Slurm refused a server, in terms of the form's fields."""
+    """Return one sentence that says, in terms of the form's fields, why Slurm refused to start a server."""
     chosen = f"the project {wish.account} does not exist, is not yours, or may not use {wish.partition}: write another"
     none = "you have no default project there: write yours into the field Project, such as "
     return explain_refusal(
@@ -164,7 +169,7 @@ def explain_refused(words: str, site: Site, wish: ServerWish) -> str:
 
 
 def explain_ended(job_id: str, state: JobState, log: str) -> str:
-    """Return why a server is gone; `log` is the path of its log."""
+    """Return sentences that say why a server is gone; `log` is the path of the server's log."""
     if state.state == UNKNOWN:
         return f"Your server is gone: Slurm no longer knows its job {job_id}. {SAVED} [server.unknown]"
     where = f" on {state.nodes}" if state.nodes else ""

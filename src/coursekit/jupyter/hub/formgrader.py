@@ -1,7 +1,7 @@
-"""nbgrader's formgrader with the kit's own commands behind its buttons: grading is sandboxed, and hand-ins are kept.
+"""Make the buttons of nbgrader's formgrader run the kit's own commands.
 
-The original Autograde button runs students' code under the account that owns the gradebook.
-Here, the buttons start the commands that an instructor would type, and the page shows their output.
+The original button Autograde runs students' code under the account that owns the gradebook. Here, the buttons start the
+commands that an instructor would type, so grading is sandboxed and hand-ins are kept; the page shows the output.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
     """Runs one command of the kit and answers in the form that formgrader's pages expect."""
 
     def initialize(self, words: tuple[str, ...], course: str) -> None:
-        """Store the words of the command and the course folder."""
+        """Store the words of the command, and the course folder."""
         self.words = words
         self.course = course
 
     @web.authenticated
     @check_xsrf  # type: ignore[untyped-decorator]  # neither has its decorator
     async def post(self, *names: str) -> None:
-        """Run the command; refuse a name that begins with a dash, because it would be an option."""
+        """Run the command; refuse any name that begins with a dash, because the command would read it as an option."""
         if any(name.startswith("-") for name in names):
             raise web.HTTPError(404)
         words = [word.format(*names) for word in self.words]
@@ -60,7 +60,10 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Add the kit's commands before formgrader adds nbgrader's own, because the first address that matches counts."""
+    """Add the kit's commands, and then load formgrader.
+
+    The order matters: the first address that matches counts, so nbgrader's own commands must come later.
+    """
     base = server.web_app.settings["base_url"]
     handlers = [
         (url_path_join(base, address), VerbHandler, {"words": words, "course": "."}) for address, words in VERBS.items()

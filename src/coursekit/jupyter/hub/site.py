@@ -1,6 +1,6 @@
-"""The site's part of JupyterHub's configuration: servers run as jobs on nodes, and tell the hub their ports.
+"""The site's part of JupyterHub's configuration: servers run as jobs on nodes, and report their ports to the hub.
 
-The rest, such as who may log in, addresses and certificates, is in the centre's own file.
+All other settings, such as who may log in, addresses and certificates, are in the computing centre's own file.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from coursekit.jupyter.hub.form import TEMPLATES
 from coursekit.jupyter.hub.spawner import CourseSpawner
 from coursekit.slurm.sites.load import load_site
 
-START_TIMEOUT_S = 3600 + 600  # longer than the spawner's own limit, an hour, because the hub cannot say why a job waits
-AS_STUDENT = "runuser -u {username} --"  # unlike sudo, it keeps variables as they are
+START_TIMEOUT_S = 3600 + 600  # longer than the spawner's limit of an hour: the hub cannot say why a job waits
+AS_STUDENT = "runuser -u {username} --"  # unlike sudo, runuser keeps variables as they are
 PORT_ADDRESS = r"/api/batchspawner"  # where `batchspawner-singleuser` sends a server's port
 PORTS = range(1024, 65536)
 
 
 class PortHandler(APIHandler):  # type: ignore[misc]  # jupyterhub has no types
-    """Accepts the port of a server that is starting on a node, but only once.
+    """Accepts the port of a server that is starting on a node, but only once for each server.
 
-    It replaces batchspawner's own handler, which sets any attribute of the spawner that a server names. With that
-    handler, a student, who has the server's token, could give the hub a command to run.
+    It replaces batchspawner's own handler, which lets a server set any attribute of its spawner. With that handler, a
+    student, who has the server's token, could give the hub a command to run.
     """
 
     @web.authenticated
     def post(self) -> None:
-        """Accept a port from a server that presents its own token."""
+        """Accept a port from a server that identifies itself with its own token."""
         data = self.get_json_body()
         port = data.get("port") if isinstance(data, dict) else None
         if not isinstance(port, int) or port not in PORTS or set(data) != {"port"}:
@@ -48,13 +48,14 @@ class PortHandler(APIHandler):  # type: ignore[misc]  # jupyterhub has no types
 
 
 def configure(c: Any, site: str, root: Path) -> None:
-    """Add what a site needs to JupyterHub's configuration.
+    """Add the settings that a site needs to JupyterHub's configuration.
 
     Args:
         c: the configuration.
         site: the site's name in `slurm/sites/`.
-        root: the course's checkout, with the same path on every node. Nodes reach the hub at the address in
-            `$COURSEKIT_HUB_ADDRESS`, by default at this machine's name.
+        root: the course's checkout, which has the same path on every node.
+
+    Nodes reach the hub at the address in `$COURSEKIT_HUB_ADDRESS`, which is by default the name of this machine.
 
     Raises:
         CourseKitError: there is no such site.
@@ -68,17 +69,17 @@ def configure(c: Any, site: str, root: Path) -> None:
     c.JupyterHub.template_vars = {"why_ended": lambda _: why_ended}  # the hub calls every callable
     c.CourseSpawner.site_name = site
     c.CourseSpawner.root = str(root)
-    if os.geteuid() == 0:  # other accounts use sudo, batchspawner's default
+    if os.geteuid() == 0:  # other accounts use sudo, which is batchspawner's default
         c.CourseSpawner.exec_prefix = AS_STUDENT
     c.Spawner.start_timeout = START_TIMEOUT_S
     c.Spawner.http_timeout = 300  # for a cold parallel file system
     c.Spawner.startup_poll_interval = 2.0
     c.Spawner.environment.update({"COURSEKIT_CHECKOUT": str(root)})
-    c.Spawner.env_keep = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # sbatch passes all of these on, so they are few
-    c.Spawner.apply_user_options = lambda _spawner, _options: None  # options are checked and go into the script
+    c.Spawner.env_keep = ["PATH", "LANG", "LC_ALL", "SLURM_CONF"]  # few, because sbatch passes all of them on
+    c.Spawner.apply_user_options = lambda _spawner, _options: None  # they are checked, and go into the job script
     c.Spawner.consecutive_failure_limit = 0  # the hub keeps running after refused jobs
 
 
 def why_ended(user: str, server: str = "") -> str:
-    """Return why a user's last server is gone, for the hub's pages; '' if it runs or was stopped on purpose."""
+    """Return, for the hub's pages, why a user's last server is gone; '' if it is running or was stopped on purpose."""
     return CourseSpawner.endings.get((user, server), "")

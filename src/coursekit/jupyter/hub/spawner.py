@@ -1,6 +1,7 @@
-"""A student's server as a job: batchspawner's Slurm spawner with the form and the job script of a site.
+"""Run a student's server as a job: batchspawner's Slurm spawner with the form and the job script of a site.
 
-Unlike batchspawner, it says on the hub's pages why a job waits, was refused or ended, and never loses track of a job.
+Unlike batchspawner, this spawner says on the hub's pages why a job waits, was refused or ended, and never loses track
+of a job.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from coursekit.slurm.jobs.render import render
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.profile import Site
 
-# The part of the hub's environment that Slurm's commands need; students must not read the rest, such as keys.
+# The variables of the hub's environment that Slurm's commands need. Students must not read the others, such as keys.
 NEEDED = ("PATH", "LANG", "LC_ALL", "SLURM_CONF", "TZ")
 FORGOTTEN = "Invalid job id specified"
 
 
 class Refused(web.HTTPError):
-    """A server cannot start because of the request or because of Slurm; the hub itself works."""
+    """A server cannot start because of the student's request or because of Slurm; the hub itself works."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(400, sentence)
@@ -43,11 +44,12 @@ class Refused(web.HTTPError):
 
 
 class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no types
-    """A server on a site's nodes."""
+    """Starts a student's server on a site's nodes, watches it, and stops it."""
 
-    # Why the last server is gone, by user and server; the hub drops the spawner together with the server.
+    # The reasons why users' last servers are gone, by user and server; kept here because the hub drops a spawner with
+    # its server.
     endings: ClassVar[dict[tuple[str, str], str]] = {}
-    typed: Mapping[str, object] = {}  # what was last typed into the form
+    typed: Mapping[str, object] = {}  # the values last typed into the form
 
     site_name = Unicode(help="The site's name in slurm/sites/.").tag(config=True)
     root = Unicode(help="The course's checkout with its .venv; its path is the same on every node.").tag(config=True)
@@ -58,7 +60,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     batch_submit_cmd = "sbatch --parsable --chdir={folder} --job-name={name} --output=hub-%j.out"
     batch_query_cmd = f"squeue --jobs={{job_id}} --states=all --noheader --format='%T %B|{slurm_cli.QUEUE_FORMAT}'"
     state_exechost_re = r"^\S+ ([^|\s]+)\|"
-    # If Slurm does not answer, or answers with a state that batchspawner does not know, assume that the job goes on.
+    # If Slurm does not answer, or answers with a state that batchspawner does not know, assume that the job still runs.
     state_unknown_re = rf"^(?!.*{FORGOTTEN}|({'|'.join(slurm_cli.ENDED)})\b)"
 
     _stopped = False
@@ -73,29 +75,29 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
 
     @property
     def site(self) -> Site:
-        """The site's profile."""
+        """The profile of the site, read from its file."""
         return load_site(Path(self.root), self.site_name)
 
     # From the form to the job script.
 
     async def get_options_form(self) -> str:
-        """Return the form, filled in with what was typed last."""
+        """Return the form as HTML, filled in with the values that were typed last."""
         return form_html(self.site, self.typed or self.orm_spawner.user_options or {})
 
     def options_from_form(self, form_data: Mapping[str, list[str]]) -> dict[str, object]:
-        """Check the values of a form, and return them."""
+        """Check the values of a submitted form, and return them."""
         self.typed = {name: values[0] for name, values in form_data.items() if values}
         return asdict(self.wish(self.typed))
 
     def wish(self, given: Mapping[str, object]) -> ServerWish:
-        """Return what a student requests; raise a `Refused` that says why they cannot have it."""
+        """Check and return a student's request; if it cannot be met, raise a `Refused` that says why."""
         try:
             return read_wish(self.site, given)
         except CourseKitError as error:
             raise Refused(str(error)) from None
 
     async def _get_batch_script(self, **_: object) -> str:
-        """Check the options, however they came in, and return the job script."""
+        """Check the options, whichever way they arrived, and return the job script."""
         wish = self.wish(self.user_options)
         job = JobScript(
             *(self.site, "hub", None, wish.partition, wish.num_nodes, wish.num_ranks_per_node),
@@ -112,7 +114,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         """Submit the job, wait for its nodes and then for its server, and return the server's address and port.
 
         Raises:
-            Refused: the server does not start; the message says why.
+            Refused: the server did not start; the message says why.
         """
         self.endings.pop(self._key, None)
         self.port, self._stopped = 0, False
@@ -139,7 +141,8 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         try:
             await self.submit_batch_script()
         except BaseException as error:
-            # The student has just stopped it, or Slurm is busy. Slurm may have the job, but its number is unknown here.
+            # Either the student has just stopped the server, or Slurm is busy. Slurm may have the job, although its
+            # number is unknown here.
             prefix = format_template(self.exec_prefix, **self.get_req_subvars())
             with suppress(RuntimeError):
                 await self.run_command(f"{prefix} scancel --name={self.req_name}")
@@ -149,7 +152,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
             raise self._refused(explain_refused(words, self.site, self.wish(self.user_options))) from None
 
     async def submit_batch_script(self) -> str:
-        """Submit the job, and save its number, so that a restarted hub finds it."""
+        """Submit the job, and save its number, so that the hub finds the job after a restart."""
         job_id: str = await super().submit_batch_script()
         if not job_id:
             raise RuntimeError("no job number")
@@ -162,7 +165,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return Refused(sentence)
 
     async def progress(self) -> AsyncIterator[dict[str, object]]:
-        """Yield why the job waits, each time that the reason changes, and on which nodes it starts."""
+        """Yield a message on why the job waits or on which nodes it starts, each time that the message changes."""
         last = ""
         while not self.port:
             message = self._waits()
@@ -181,7 +184,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
     # From then on.
 
     async def stop(self, now: bool = False) -> None:
-        """Cancel the job, and wait until it has ended; no explanation is kept for such an end."""
+        """Cancel the job, and wait until it has ended; the hub's pages show no explanation in this case."""
         self._stopped = True
         if self.job_id:
             try:
@@ -200,7 +203,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return status
 
     def _queued(self, otherwise: str = slurm_cli.PENDING) -> slurm_cli.JobState:
-        """Return the job's state as the queue last showed it."""
+        """Return the job's state as Slurm's queue last showed it, or else the state `otherwise`."""
         return slurm_cli.parse_queue(self.job_status.partition("|")[2]).get(self.job_id, slurm_cli.JobState(otherwise))
 
     @property
@@ -208,10 +211,10 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         return self.user.name, self.name
 
     async def run_command(self, cmd: str, input: str | None = None, env: dict[str, Any] | None = None) -> str:  # noqa: A002 - batchspawner's
-        """Run a command in a shell, within a time limit and without the hub's secrets; return its output.
+        """Run a command in a shell, with a time limit and without the hub's secrets, and return its output.
 
         Raises:
-            RuntimeError: it failed, or gave no answer; the message is its error output.
+            RuntimeError: the command failed, or did not end in time; the message has its error output.
         """
         env = env or {name: os.environ[name] for name in NEEDED if name in os.environ}
         pipe = asyncio.subprocess.PIPE

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # Jupyter loads it, no module imports it
-"""The settings that nbgrader's Validate reads in a JupyterLab if JUPYTER_CONFIG_PATH contains this folder."""
+"""The settings for nbgrader's Validate button, in each JupyterLab whose JUPYTER_CONFIG_PATH contains this folder."""
 
 from coursekit.labs.points import nbgrader_settings
 

@@ -1,4 +1,4 @@
-"""Add quizzes (`quiz`), pieces of the solution (`solution_snippet`) and the list of checks for the report to a lab."""
+"""Add to a lab the quizzes (`quiz`), pieces of the solution (`solution_snippet`), and the report's list of checks."""
 
 from __future__ import annotations
 
@@ -121,7 +121,10 @@ def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
 
 
 def list_checks(notebook: NotebookNode) -> None:
-    """Pass all checks and texts with their points to the report at the end of a lab, even if they are never run."""
+    """Give the report at the end of a lab the names and points of all checks and text answers.
+
+    In this way, the report also lists checks that are never run.
+    """
     checks, texts = {}, {}
     for cell in notebook.cells:
         if cell.metadata.get("role") == "tests":

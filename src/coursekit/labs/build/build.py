@@ -153,7 +153,7 @@ def table(labs: Sequence[Lab], folder: str) -> str:
 
 
 def _shown_picture(root: Path, lab: Lab) -> str:
-    """Return the Markdown for a lab's picture in `labs/README.md`; '' if `workshop readme` has stored none."""
+    """Return the Markdown for a lab's picture in `labs/README.md`; '' if `workshop readme` has stored no picture."""
     picture = picture_file(root, lab)
     if not picture.is_file():
         return ""
@@ -172,6 +172,6 @@ def alternative_file(picture: Path) -> Path:
 
 
 def refresh_block(page: str, name: str, block: str) -> str:
-    """Return `page` with the text between its marks `name`:begin and `name`:end replaced, if it has these marks."""
+    """Return `page` with `block` between the marks `name`:begin and `name`:end; a page without marks is unchanged."""
     between = re.compile(f"(?<=<!-- {name}:begin -->\n).*?(?=<!-- {name}:end -->)", re.DOTALL)
     return between.sub(lambda _: block, page, count=1)

@@ -53,7 +53,7 @@ def check_attributes(notebook: NotebookNode) -> None:
 
 
 def check_ids(notebook: NotebookNode) -> None:
-    """Refuse ids that nbformat does not accept, or that two cells share (nbformat would give one a random id)."""
+    """Refuse ids that nbformat does not accept, or that two cells share (nbformat would give one cell a random id)."""
     seen: dict[str, int] = {}
     for cell in notebook.cells:
         name = cell.metadata.get("id")
@@ -104,7 +104,7 @@ def _hint_fault(lines: list[str], regions: tuple[Region, ...]) -> Cause | None:
 
 
 def check_script_cells(notebook: NotebookNode) -> None:
-    """Refuse text cells with the tag `script`, and script cells that form no program; record the parameters used."""
+    """Refuse text cells with the tag `script` and script cells that form no program; record the script's parameters."""
     for cell in notebook.cells:
         if SCRIPT in cell.metadata.get("tags", ()) and cell.cell_type != "code":
             raise CellError(notebook, cell, f"the tag {SCRIPT} is for code cells, not for a text", "script.text-cell")
@@ -133,7 +133,10 @@ def expand_roles(notebook: NotebookNode) -> None:
 
 
 def name_cells(notebook: NotebookNode) -> None:
-    """Give each cell the author's id or an id made of lab name and position, so that every build gives the same ids."""
+    """Give each cell the id that its author chose, or one built from the lab's name and the cell's position.
+
+    So every build gives the same ids.
+    """
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
     for position, cell in enumerate(notebook.cells, 1):
         cell.id = cell.metadata.pop("id", None) or f"{lab_name}-{position}"

@@ -1,4 +1,4 @@
-"""Find solution regions and hidden tests by nbgrader's markers, and check these more strictly than nbgrader does."""
+"""Find solution regions and hidden tests by nbgrader's markers, which are checked more strictly than by nbgrader."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def find_regions(source: str) -> tuple[Region, ...]:
     """Return the regions of a cell in order.
 
     Raises:
-        RegionError: a marker is misspelt, is nested or has no counterpart, or a solution is not indented like its
-            marker (the stub will be indented like the marker).
+        RegionError: a marker is misspelt, is inside another region or has no counterpart, a region is empty, or a
+            solution is not indented like its marker (the stub will be indented like the marker).
     """
     lines = source.splitlines()
     regions: list[Region] = []

@@ -1,6 +1,6 @@
 """Make the students' version of a notebook: nbgrader's `generate_assignment`, without its database.
 
-A final check finds answers, hidden tests and markers that are left in it because an earlier step went wrong.
+A final check refuses a version that still has answers, hidden tests or markers because an earlier step went wrong.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def finish(release: NotebookNode) -> NotebookNode:
 
 
 def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
-    """Refuse a release that contains a marker or a line of an answer or a hidden test; `release` maps place to text."""
+    """Refuse a release that contains a marker or a line of an answer or hidden test; `release` maps places to texts."""
     forbidden = (*MARKER_WORDS, *sorted(secret_lines(source)))
     for place, text in release.items():
         leaked = next((words for words in forbidden if words in text), None)
@@ -80,7 +80,7 @@ def secret_lines(source: NotebookNode) -> set[str]:
 
 
 def texts(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return everything readable in a release, by place: the text and outputs of each cell, and each file."""
+    """Return all text in a release, by place: the source and outputs of each cell, and the content of each file."""
     cells = {f"cell {cell.id}": f"{cell.source}\n{cell.get('outputs', '')}" for cell in notebook.cells}
     return {**cells, **{name: content.decode("utf-8", errors="ignore") for name, content in files.items()}}
 

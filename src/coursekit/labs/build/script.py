@@ -82,9 +82,9 @@ def check_script(notebook: Mapping[str, Any]) -> list[str]:
 
 
 def script_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
-    """Return a dict with the script of a notebook that the builder made, by file name; {} if it has no script cells.
+    """Return {file name: script} for a notebook that the builder made, or {} if it has no script cells.
 
-    `kind` goes into the mark: "solution", or "release" for a notebook that has stubs in place of answers.
+    `kind` goes into the script's mark: "solution", or "release" for a notebook that has stubs in place of answers.
     """
     if not any(is_script(cell) for cell in notebook["cells"]):
         return {}
@@ -114,9 +114,9 @@ def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
 
 
 def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
-    """Return the text of a notebook's script; its head contains `made`, a sentence on what made it from which file.
+    """Return the text of a notebook's script; its head contains `made`, which says how the script was made.
 
-    Answers may still be stubs: `kind`, one of `KINDS`, records this in the mark.
+    Answers may still be stubs. The script's mark contains `kind`, one of `KINDS`, which tells whether they are.
 
     Raises:
         ScriptError: a script cell is not valid Python.
@@ -182,7 +182,7 @@ def _code(cell: Mapping[str, Any]) -> str:
     code = without_markers(cell["source"])
     try:
         ast.parse(code)
-    except SyntaxError:  # only then: in a long formula, a line of Python may also begin with %
+    except SyntaxError:  # only now, because in a long formula, a line of Python may also begin with %
         code = "\n".join("" if _MAGIC_LINE.match(line) else line for line in code.splitlines())
     try:
         ast.parse(code)

@@ -29,7 +29,7 @@ OWN = (".gitattributes", "AGENTS.md", "Makefile", "README.md")  # from students/
 PAGES = ("clusters", "commands", "glossary", "gpus", "scaling", "site-format", "sites", "student", "troubleshooting")
 MAYBE = ("LICENSE", "LICENSE-CC-BY-4.0", *(f"docs/{page}.md" for page in PAGES))
 PICTURE = re.compile(rb"\]\((?:\.\./docs/)?(pictures/[^)]+)\)")  # in a page of docs/ or in labs/README.md
-# From these folders of the package, students get only their commands and what those import; from all others, all files.
+# From these folders of the package, students get only these files: their commands and the modules that those import.
 PARTS = {
     "src/coursekit/cli": (
         *("__init__", "shared", "execute", "submit", "jobs", "predict", "script", "hand_in"),
@@ -51,7 +51,7 @@ NOT_FOR_STUDENTS = (
     *("solutions.sbatch", "grade.sbatch", "solutions.sbatch.j2", "grade.sbatch.j2", "hub.sbatch.j2"),
     *("book-requirements.lock", "count_networks.py", "horovod_tests.py"),
 )
-# In pages, the sections, and the lists at the top, that are about commands which students do not have.
+# The sections of pages, and the lists at their top, about commands that students do not have.
 OTHERS = rb"(For instructors|For authors|The authors' program: workshop)"
 SECTION = re.compile(rb"^## %b\n.*?(?=^## |\Z)|^%b:\n\n.*?\n\n" % (OTHERS, OTHERS), re.MULTILINE | re.DOTALL)
 BY_PRODUCTS = ("__pycache__", "node_modules")
@@ -114,7 +114,7 @@ def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
 
 
 def _files_of_lab(root: Path, lab: Lab) -> dict[str, bytes]:
-    """Return a lab's notebook, the files that belong to it, and `lab.toml`, but no other file from its folder."""
+    """Return a lab's notebook, the files that belong to the notebook, and `lab.toml`, but no other files."""
     source = source_notebook(lab)  # raises an error in a students' copy, which has no source
     place = f"labs/{lab.name}"
     notebook = _read(root, f"{place}/{lab.name}.ipynb")

@@ -1,4 +1,4 @@
-"""Copy the files next to a student's notebook, such as modules and data, to the folder in which a copy of it runs."""
+"""Copy the files next to a student's notebook, such as modules and data, to the folder in which its copy will run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no copy can succeed
 
 
 def copy_beside(notebook: Path, folder: Path) -> tuple[str, ...]:
-    """Copy everything next to a notebook into a folder, which is created if needed; return what was left out, and why.
+    """Copy everything next to a notebook into a folder, creating it if needed; return what was left out, and why.
 
     A link to a folder or to a big file becomes a link to the same target, because that may be a data set.
     """

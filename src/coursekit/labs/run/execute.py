@@ -42,8 +42,8 @@ def execute_lab(run: LabRun, folder: Path, facts: Facts, on_cell: Callable[[int,
     """Execute a lab in a separate folder, and return its result even if it fails or is interrupted.
 
     The folder is the kernel's working folder, and the executed notebook is saved there after every cell.
-    When a code cell starts, `on_cell` is called with its number, the total, and its name.
-    A KeyboardInterrupt is caught here, and makes the verdict "interrupted".
+    When a code cell starts, `on_cell` is called with the cell's number, the number of code cells, and the cell's name.
+    A KeyboardInterrupt is caught here, and the verdict is then "interrupted".
     """
     started, clock = datetime.now().astimezone(), time.perf_counter()
     executed = folder / run.notebook.name
@@ -93,7 +93,7 @@ def _prepare(run: LabRun, executed: Path) -> None:
     """Write the notebook that will be executed, with all cell metadata that programs need."""
     notebook = nbformat.from_dict(read_notebook(run.notebook, run.name))
     for cell in list(filter(is_parameters, notebook.cells))[:-1]:
-        cell.metadata.tags.remove(PARAMETERS)  # a split cell: papermill would insert values after its first part
+        cell.metadata.tags.remove(PARAMETERS)  # of a split cell, papermill would insert values after the first part
     write_text(executed, nbformat.writes(notebook))
 
 
@@ -123,13 +123,13 @@ def _scores(notebook: NotebookNode, watch: KernelWatch) -> tuple[CellScore, ...]
 
 
 def _images_per_s(notebook: NotebookNode) -> float:
-    """Return the highest speed that any cell of the lab has shown; 0 if no cell has shown any."""
+    """Return the highest speed that any cell of the lab has shown; 0 if no cell has shown a speed."""
     shown = [output.get("data", {}).get(SPEED) for cell in notebook.cells for output in cell.get("outputs", [])]
     return max((float(speed["images_per_s"]) for speed in shown if speed), default=0.0)
 
 
 def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
-    """Return why the run ended if the machine is to blame and not the lab; '' if the machine is not to blame."""
+    """Return a reason if the run ended because the machine was too slow, and not because of the lab; otherwise ''."""
     errors = (output for cell in notebook.cells for output in cell.get("outputs", []) if "ename" in output)
     message = next((error.evalue for error in errors if error.ename == MachineTooSlowError.__name__), "")
     return message or (watch.too_slow if watch.stopped_early else problem if NO_ANSWER in problem else "")
@@ -138,7 +138,7 @@ def _too_slow(notebook: NotebookNode, watch: KernelWatch, problem: str) -> str:
 def _verdict(  # noqa: PLR0913  # everything known
     run: LabRun, watch: KernelWatch, result: LabResult, problem: str, too_slow: str, *, interrupted: bool
 ) -> tuple[str, str]:
-    """Return the verdict, and a sentence on why the lab did not pass."""
+    """Return the verdict, and a sentence that says why the lab did not pass ('' if it passed)."""
     where = f"in cell {watch.number} ({cell_name(watch.current)})" if watch.current else "at its start"
     if interrupted or too_slow:
         slow = f"needs another run: {too_slow}; stopped {where} [lab.machine-too-slow]"

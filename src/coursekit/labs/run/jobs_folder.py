@@ -39,7 +39,7 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
 
 
 def last_attempt(first: Path) -> Path:
-    """Return the folder of a job's last attempt, given the folder of its first; each attempt has a separate result."""
+    """Return the folder of a job's last attempt, given the folder of the first; each attempt leaves its own result."""
     later = {
         int(path.name.rpartition("-")[2]): path for path in first.parent.glob(f"{escape(first.name)}{ATTEMPT}*[0-9]")
     }

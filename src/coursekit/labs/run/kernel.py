@@ -52,7 +52,7 @@ class LabEngine(NBClientEngine):  # type: ignore[misc] # papermill has no types
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Execute the notebook of papermill's manager, which saves it after every cell; the option `watch` is ours."""
+        """Execute the notebook in papermill's manager, which saves it after every cell; the option `watch` is ours."""
         watch: KernelWatch = options["watch"]
         with (
             # With sockets in a private folder (/kernel-12345678/kernel-ipc-5), no port is open to others.

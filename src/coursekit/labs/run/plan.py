@@ -35,7 +35,7 @@ class LabRun:
 def plan_runs(
     labs: Sequence[Lab], notebooks: Mapping[str, Path], num_ranks: int | None, given: Mapping[str, str]
 ) -> tuple[LabRun, ...]:
-    """Check and return the planned runs; `-p` overrides `--ranks`, which overrides parameters of the lab's small run.
+    """Return the planned runs after checking them; `-p` overrides `--ranks`, which overrides the lab's small run.
 
     Raises:
         CourseKitError: no chosen lab has a given parameter, or a value is not allowed.
@@ -97,10 +97,10 @@ def read_defaults(notebook: Path) -> dict[str, Scalar]:
 
 
 def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Return the values that `-p` gives to one notebook's parameters; ignore other names, which belong to other labs.
+    """Return the values that `-p` gives to one notebook's parameters; ignore the names of other notebooks' parameters.
 
     Raises:
-        CourseKitError: a text is not a valid value for its parameter.
+        CourseKitError: a given value is not valid for its parameter.
     """
     values = {}
     for name in sorted(given.keys() & defaults.keys()):
@@ -114,7 +114,9 @@ def given_values(given: Mapping[str, str], defaults: Mapping[str, Scalar]) -> di
 
 
 def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
-    """Return a value from `origin` after checking that it has its default's type; an integer is accepted for a float.
+    """Check that a parameter's value has the type of its default, and return it; an integer is accepted for a float.
+
+    `origin` tells the user where the value comes from.
 
     Raises:
         CourseKitError: the type differs, or a number of ranks is out of range.
@@ -129,7 +131,7 @@ def check(name: str, value: Scalar, default: Scalar, origin: str) -> Scalar:
 
 
 def list_names(names: Mapping[str, object]) -> str:
-    """Return names as a list for a message."""
+    """Return the names in order, separated by commas, for a message."""
     return ", ".join(sorted(names)) or "none"
 
 

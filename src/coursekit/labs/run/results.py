@@ -1,6 +1,6 @@
-"""The records of a run, which are written as JSON and read back unchanged, and text for showing their numbers.
+"""The records of a run, which are written as JSON and read back unchanged, and functions that format their numbers.
 
-They include the circumstances in which a result was measured: machine, versions and commit.
+The records include the circumstances in which a result was measured: machine, versions and commit.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Facts:
     job_id: str = ""
 
     def in_words(self) -> tuple[str, str, str]:
-        """Return the machine (or all nodes of the job), the versions and the commit, each on one line."""
+        """Return three lines of text: the machine (or all nodes of the job), the versions, and the commit."""
         where = f"{self.nodes} (Slurm job {self.job_id})" if self.nodes else self.host
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         commit = (
@@ -110,7 +110,7 @@ def _output(*command: str) -> str:
 class FailedCell:
     """A cell with an error: its number `[n]`, its name in the author's source, its code, and the end of its traceback.
 
-    Before the first cell, the number is 0.
+    If the run failed before its first cell, the number is 0.
     """
 
     number: int
@@ -171,7 +171,7 @@ class LabResult:
         return tuple(one.place for one in self.raised if one.name not in tests and not one.error.startswith(CHECK))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values, with the sums of points, which every reader of the file needs."""
+        """Return the record as JSON values; it includes the sums of points, so that readers need not add them up."""
         return {**asdict(self), "points": self.points, "max_points": self.max_points}
 
     @classmethod
@@ -189,19 +189,19 @@ class LabResult:
 
 
 def format_points(result: LabResult) -> str:
-    """Return points such as "18 / 20", without needless decimals."""
+    """Return a result's points as text, such as "18 / 20", without needless decimals; "-" if it has no scores."""
     return f"{result.points:g} / {result.max_points:g}" if result.scores else NOTHING
 
 
 def format_memory(memory_mb: float) -> str:
-    """Return megabytes as "512 MB" or "1.23 GB"."""
+    """Return an amount of memory as text, such as "512 MB" or "1.23 GB"; "-" for 0."""
     if not memory_mb:
         return NOTHING
     return f"{memory_mb:.0f} MB" if memory_mb < MB_PER_GB else f"{memory_mb / MB_PER_GB:.2f} GB"
 
 
 def format_time(time_s: float) -> str:
-    """Return seconds as "12.3 s" or "2 min 05 s"."""
+    """Return a time as text, such as "12.3 s" or "2 min 05 s"; "-" for 0."""
     if not time_s:
         return NOTHING
     if time_s < SECONDS_PER_MINUTE:
@@ -211,7 +211,7 @@ def format_time(time_s: float) -> str:
 
 
 def format_speed(images_per_s: float) -> str:
-    """Return images per second of all ranks together: "2410" or "61.5"."""
+    """Return the images per second of all ranks together as text, such as "2410" or "61.5"; "-" for 0."""
     if not images_per_s:
         return NOTHING
     return f"{images_per_s:.0f}" if images_per_s >= WHOLE_FROM else f"{images_per_s:.3g}"

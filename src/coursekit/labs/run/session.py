@@ -38,14 +38,14 @@ MARKS = {
 
 
 def point_latest(folder: Path) -> None:
-    """Make `build/runs/latest` point to this run; there is no moment at which the link is missing."""
+    """Make `build/runs/latest` point to this run; the link is never missing, not even for a moment."""
     fresh = folder.parent / f".{LATEST}-{folder.name}"
     fresh.symlink_to(folder.name)
     fresh.replace(folder.parent / LATEST)
 
 
 class RunProgress:
-    """Show which lab and cell is running: on one line in a terminal, or on one line per cell in a log."""
+    """Shows which lab and cell is running: on one line in a terminal, or on one line per cell in a log."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -53,12 +53,12 @@ class RunProgress:
         self._lab = ""
 
     def lab_started(self, run: LabRun, number: int, num_labs: int) -> None:
-        """Show that a lab starts; its kernel has to start before its first cell runs."""
+        """Show that a lab is starting; its kernel has to start before its first cell runs."""
         self._lab = f"lab {number}/{num_labs} {escape(run.name)}"
         self.line.update(f"{self._lab}: starting")
 
     def cell_started(self, number: int, total: int, name: str) -> None:
-        """Show that a code cell starts."""
+        """Show that a code cell is starting."""
         text = f"{self._lab}: cell {number}/{total} {escape(name)}"
         self.line.update(text)
         if not self._console.is_terminal:
@@ -103,7 +103,10 @@ def _executed(folder: Path, lab: str) -> Path:
 
 
 def write_report(folder: Path, plan: Sequence[LabRun], done: Mapping[str, LabResult], facts: Facts) -> list[LabResult]:
-    """Write `report.json` and `report.html` into the run's folder, with the results so far and the labs not run yet."""
+    """Write `report.json` and `report.html` into the run's folder, and return the results that they contain.
+
+    A lab that has not run yet has the result "not run".
+    """
     reason = "the run ended before this lab started"
     labs = [
         done.get(run.name)

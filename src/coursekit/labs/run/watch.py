@@ -44,9 +44,9 @@ def _memory_bytes(process: psutil.Process) -> int:
 class KernelWatch:
     """The state of one lab's kernel while it runs and afterwards.
 
-    papermill reports when a cell starts, is answered or fails. A thread enforces the time limit, because nbclient's own
-    `timeout` applies to single cells, and also counts the time in which a busy machine does not run the kernel.
-    Example of a run with three cells:
+    papermill reports when a cell starts, when the kernel answers for it, and when it fails. A thread enforces the time
+    limit, because nbclient's own `timeout` applies to single cells, and also counts the time in which a busy machine
+    does not run the kernel. Example of a run with three cells:
 
         cell 1 starts, is answered   number 1, finished
         cell 2 starts                number 2; it is interrupted at the time limit: overdue
@@ -77,7 +77,7 @@ class KernelWatch:
 
     @property
     def stopped_early(self) -> bool:
-        """Whether a cell stopped the run with an error, never started, or was never answered."""
+        """Whether a cell stopped the run with an error, was never started, or never got the kernel's answer."""
         return self.failed or self.number < self.total or len(self.finished) < self.number
 
     def kernel_started(self, pid: int, notebook: NotebookNode) -> None:
@@ -100,10 +100,10 @@ class KernelWatch:
             self._sample_memory()
 
     def cell_failed(self, cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
-        """Record an error, unless the cell's tags mark it as part of the lesson, and stop the run if it must not go on.
+        """Record a cell's error, and stop the run unless it continues after errors; ignore errors that are intended.
 
         Raises:
-            CellExecutionError: the run stops; it always does after its time limit or on a machine that is too slow.
+            CellExecutionError: the run stops, as it always does after its time limit or on a machine that is too slow.
         """
         tags = cell.metadata.get("tags", [])
         if GOES_ON[0] in tags and GOES_ON[1] not in tags:

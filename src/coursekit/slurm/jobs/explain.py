@@ -36,7 +36,7 @@ EXPECTED = ("SBATCH_ACCOUNT", "SBATCH_QOS", "SBATCH_RESERVATION")  # users set t
 
 @dataclass(frozen=True)
 class Hint:
-    """A row of `hints.toml`, where the keys are explained; `code` is the name of the row."""
+    """A row of `hints.toml`, a file that also explains the keys; `code` is the name of the row."""
 
     words: str
     patterns: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class Hints:
-    """The rows of `hints.toml` by code: why a job waits, was refused or ended, and texts for when no row matches."""
+    """The rows of `hints.toml` by code: why a job waits, was refused or ended; `unknown` is used if no row matches."""
 
     unknown: Mapping[str, Hint]
     waits: Mapping[str, Hint]
@@ -75,7 +75,7 @@ _FILE = toml_files.load(Hints, Path(__file__).with_name("hints.toml"))
 
 
 class Explanation(NamedTuple):
-    """One or two sentences on what happened and what to do, with a code and the evidence."""
+    """One or two sentences that say what happened and what to do, with a code and the evidence."""
 
     words: str
     code: str
@@ -92,7 +92,7 @@ def reason_of(reason: str) -> Hint:
 
 
 def explain_pending(job_id: str, reason: str, start: str = "", now: datetime | None = None) -> str:
-    """Return a sentence on why a job waits and, if Slurm expects a start after `now`, a sentence on when it starts.
+    """Return a sentence that says why a job waits and, if Slurm expects a start after `now`, when it will start.
 
     `reason` and `start` are as `squeue --format='%r %S'` shows them; `start` is '' if Slurm gives no time.
     """
@@ -146,9 +146,10 @@ def read_tail(path: Path) -> str:
 
 
 def _from_log(log: str) -> list[Explanation]:
-    """Return explanations of all matches in a log: first exceptions that end a traceback, then others, latest first.
+    """Return an explanation of each match in a log: first the exceptions that end a traceback, and then the others.
 
-    Weak rows, which may be harmless or consequences of something else, count only if nothing else was recognised.
+    In both groups, the latest match comes first. Weak rows, whose messages may be harmless or follow from other errors,
+    count only if nothing else was recognised.
     """
     raised = [match for match in _RAISED.finditer(log) if match["name"] not in CONSEQUENCES]
     found = _matches(log, is_weak=False)
@@ -164,7 +165,7 @@ def _from_log(log: str) -> list[Explanation]:
 
 
 def _matches(log: str, *, is_weak: bool) -> list[tuple[Hint, re.Match[str]]]:
-    """Return each matching row and its last match, because the log of a restarted job begins with earlier runs."""
+    """Return each matching row with its last match, because the log of a restarted job begins with earlier attempts."""
     rows = [row for row in WHY_ENDED if row.patterns and row.is_weak == is_weak]
     found = [(row, list(re.finditer(row.pattern, log, re.MULTILINE))) for row in rows]
     return [(row, matches[-1]) for row, matches in found if matches]
@@ -185,13 +186,13 @@ def _user_name(number: str) -> str:
 
 
 def explain_refusal(words: str, site: Site, key: str = "", of_form: dict[str, str] | None = None) -> Cause:
-    """Return a sentence on why `sbatch` refused a script, and its code.
+    """Return a sentence that says why `sbatch` refused a script, with its code.
 
     Args:
         words: the command's error message.
         site: the machine.
         key: a partition's name in the machine's profile; '' for the default partition.
-        of_form: texts that replace the advice on options and variables if the user filled in a form.
+        of_form: texts that replace the advice on shell variables if the user filled in a form.
     """
     fitting = (row for row in WHY_REFUSED if any(one.lower() in words.lower() for one in row.patterns))
     facts, overriding = _of_site(site, key) | (of_form or _of_shell(site, key)), "" if of_form else _overriding()

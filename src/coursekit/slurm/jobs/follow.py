@@ -94,7 +94,7 @@ class LogReader:
 
 
 def _sentence(job: SubmittedJob, state: JobState) -> str:
-    """Return a line that describes a state; '' for a final state, which is shown later."""
+    """Return a line that describes a job's state; '' for a final state, which is shown later."""
     if state.state == PENDING:
         return f"{explain_pending(job.job_id, state.reason, state.start)}\n"
     if state.ended or state.state == UNKNOWN:
@@ -104,7 +104,7 @@ def _sentence(job: SubmittedJob, state: JobState) -> str:
 
 
 def _read_late(log: LogReader, state: JobState) -> None:
-    """Show what arrives in a log after the job's end: wait for its first line, and then for a second without output."""
+    """Show what arrives in a log after a job's end: wait for the first output, and stop after a second without any."""
     deadline = time.monotonic() + (LATE_S if state.ever_ran else 0)
     while time.monotonic() < deadline:
         new = log.read()

@@ -1,4 +1,4 @@
-"""What a job script requests, which is no more than the job needs; its `#SBATCH` lines; and its maximum cost."""
+"""Decide what a job script requests, which is no more than the job needs; write its `#SBATCH` lines and its cost."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class LaunchPattern:
         signal: the signal that tells the script to save its work before its time limit; '' for a job that cannot.
             Only a job with a signal is restarted when a node fails.
         time_limit_min: the time limit; 0 for the lab's own limit.
-        num_ranks: the number of ranks that a committed script requests. 0 means the lab's number in a notebook's job,
-            and otherwise all GPUs of as many nodes as the site's profile gives.
+        num_ranks: the number of ranks that a committed script requests. If it is 0, the job of a notebook requests the
+            lab's number, and any other job all GPUs of as many nodes as the site's profile gives.
         is_grading: whether it grades hand-ins, on the smallest possible share of a node.
         each: the unit for which the cost of a job is given, "student" or "run".
     """
@@ -163,7 +163,7 @@ class JobScript:
 
 
 def _smallest_piece(partition: Partition, num_ranks: int) -> JobShape:
-    """Return the smallest piece of a partition for this many ranks; nodes that are charged whole run a rank per GPU."""
+    """Return the smallest part of a partition for this many ranks; if whole nodes are charged, use all their GPUs."""
     num_gpus = partition.num_gpus_per_node
     num_tasks = num_gpus if partition.whole_nodes else min(num_ranks, num_gpus)
     num_nodes = math.ceil(num_ranks / num_tasks)
@@ -200,7 +200,7 @@ def cost(job: JobScript) -> str:
 
 
 def hours(gpu_hours: float) -> str:
-    """Return "1 GPU hour" or "0.7 GPU hours"."""
+    """Return a number of GPU hours as text, such as "1 GPU hour" or "0.7 GPU hours"."""
     number = f"{gpu_hours:.1f}".removesuffix(".0")
     return f"{number} GPU hour{'' if number == '1' else 's'}"
 

@@ -1,6 +1,6 @@
 """Remember your own jobs for the course, which were submitted from this checkout with `coursekit submit` or `sbatch`.
 
-Each job has a small file in the checkout's folder `jobs/`. The file outlives the notebook's kernel, and jobs are known
+Each job has a small file in the checkout's folder `jobs/`. It outlives the notebook's kernel, and keeps the job known
 even if Slurm's accounting is off.
 """
 
@@ -39,7 +39,7 @@ class SubmittedJob:
         name: the job's name, which is also the name of its script.
         site: the name of the site's profile; '' if its script belongs to no site.
         submitted: when it was submitted, in ISO 8601 with the offset from UTC.
-        ending: how it ended, once this is known; Slurm forgets it, within minutes if accounting is off.
+        ending: how it ended, once this is known; Slurm itself forgets this, within minutes if accounting is off.
         number: its `JobState.number`, once this is known; '' means `job_id`.
     """
 
@@ -64,7 +64,7 @@ class SubmittedJob:
 
 
 class ListedJob(NamedTuple):
-    """One job, its state, and a few words on its result or its progress."""
+    """One job, its state, and a few words about its result or its progress."""
 
     job: SubmittedJob
     state: JobState
@@ -72,13 +72,13 @@ class ListedJob(NamedTuple):
 
 
 def remember(root: Path, job: SubmittedJob) -> None:
-    """Save a job's file, whole or not at all."""
+    """Write the file that remembers a job, whole or not at all."""
     (root / JOBS_FOLDER).mkdir(exist_ok=True)
     write_json(root / JOBS_FOLDER / f"{job.job_id}.json", asdict(job))
 
 
 def recall(root: Path, job_id: str) -> SubmittedJob | None:
-    """Return the job with this id, or None if it was not submitted from here."""
+    """Return the job with this id, or None if it was not submitted from this checkout."""
     # A file that another version wrote or that is damaged is ignored.
     with suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         fields = json.loads((root / JOBS_FOLDER / f"{job_id}.json").read_text(encoding="utf-8"))
@@ -143,7 +143,7 @@ def list_jobs(root: Path) -> list[ListedJob]:
 
 
 def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
-    """Save a job's number and how it ended, if they are new, and return the updated job."""
+    """Add a job's number and how it ended to its file, if they are new, and return the updated job."""
     if state is None:
         return job
     newest = replace(job, number=state.number or job.number, ending=state if state.ended else job.ending)
@@ -153,7 +153,7 @@ def note(root: Path, job: SubmittedJob, state: JobState | None) -> SubmittedJob:
 
 
 def adopt(root: Path, queue: Mapping[str, JobState]) -> None:
-    """Remember jobs that were submitted from this checkout with plain `sbatch`, before Slurm forgets them."""
+    """Remember the jobs in the queue that were submitted from this checkout with plain `sbatch`."""
     for job_id, state in queue.items():
         is_here = state.folder != "" and Path(state.folder).resolve() == root.resolve()
         was_refused = state.state == FAILED and not state.nodes  # Slurm forgets it at once

@@ -115,7 +115,7 @@ def render(root: Path, job: JobScript) -> str:
 
 
 def _on_two_nodes(job: JobScript) -> str:
-    """Return the `sbatch` options that put one rank of a lab on each of two nodes; '' if they are of no use."""
+    """Return the `sbatch` options that put one rank of a lab on each of two nodes; '' if a job cannot use them."""
     if job.num_ranks < 2 or job.launch.suffix or job.shape.num_nodes > 1 or most_nodes(job.partition) == 1:  # noqa: PLR2004
         return ""
     return " ".join(["--nodes=2", "--ntasks-per-node=1", *gpu_options(job.partition, 1)])
@@ -133,7 +133,7 @@ def _doubts_of_software(site: Site, key: str, *, is_torch: bool) -> list[str]:
 
 
 def templates(root: Path) -> Environment:
-    """Return the templates of job scripts; an undefined name is an error."""
+    """Return the environment with the templates of job scripts, in which an undefined name is an error."""
     return Environment(
         loader=FileSystemLoader(root / TEMPLATES),
         undefined=StrictUndefined,

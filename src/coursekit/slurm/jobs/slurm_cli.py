@@ -1,7 +1,7 @@
-"""Call Slurm's commands, and read what they report about jobs; only this module does so.
+"""Call Slurm's commands, and read what they report about jobs; no other module calls them.
 
 Each command has a time limit, and its failure is reported in one sentence.
-Jobs are read from the queue as long as it remembers them, and then from accounting if that is on.
+The state of a job comes from the queue as long as the queue remembers the job, and then from accounting if that is on.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def without_prefix(said: str, program: str) -> str:
 
 @dataclass(frozen=True)
 class JobState:
-    """One job as Slurm describes it; a text is '' if Slurm gives no value.
+    """One job as Slurm describes it; a field is '' if Slurm gives no value.
 
     Attributes:
         state: Slurm's name for the state, such as `PENDING`; `UNKNOWN` for a job that it has forgotten.
@@ -187,7 +187,7 @@ def read_queue() -> dict[str, JobState]:
 
 
 def parse_queue(text: str) -> dict[str, JobState]:
-    """Return the jobs in squeue's answer, which is in `QUEUE_FORMAT`."""
+    """Return the state of each job in squeue's output, which is in `QUEUE_FORMAT`."""
     jobs = {}
     for line in text.split(JOB):
         job_id, *words = map(_value, line.removeprefix("\n").split(FIELD))
@@ -199,7 +199,10 @@ def parse_queue(text: str) -> dict[str, JobState]:
 
 
 def parse_accounting(text: str) -> dict[str, JobState]:
-    """Return the jobs in sacct's output; if a step of a failed job ran out of memory, its state is OUT_OF_MEMORY."""
+    """Return the state of each job in sacct's output.
+
+    If a step of a failed job ran out of memory, the state of the job is OUT_OF_MEMORY.
+    """
     jobs: dict[str, JobState] = {}
     for line in text.splitlines():
         job_id, state, start, elapsed, nodes, number, exit_code = (_value(word) for word in line.split("|"))
@@ -214,7 +217,10 @@ def parse_accounting(text: str) -> dict[str, JobState]:
 
 
 def _tasks(job_id: str) -> list[str]:
-    """Return the jobs that an id stands for: `7_[1,5-9:2%4]` is 7_1, 7_5, 7_7 and 7_9, at most four at a time."""
+    """Return the jobs that an id stands for: for `7_[1,5-9:2%4]`, they are 7_1, 7_5, 7_7 and 7_9.
+
+    The `%4` means that Slurm runs at most four of them at a time.
+    """
     array, bracket, listed = job_id.partition("[")
     if not bracket:
         return [job_id]
