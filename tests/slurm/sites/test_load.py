@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[3]
 CONSTRAINT = 'directives = ["--constraint=cold&dark"]'
 DEEP = " [partitions.deep]: "
 # What is changed in the file, in which part of it that is noticed, a fact that is named, and the code.
+DOUBT, ASKED = " [[confirm]] launch", 'command = "srun --mpi=list"'
 WRONG = [
     ("billing_unit =", "depth = 20000\nbilling_unit =", ": ", "['depth']", "toml.unknown-key"),
     ("doubt =", "depth = 20000\ndoubt =", " [confirm.0]: ", "['depth']", "toml.unknown-key"),
@@ -34,6 +35,10 @@ WRONG = [
     ("num_nodes = 2\n", "num_nodes = 21\n", ": num_nodes ", "20", "site.nodes"),
     ("num_cpus_per_gpu = 8", "num_cpus_per_gpu = 9", DEEP, "36", "site.cpus"),
     ('gpu = "Kraken 8"', 'gpu = "none"', f"{DEEP}gpu ", "'gres'", "site.no-gpu"),
+    ('key = "launch.mpi"', 'key = "launch.mpx"', f"{DOUBT}.mpx: key ", "nothing", "site.doubt-key"),
+    (ASKED, f"{ASKED}\nfinds = 'a('", f"{DOUBT}.mpi: finds ", "at position 1", "site.doubt-pattern"),
+    (ASKED, f'{ASKED}\nexpect = ["pmix"]', f"{DOUBT}.mpi: expect ", "finds", "site.doubt-pattern"),
+    (ASKED, f'{ASKED}\nfinds = "x"\npartition = "sky"', f"{DOUBT}.mpi: partition ", "deep, test", "site.unknown-value"),
 ]
 
 

@@ -25,6 +25,7 @@ WHY = {  # comments on options that sites add
 GRADING_GB = 8  # minimum memory for grading: for one hand-in and the program that runs it
 SAVE_AHEAD_S = 120  # how long before its time limit a job gets the signal to save its work
 JUPYTER_MIN = GRADE_MIN = 60
+CONFIRM_MIN = 10
 
 
 class JobShape(NamedTuple):
@@ -69,6 +70,7 @@ LAUNCH_PATTERNS = {
     "solutions": LaunchPattern(each="run"),
     "jupyter": LaunchPattern(time_limit_min=JUPYTER_MIN, num_ranks=2),
     "grade": LaunchPattern(time_limit_min=GRADE_MIN, num_ranks=1, is_grading=True, each="run"),
+    "confirm": LaunchPattern(signal="", time_limit_min=CONFIRM_MIN, each="run"),
     # A signal would end the server that a hub started, and the student would not know why.
     "hub": LaunchPattern(signal=""),
 }

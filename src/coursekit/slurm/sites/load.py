@@ -8,7 +8,8 @@ from pathlib import Path
 
 from coursekit import toml_files
 from coursekit.errors import Cause, CourseKitError
-from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site, srun_options
+from coursekit.slurm.sites.profile import GPU_REQUESTS, STATUSES, Site, ToConfirm, srun_options
+from coursekit.slurm.sites.questions import value_at, words_of
 
 FOLDER = "slurm/sites"
 HIDES_GPUS = ("--gpus-per-task", "--gpu-bind")
@@ -57,6 +58,8 @@ def _faults(site: Site) -> Iterator[Cause]:
         yield Cause(f" [jupyter]: tunnel uses {unknown}; allowed are {allowed}", "site.tunnel")
     for key in site.partitions:
         yield from _faults_of_partition(site, key)
+    for note in site.confirm:
+        yield from _faults_of_doubt(site, note)
     limit = site.partition().max_num_nodes or site.partition().num_nodes
     if limit and site.num_nodes > limit:  # the committed job scripts must fit into the default partition
         yield Cause(
@@ -82,6 +85,28 @@ def _faults_of_partition(site: Site, key: str) -> Iterator[Cause]:
     if partition.shares_nodes_with:
         own = [other for other, one in site.partitions.items() if not one.shares_nodes_with]
         yield from _unknown(f"{here} shares_nodes_with", partition.shares_nodes_with, own)
+
+
+def _faults_of_doubt(site: Site, note: ToConfirm) -> Iterator[Cause]:
+    """Yield what keeps `coursekit sites confirm` from settling a doubt."""
+    here = f" [[confirm]] {note.key}:"
+    try:
+        value = value_at(site, note.key)
+    except (KeyError, AttributeError):
+        yield Cause(f"{here} key names nothing in this file", "site.doubt-key")
+        return
+    try:
+        re.compile(note.finds)
+    except re.error as error:
+        yield Cause(f"{here} finds is not a regular expression ({error})", "site.doubt-pattern")
+    if note.finds and not (note.expect or words_of(value)):
+        yield Cause(
+            f"{here} write in expect what must be found, because there is no value at the key", "site.doubt-value"
+        )
+    if not note.finds and (note.expect or note.partition):
+        yield Cause(f"{here} expect and partition need finds, a pattern for the command's output", "site.doubt-pattern")
+    if note.partition:
+        yield from _unknown(f"{here} partition", note.partition, site.partitions)
 
 
 def _wrong_options(place: str, options: Iterable[str]) -> Iterator[Cause]:

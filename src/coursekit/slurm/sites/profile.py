@@ -138,11 +138,22 @@ class Jupyter:
 
 @dataclass(frozen=True)
 class ToConfirm:
-    """A fact that has not been confirmed."""
+    """A fact that has not been confirmed, and the command that settles it; see `questions.Question`.
+
+    Without `finds`, the questions that every site answers settle it.
+    """
 
     key: str
     doubt: str
     command: str
+    finds: MaybeText = ""
+    expect: MaybeLines = ()
+    partition: MaybeText = ""
+
+    @property
+    def where(self) -> str:
+        """Return the command, after the words "on a node of qgpu:" if it needs one."""
+        return f"on a node of {self.partition}: {self.command}" if self.partition else self.command
 
 
 @dataclass(frozen=True)
