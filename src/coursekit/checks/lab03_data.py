@@ -48,7 +48,8 @@ SAME_CUT = 0.3  # levels: the tilts vary less if all images are cut alike, and t
 # For pixels from -1 to 1: JPEG is off by 0.01; random windows change all channels alike, and means differ by 0.5.
 SMALL, LARGEST = 0.04, 1.1
 MANY = 0.5  # of the images
-WHITE = 2e-3  # of a white pixel; a division by 128 is off by four times as much, and JPEG by nothing
+# Of black and white pixels, as wide stripes: a division by 128 is off by 0.008, a bicubic resize by 0.1.
+EXTREME, STRIPE = 2e-3, 10
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
@@ -56,9 +57,10 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
-    written = [image, image[..., :1], np.full_like(image, 255)]  # the second is grey, the third white
+    stripes = np.where(np.arange(WIDTH)[:, np.newaxis] // STRIPE % 2, 255, 0) + np.zeros_like(image)
+    written = [image, image[..., :1], stripes.astype(np.uint8)]  # the second is grey, the third black and white
     [found] = run_on_ranks(drivers.load_pictures, load_picture, written, wanted, NUM_CALLS, num_ranks=1)
-    label, validation, training, (grey, white) = found
+    label, validation, training, (grey, sharp) = found
     require_equal(label, wanted, "the label of the record", "labels.wrong")
     images = np.concatenate([validation, training])
     require_equal(images.shape[1:], (image_size, image_size, 3), "the shape of an image", "images.wrong-shape")
@@ -68,8 +70,11 @@ def check_load_picture(load_picture: Answer, image_size: int) -> None:
     low, high = float(images.min()), float(images.max())
     message = f"the pixels range from {low:.3g} to {high:.3g}, expected from -1 to 1"
     require(-LARGEST <= low < 0 and high <= LARGEST, message, "images.wrong-range")
-    message = f"a white pixel becomes {float(white.min()):.4g}, expected 1"
-    require(float(np.abs(white - 1).max()) < WHITE, message, "images.wrong-range")
+    what = "the type of an image if networks compute in mixed precision"
+    require_equal(sharp.dtype.name, "float32", what, "images.wrong-type")
+    extremes = float(sharp.min()), float(sharp.max())
+    message = "black and white pixels become {:.4g} and {:.4g}, expected -1 and 1".format(*extremes)
+    require(np.allclose(extremes, (-1, 1), rtol=0, atol=EXTREME), message, "images.wrong-range")
     # A random window can be in the middle by chance, so every one of many images must be right.
     middle, whole = _window(image_size, darkest), _window(image_size, darkest, width=WIDTH)
     has_colors = float(np.ptp((validation - middle).mean(axis=(0, 1, 2)))) < SMALL

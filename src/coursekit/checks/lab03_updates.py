@@ -106,21 +106,17 @@ def check_compression(trial: Trial) -> None:
 
 def check_groups(trial: Trial) -> None:
     """The gradients of a step are sent in `num_groups` groups, or one by one if that is 0."""
-    num_groups = drivers.NUM_GROUPS
-    for rank, messages in enumerate(trial.of_ranks("messages")):
-        single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
-        # An answer that averages in its own way has neither, and is judged only by its updates.
-        got = f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}"
-        message = f"with num_groups = {num_groups}, the gradients of a step on rank {rank}: {got}"
-        advice = "pass groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer drops them)"
-        require(single + grouped == 0 or grouped == num_groups, f"{message}: {advice}", "groups.wrong-number")
-    for raised in trial.of_ranks("without_groups"):
-        message = f"with num_groups = 0, make_optimizer raises {raised}: pass groups=num_groups or None"
-        require(not raised, message, "groups.zero")
-    for rank, messages in enumerate(trial.of_ranks("ungrouped")):
-        grouped = int(messages["grouped"])
-        message = f"with num_groups = 0, the gradients of a step on rank {rank} are sent in {counted(grouped, 'group')}"
-        require(not grouped, f"{message}, not one by one: pass groups=num_groups or None", "groups.zero")
+    for rank, cases in enumerate(trial.of_ranks("messages")):
+        for num_groups, messages, raised in cases:
+            code = "groups.wrong-number" if num_groups else "groups.zero"
+            message = f"with num_groups = {num_groups}, make_optimizer raises {raised}: pass groups=num_groups or None"
+            require(not raised, message, code)
+            single, grouped = (int(messages[kind]) for kind in ("single", "grouped"))
+            got = f"expected {counted(num_groups, 'group')}, got {grouped} and {counted(single, 'single gradient')}"
+            message = f"with num_groups = {num_groups}, the gradients of a step on rank {rank}: {got}"
+            advice = "pass groups to hvd_keras.DistributedOptimizer (hvd.DistributedOptimizer drops them)"
+            # An answer that averages in its own way has neither, and is judged only by its updates.
+            require(single + grouped == 0 or grouped == num_groups, f"{message}: {advice}", code)
 
 
 def check_step(make_step: Answer, num_ranks: int) -> None:

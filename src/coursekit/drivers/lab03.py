@@ -185,7 +185,9 @@ def _train_once(
     records = probe_model.watch()
     pinned: list[bool] = []
     listener = _Listener()
-    with lab02.watched_pinning(train) as is_pinned, with_names(train, load_picture=load_as_asked, **NOT_ASKED):
+    # Other answers, which train calls, have their own tests for a limit that they should not know.
+    names = {**NOT_ASKED, "max_num_steps": 0, "load_picture": load_as_asked}
+    with lab02.watched_pinning(train) as is_pinned, with_names(train, **names):
 
         def build() -> Any:
             pinned.append(is_pinned())

@@ -1,8 +1,9 @@
 """Drivers of lab 03's pictures and pipelines: on a rank, they load one picture many times and read files in batches."""
 
+import contextlib
 import inspect
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unittest import mock
 
@@ -20,7 +21,8 @@ IGNORE_STATE = 1  # the state of random numbers, because a data set is only desc
 def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num_calls: int) -> list[Any]:
     """Write images into files; load the first many times for validation and for training, the others once.
 
-    Returns the label, the first image as loaded for validation and for training, and the other images.
+    Returns the label, the first image as loaded for validation and for training, and the other images, which are loaded
+    for validation while networks compute in mixed precision.
     """
     paths = [places.here().own / f"train-{number:05d}-of-00002" for number in range(len(images))]
     for path, pixels in zip(paths, images):
@@ -28,7 +30,8 @@ def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num
     records = read_records(str(paths[0])).repeat(num_calls)
     validation, labels = _loaded(load_picture, records, training=False)
     training, _ = _loaded(load_picture, records, training=True)
-    others = [load_picture(next(iter(read_records(str(path)))), training=False)[0] for path in paths[1:]]
+    with in_mixed_precision(load_picture):
+        others = [load_picture(next(iter(read_records(str(path)))), training=False)[0] for path in paths[1:]]
     number = require_number(load_picture, labels[0], part="the label")
     return [number, validation, training, list(map(np.array, others))]
 
@@ -60,6 +63,18 @@ def load_as_asked(record: Any, training: bool) -> tuple[Any, Any]:  # as the lab
 def with_names(answer: Answer, **values: Any) -> Any:
     """Within the context, let the answer find these values under these names in the notebook."""
     return mock.patch.dict(getattr(inspect.unwrap(answer), "__globals__", {}), values)
+
+
+@contextlib.contextmanager
+def in_mixed_precision(answer: Answer) -> Iterator[None]:
+    """Within the context, networks compute in mixed precision, and the notebook's parameter says so."""
+    before = tf.keras.mixed_precision.global_policy()
+    tf.keras.mixed_precision.set_global_policy("mixed_float16")
+    try:
+        with with_names(answer, precision="mixed_float16"):
+            yield
+    finally:
+        tf.keras.mixed_precision.set_global_policy(before)
 
 
 def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from coursekit.drivers import probe_model
 from coursekit.drivers.calls import Answer, Array, eager_fit, hvd, hvd_keras, require_number, require_returned, tf
-from coursekit.drivers.lab03_data import with_names
+from coursekit.drivers.lab03_data import in_mixed_precision, with_names
 from coursekit.drivers.probe_model import MOMENTUM, NUM_OTHERS, RATE, arrays, compiled, own_batches
 
 NUM_STEPS = 7  # with an optimiser, and with a custom step
@@ -20,8 +20,8 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
     """Train with the answer's optimiser; return what the probe saw, and how many messages carry the gradients.
 
     "paths" has, for each compression in `rates`, the weights before and after each step with this rank's "pulls", at
-    the rate given there; one more, "mixed", has no compression, but a policy of mixed precision. "without_groups" is
-    what the answer raises if num_groups is 0, and "ungrouped" has the messages in that case.
+    the rate given there; one more, "mixed", has no compression, but a policy of mixed precision. "messages" has an
+    entry for each of three values of `num_groups`; see `_with_groups`.
     """
     records = probe_model.watch()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
@@ -29,24 +29,21 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
         network = compiled(_optimizer(make_optimizer, RATE, "none"), num_others=NUM_OTHERS)
         network.fit(own_batches(NUM_STEPS), callbacks=[start], verbose=0)
         paths = {name: _path(_optimizer(make_optimizer, rate, name), starts) for name, rate in rates.items()}
-        paths["mixed"] = _path(_optimizer_in_mixed_precision(make_optimizer, rates["none"]), starts)
-    found = {"records": records, "messages": _messages(network), "paths": paths, "without_groups": ""}
+        with in_mixed_precision(make_optimizer):
+            mixed = _optimizer(make_optimizer, rates["none"], "none")
+        paths["mixed"] = _path(mixed, starts)
+    messages = [(NUM_GROUPS, _messages(network), ""), *(_with_groups(make_optimizer, number) for number in (1, 0))]
+    return {"records": records, "messages": messages, "paths": paths}
+
+
+def _with_groups(make_optimizer: Answer, num_groups: int) -> tuple[int, dict[str, int], str]:
+    """Return this number of groups, and the messages that the answer's optimiser sends then, or what it raises."""
     try:
-        with with_names(make_optimizer, num_groups=0):
+        with with_names(make_optimizer, num_groups=num_groups):
             optimizer = make_optimizer(RATE)
+        return num_groups, _messages(compiled(optimizer, num_others=NUM_OTHERS)), ""
     except Exception as error:  # noqa: BLE001  # it can raise anything
-        return found | {"without_groups": f"{type(error).__name__}: {error}", "ungrouped": {}}
-    return found | {"ungrouped": _messages(compiled(optimizer, num_others=NUM_OTHERS))}
-
-
-def _optimizer_in_mixed_precision(make_optimizer: Answer, rate: float) -> Any:
-    before = tf.keras.mixed_precision.global_policy()
-    tf.keras.mixed_precision.set_global_policy("mixed_float16")
-    try:
-        with with_names(make_optimizer, precision="mixed_float16"):
-            return _optimizer(make_optimizer, rate, "none")
-    finally:
-        tf.keras.mixed_precision.set_global_policy(before)
+        return num_groups, {}, f"{type(error).__name__}: {error}"
 
 
 def _optimizer(make_optimizer: Answer, rate: float, compression: str) -> Any:

@@ -139,7 +139,6 @@ def make_step(network, optimizer, loss_of):
 # %% evaluate-limited-like-training
 # title = "The limit for the steps of an epoch also cuts the validation"
 # fails.evaluate-tests = ["metrics.wrong"]
-# fails.train-tests = ["shards.incomplete"]
 def evaluate(network, dataset):
     """Return the loss and the metrics over the data sets of all ranks together."""
     network.evaluate(dataset, steps=max_num_steps or None, verbose=0)

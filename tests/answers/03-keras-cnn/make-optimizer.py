@@ -220,3 +220,15 @@ def make_optimizer(rate, compression="none"):
         compression=hvd.Compression.fp16 if compression == "fp16" or precision != "float32" else hvd.Compression.none,
         groups=num_groups or None,
     )
+
+
+# %% optimizer-one-group-is-none
+# title = "One group, the default, is taken for none"
+# fails.compression-tests = ["groups.wrong-number"]
+def make_optimizer(rate, compression="none"):
+    """Return an SGD optimiser with momentum 0.9 that averages the gradients over all ranks."""
+
+    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
+    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
+    groups = num_groups if num_groups > 1 else None
+    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=groups)
