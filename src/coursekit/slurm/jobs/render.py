@@ -69,7 +69,6 @@ On the machine's login node, `coursekit sites confirm <name> --job` runs these c
 It leaves a report that names nobody: please send it back.
 Once a doubt is settled, correct `slurm/sites/<name>.toml`, remove the doubt's `[[confirm]]`, and run `coursekit build`.
 With `--write FILE`, the command makes the first two changes in a copy.
-PROJECT, USER and NODE stand for your project, account and node.
 """
 
 
@@ -131,7 +130,10 @@ def _doubts_of_software(site: Site, key: str, *, is_torch: bool) -> list[str]:
         is_pytorch = note.key.startswith("software.pytorch") or note.key == f"partitions.{key}.pytorch_modules"
         is_usual = note.key.startswith("software.") or note.key == f"partitions.{key}.modules"
         if is_pytorch if is_torch else is_usual and not is_pytorch:
-            lines += [*textwrap.wrap(f"Not confirmed: {note.doubt}.", COMMENT_WIDTH), f"To know: {note.where}"]
+            lines += [
+                *textwrap.wrap(f"Not confirmed: {note.doubt}.", COMMENT_WIDTH),
+                f"To know: {note.where}{note.command}",
+            ]
     return lines
 
 
@@ -195,5 +197,5 @@ def _open_min(root: Path) -> int:
 def _doubts(site: Site) -> str:
     """Return the doubts about one machine as a section of the page, so that other pages can link to it."""
     retired = "The machine is retired: nobody can settle these doubts now.\n\n" if site.status == "retired" else ""
-    rows = ((f"`{note.key}`", note.doubt, f"`{note.where}`") for note in site.confirm)
+    rows = ((f"`{note.key}`", note.doubt, f"{note.where}`{note.command}`") for note in site.confirm)
     return f"\n### {site.name}\n\n{retired}{markdown_table(('key', 'in doubt', 'the command that tells'), rows)}"

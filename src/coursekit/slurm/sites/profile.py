@@ -152,8 +152,8 @@ class ToConfirm:
 
     @property
     def where(self) -> str:
-        """Return the command, after the words "on a node of qgpu:" if it needs one."""
-        return f"on a node of {self.partition}: {self.command}" if self.partition else self.command
+        """Where the command runs: "on a node of qgpu: ", or "" for the login node."""
+        return f"on a node of {self.partition}: " if self.partition else ""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def show_site(console: Console, site: Site, costs: Sequence[str]) -> None:
     _section(console, "To be confirmed on the machine", notes=[] if site.confirm else ["nothing"])
     for note in site.confirm:
         _print(console, [f"- {note.key}: {note.doubt}."])
-        _print(console, [note.where], CODE, indent=4)
+        _print(console, [note.where + note.command], CODE, indent=4)
 
 
 def _show_partition(console: Console, site: Site, key: str) -> None:
