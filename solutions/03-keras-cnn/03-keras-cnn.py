@@ -694,7 +694,7 @@ with check("validation", section="9"):
 # 1. Horovod is already initialised. Pin the GPU, build the network, and call `plan` with `imagenet.count_images(train_files)` as the number of images. A `max_num_steps` above 0 limits the number of steps in an epoch.
 # 2. Compile with your optimiser, the loss `SparseCategoricalCrossentropy(from_logits=True)` from `tf.keras.losses` and the metric `"accuracy"`.
 # 3. Resume, then call `fit` with `steps_per_epoch`, `epochs`, `initial_epoch` and all callbacks: first yours, then `WarmUp`, and finally the callbacks in `more_callbacks`, because these may make decisions. `verbose=0` keeps `fit` quiet.
-# 4. Validate once, after `fit`, because within `fit` the ranks' results would be averaged without weights.
+# 4. Validate once, after `fit`: within `fit`, the ranks' results would be averaged without regard to how many images each rank has.
 # 5. Return a dictionary with three entries: `"history"`, which is `history.history`; `"validation"`, the result of `evaluate`; and `"num_steps"`, the number of steps in an epoch.
 #
 # <details><summary>Hint</summary>

@@ -792,7 +792,7 @@ for count in (1, num_ranks):
 # In JupyterLab on another machine, jupyter-server-proxy (if it is installed there) forwards the port. First set `os.environ["TENSORBOARD_PROXY_URL"]` to the address of your server, followed by `/proxy/%PORT%/`.
 # If you are not allowed to open a port, you can read the same files without TensorBoard, as the next cell does. They contain:
 #
-# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The curve by step comes only from rank 0. It shows the mean over the epoch so far, so it jumps when a new epoch begins. The curve by epoch shows the mean over all ranks, because the averaging callback comes before TensorBoard's.
+# - **Scalars**: curves by step (`batch_loss`) and by epoch (`epoch_loss`). The per-step curve comes from rank 0 only. It shows the mean over the epoch so far, so it jumps when a new epoch begins. The curve by epoch shows the mean over all ranks, because the averaging callback comes before TensorBoard's.
 # - **Graphs**: a training step as TensorFlow executes it. Horovod sits between the gradients and the optimiser, with one allreduce for each gradient. If the allreduces are missing, each rank trains separately. The cell below counts them.
 # - **Histograms**: how the weights of each layer are distributed after each epoch. If the weights of a layer do not spread out, the layer does not learn. If they grow without limit, the learning rate is too high.
 # - **Profile**: what each thread did, and when. The function `profiled` above records this; the tab in TensorBoard needs `pip install tensorboard-plugin-profile`. If the row *input* of a step is long, the step waits for data; the first step of each epoch waits until the shuffle buffer is full. If the row *allreduce* is long, the step waits for other ranks' gradients. In a network as small as this one, whose ranks share cores, this wait takes most of the time.
@@ -807,7 +807,7 @@ runs = {f"ranks: {count}": tensorboard.read_trace(f"{folder}/{count}-ranks/logs"
 tensorboard.show_profiles({name: tensorboard.steps_of(trace) for name, trace in runs.items()})
 
 # %% [markdown] role="readonly" id="read-text"
-# **Exercise (1 point).** Write `read_run`, which answers three questions about any such run from its event files. Its argument is the log folder (a `Path`), in which Keras has created the folders `train` and `validation`. Return a dictionary:
+# **Exercise (1 point).** Write `read_run`, which answers three questions about a training run from its event files. Its argument is the log folder (a `Path`), in which Keras has created the folders `train` and `validation`. Return a dictionary:
 #
 # - `"last_loss"`: the training loss of the last epoch, averaged over all ranks;
 # - `"num_steps"`: the number of steps in the logs;

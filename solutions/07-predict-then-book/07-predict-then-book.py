@@ -570,7 +570,7 @@ for max_hours in (24, 8, 4):
 # - why you do not ask for half as many nodes, or for twice as many;
 # - which run you would do first to test your assumptions, and what it costs.
 #
-# You get one point for consistent numbers, with units and the source of the speed. You get the other point for your reasons: the band, the case against half and twice as many nodes, and a small run that could prove you wrong.
+# You get one point for consistent numbers, with units and the source of the speed. You get the other point for your reasons: the band, why neither half nor twice as many nodes would be better, and a small run that could prove you wrong.
 #
 # <details><summary>Hint</summary>
 #
@@ -599,7 +599,7 @@ for max_hours in (24, 8, 4):
 # - explain a gap with further measurements before you change the model;
 # - find where strong scaling stops paying off, and state the rule that you used;
 # - read from a published table what limits the speed;
-# - request machine time with reasons, a margin, and a run that could prove you wrong.
+# - justify a request for machine time, allow a margin, and propose a run that could prove you wrong.
 #
 # **Further reading**
 #

@@ -852,7 +852,7 @@ with check("FSDP", section="5"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# In mixed precision, each weight and each gradient takes 2 bytes, and Adam keeps 12 bytes per weight. What is the smallest N for which a model with 7 billion weights fits into 80 GB, with each of the three methods?
+# In mixed precision, each weight and each gradient takes 2 bytes, and Adam keeps 12 bytes per weight. For each of the three methods, what is the smallest N for which a model with 7 billion weights fits into 80 GB?
 #
 # </details>
 

@@ -95,8 +95,8 @@ def _load_hwloc() -> None:
 def _importing() -> Iterator[None]:
     """Keep the imports in this block quiet, and exempt the objects that they create from garbage collection.
 
-    These are 400,000 permanent objects. Otherwise, Python would search them for garbage during the import, sometimes
-    afterwards, and when the process ends.
+    These are 400,000 permanent objects. Without the exemption, Python would search them for garbage during the import,
+    occasionally afterwards, and when the process ends.
     """
     looks, is_quiet = gc.isenabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0"
     gc.disable()

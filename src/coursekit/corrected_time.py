@@ -123,8 +123,8 @@ def since_then(threads: dict[int, Thread], before: Mapping[int, Thread]) -> dict
 def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread]:
     """Return the threads of a process that only poll; the main thread, whose number is `pid`, is never among them.
 
-    Example: a thread polls if it had 100 timeslices of 20 us each. With 100 timeslices of 4 ms each, it computes, and
-    with only 3 timeslices, it sleeps.
+    Example: a thread that had 100 timeslices of 20 us each polls. A thread that had 100 timeslices of 4 ms each
+    computes; a thread that had only 3 timeslices sleeps.
     """
     return {
         number: thread

@@ -25,7 +25,8 @@ class Cause(NamedTuple):
 class ShownAsMessage(Exception):  # noqa: N818  # not an error by itself
     """An exception for which notebooks show only the message.
 
-    The frames between the student's cell and the place where it was raised belong to the kit and explain nothing.
+    The stack frames between the student's cell and the line that raised the exception belong to the kit and explain
+    nothing.
     The exception's code identifies the cause, whatever the wording of the message: tests, answer banks and requests
     for help refer to the code.
     The code is part of the message, so it is not lost when a rank or a sandbox passes the message on:

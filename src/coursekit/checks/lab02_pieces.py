@@ -180,7 +180,8 @@ def check_scale_rate(scale_rate: Answer, num_ranks: int, ranks_per_node: int) ->
     """The learning rate grows with the number of ranks, not with the rank or the number of ranks on a node.
 
     This must hold for a tiny rate, and also if `hvd.size()` returns `MANY_RANKS`.
-    Example: 0.25 on 4 ranks becomes 1; 0.5 counts only the 2 ranks of one node, and 4 is scaled twice.
+    Example: on 4 ranks, 0.25 must become 1. An answer that returns 0.5 counts only the 2 ranks of one node; one that
+    returns 4 scales the rate twice.
     """
     base = float(fresh_rng().integers(2**10, 2**11) + 0.5) / 2**13  # between 1/8 and 1/4, and no 16-bit number
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node}

@@ -150,5 +150,5 @@ def _move(new: Array, before: Array, swings: Array, gradients: Array) -> Array |
 
 
 def loss_of_all(bias: Array, samples: Sequence[Array]) -> float:
-    """Return the mean loss over the samples of all ranks, which all have these weights."""
+    """Return the mean loss over the samples of all ranks if every rank has the weights `bias`."""
     return loss(bias, np.concatenate([np.ravel(one) for one in samples]))

@@ -41,7 +41,9 @@ def course() -> None:
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--name", metavar="NAME", help="nbgrader's course id.  [default: course]")
 @click.option("--roster", metavar="FILE", type=FILE, help="CSV file with the students to add.")
-@click.option("--update", is_flag=True, help="With --roster: also correct students who are already on the roster.")
+@click.option(
+    "--update", is_flag=True, help="With --roster: also update the entries of students who are already on the roster."
+)
 def init(folder: Path | None, name: str | None, roster: Path | None, *, update: bool) -> None:
     """Create the course folder DIR.
 

@@ -57,7 +57,8 @@ def check(folder: Path, quick: bool) -> None:
     """Check the TFRecord files in DIR, which may be synthetic or the real ImageNet files.
 
     The report shows the number of files, the number of valid records, the range of labels, and the errors found.
-    The checksums of each record are verified. Its image must begin like a JPEG, and its label must be from 1 to 1000.
+    The checksums of each record are verified.
+    Each image must have a valid JPEG header, and each label must be from 1 to 1000.
     Exit status: 1 if something is damaged or missing, else 0.
     """
     with shown_progress("files") as progress:

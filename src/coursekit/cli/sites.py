@@ -42,7 +42,7 @@ def show(name: str) -> None:
     """Show how to use the machine NAME, and what jobs cost there.
 
     The output covers access, costs, partitions, software, storage and JupyterLab.
-    It ends with the facts that are not confirmed, each with the command that settles it on the machine.
+    It ends with the facts that are still unconfirmed, each with the command that checks it on the machine.
     """
     from rich.console import Console
 

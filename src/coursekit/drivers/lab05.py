@@ -25,7 +25,7 @@ MOST_BATCHES = 60  # of an epoch that should end
 
 
 def write_file(path: Path, images: Array, labels: Array) -> None:
-    """Write records as the lab requires: each has an `image`, the bytes of the pixels, and a `label`, an integer."""
+    """Write records in the lab's format: in each record, `image` holds the bytes of the pixels, `label` an integer."""
     with tf.io.TFRecordWriter(str(path)) as writer:
         for image, label in zip(images, labels):
             features = {
@@ -154,7 +154,10 @@ def step_together(equal_steps: Answer, batch_size: int) -> list[list[Array]]:
 
 
 def cache_in_turn(cached: Answer, num_epochs: int) -> dict[str, Any]:
-    """Let the ranks fill their caches one after another in their node's folder; return what each of them reads."""
+    """Let the ranks fill their caches one after another in their node's folder.
+
+    Return what this rank reads, and the files in that folder.
+    """
     folder = places.here().shared / f"node-{hvd.cross_rank()}"
     folder.mkdir(exist_ok=True)
     note, read = _noted(lambda number: number, tf.int64, ())

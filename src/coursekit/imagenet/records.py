@@ -131,8 +131,9 @@ def _open_once(file: bytes | Array) -> None:
 
 
 def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
-    """Return how many records a TFRecord file holds, and whether they fill the file; only their headers are read.
+    """Return the number of records in a TFRecord file, and whether the last one ends exactly at the end of the file.
 
+    Only the records' headers are read.
     A record consists of its length (8 bytes, little-endian), a checksum of the length (4 bytes), the data, and a
     checksum of the data (4 bytes). Checksums are not compared: after a wrong length, there is no header at the expected
     place, so the last record does not end where the file ends.

@@ -155,7 +155,7 @@ class StubListener(AbstractContextManager["StubListener"]):
     def accept(self, ranks: Collection[int], launcher: int) -> dict[int, RankContext]:
         """Wait for the stubs of these ranks, and return each rank's context.
 
-        `launcher` is the process of our own `mpirun`, or 0 if `srun` starts the stubs.
+        `launcher` is the process ID of our own `mpirun`, or 0 if `srun` starts the stubs.
 
         Raises:
             CourseKitError: the launcher has ended or does not belong to Horovod's MPI, or the time is up.

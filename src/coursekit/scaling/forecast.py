@@ -1,6 +1,6 @@
 """Predict training on more and more nodes: its speed, the parts of a step, the cost, and what slows a step most.
 
-This is how a prediction is made, and where to look if its speed is wrong:
+These are the steps of a prediction; if a predicted speed is wrong, look for the cause here:
 
 1. `gpus.toml` has the speed of one GPU and its links to the other GPUs in its node; the site's profile has the fabric.
    `find_speed` and `machine_of` in `machine.py` select them. If one GPU's speed is wrong, all predictions are wrong.

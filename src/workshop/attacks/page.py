@@ -18,7 +18,7 @@ HEAD = """\
 Each row is a submission that tries to get points for a wrong answer, or to do harm; the files are in `tests/attacks/`.
 The column "points" shows how many points this kit gave for the tests that the attack must fail.
 The flag `note` stands for a line in the report on the submission.
-Rows of the class "right" are right answers that look odd; they must get their points.
+Submissions in the class "right" are correct answers that look odd; they must get their points.
 
 Measured on {day} with `workshop attacks`: Python {python}, {cores} cores.
 

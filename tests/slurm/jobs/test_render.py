@@ -170,10 +170,7 @@ def test_doubts_about_software_stand_in_the_script():
     before, _, _ = script.partition("\nmodule load ")
 
     assert "2.11.0 existed" in before
-    assert (
-        "\n# To know: module spider tensorflow-gpu; module load tensorflow-gpu/py3/2.11.0 && horovodrun --check"
-        in before
-    )
+    assert "\n# To know: module purge; module load tensorflow-gpu/py3/2.11.0; python3 -c " in before
     assert "arch/a100" not in script
     assert "arch/h100" in render_job(ROOT, "jean-zay", "lab", "02", partition="h100").partition("\nmodule purge")[0]
 

@@ -42,8 +42,9 @@ def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun
     """Return each of the judge's cells with the cells that the sandbox runs before it, in the notebook's order.
 
     In this way, a test sees each answer as it is defined at the test's place in the notebook, whatever the cells below
-    the test do. The cells below the last of the judge's cells come at the end, with None. If the student changed a
-    given cell, the definitions in the changed cell run first; then the original cell redefines its names.
+    the test do. The last pair holds the cells below the judge's last cell, with None in place of a judge's cell. If the
+    student changed a given cell, the definitions in the changed cell run first; then the original cell redefines its
+    names.
     Example: answer `a` with a cell added below it, its test `t`, and an added cell at the end:
     `[([a, "a + 1"], t), (["t + 1"], None)]`.
     """

@@ -84,7 +84,10 @@ class Access:
 
 @dataclass(frozen=True)
 class PyTorch:
-    """Where PyTorch comes from, for the labs that need it: its modules and container replace the others."""
+    """Where PyTorch comes from.
+
+    For the labs that need it, these modules and this container replace those of TensorFlow and Horovod.
+    """
 
     modules: MaybeLines = ()
     container: MaybeText = ""
@@ -197,7 +200,7 @@ class Site:
 
 
 def with_pytorch(site: Site) -> Site:
-    """Return a site for the labs that need PyTorch: its modules and container replace the others.
+    """Return a site for the labs that need PyTorch: its modules and container replace those of TensorFlow and Horovod.
 
     If both venvs have the same name, PyTorch is just one more of the course's own packages, and nothing changes.
     """
