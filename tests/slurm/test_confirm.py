@@ -7,6 +7,7 @@ import json
 import pytest
 import tomllib
 
+from coursekit.slurm import confirm
 from coursekit.slurm.confirm import Answer, State, corrected, page, report, state_of
 from coursekit.slurm.sites.load import load_site
 from coursekit.slurm.sites.questions import Question, questions
@@ -100,3 +101,15 @@ def test_a_report_names_nobody(site, monkeypatch):
     assert found["answers"][0]["seen"] == ["pmix", "…/x", "…"]
     assert "nemo20000" not in json.dumps(found) + page(found)
     assert "| settled | `launch.mpi` | `pmix` | `pmix`, `…/x`, `…` |" in page(found)
+
+
+def test_a_command_that_never_ends_is_killed_with_all_it_started(tmp_path, monkeypatch):
+    """The other questions are asked; tests/conftest.py looks for what is left."""
+    monkeypatch.setattr(confirm, "ASK_S", 5)  # a login shell takes a while on a busy machine
+    asked = [Question("a", "sleep 1000 | cat", ".+", ("x",)), Question("b", "echo x", "^x$", ("x",))]
+    shown = []
+
+    answers = confirm.ask(tmp_path, asked, {}, shown.append)
+
+    assert [one.state for one in answers] == [State.NOT_ASKED, State.SETTLED]
+    assert shown == answers

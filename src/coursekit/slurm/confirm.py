@@ -16,6 +16,7 @@ from typing import Any
 
 from coursekit.errors import CourseKitError
 from coursekit.files import write_text
+from coursekit.processes import kill_below
 from coursekit.slurm.jobs.job_script import JobScript, directives
 from coursekit.slurm.jobs.slurm_cli import call, job_environment, look
 from coursekit.slurm.sites.profile import Site, ToConfirm
@@ -81,7 +82,7 @@ def ask(
     Commands run in the checkout, in a login shell, because modules exist only there.
     Questions that need a node are not asked here.
     """
-    outputs: dict[str, str] = {}  # of each command: several questions may share one
+    outputs: dict[str, str | None] = {}  # of each command: several questions may share one
     answers = []
     for one in asked:
         if one.partition:
@@ -97,31 +98,33 @@ def ask(
 
 def _answer(question: Question, output: str | None) -> Answer:
     if output is None:
-        return Answer(question, why=f"it needs a job on a node of {question.partition}")
+        needs = f"it needs a job on a node of {question.partition}"
+        return Answer(question, why=needs if question.partition else f"no answer in {ASK_S:g} s")
     if seen := question.seen(output):
         return Answer(question, seen)
     lines = output.strip().splitlines()
     return Answer(question, why=f"the command printed: {lines[-1].strip()}" if lines else "the command printed nothing")
 
 
-def _output(root: Path, command: str) -> str:
-    """Return what a command prints, errors included."""
-    try:
-        done = subprocess.run(
-            ["bash", "-l", "-c", command],
-            cwd=root,
-            env={**job_environment(), "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=ASK_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"no answer in {ASK_S:g} s"
-    return done.stdout
+def _output(root: Path, command: str) -> str | None:
+    """Return what a command prints, errors included; if it does not end in time, kill it with its children: None."""
+    with subprocess.Popen(
+        ["bash", "-l", "-c", command],
+        cwd=root,
+        env={**job_environment(), "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as shell:
+        try:
+            return shell.communicate(timeout=ASK_S)[0]
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            kill_below(shell.pid)
+            shell.kill()
 
 
 def run_job(root: Path, job: JobScript, asked: Iterable[Question], wait: Callable[[str], None]) -> str:
