@@ -105,7 +105,7 @@ pictures.show(figure, "Contour lines of the loss: a long valley along the slope.
 print(f"loss at (0.5, 0.8): {loss(0.5, 0.8, x, y):.3f}, at the red cross: {loss(2, 0, x, y):.4f}")
 
 # %% [markdown] role="readonly" id="gradient-text"
-# At the red cross, the loss is not zero. It is about 1/12 = 0.083, the variance of the noise, because no line can predict noise.
+# At the red cross, the loss is not zero. It is about 1/12 = 0.083, the variance of the noise, because no line can predict the noise.
 #
 # ## 3. The gradient (7 minutes)
 #
@@ -293,7 +293,7 @@ with check("number of updates", section="5"):
 
 # %% [markdown] role="readonly" id="compare-text"
 # The next cell trains with batches of 1 sample, of 100 samples and of all samples. For a fair comparison, each run trains for the same number of *epochs*.
-# The exception is batch size 1: we stop that run after ten epochs, because these are already ten thousand updates.
+# The exception is batch size 1: we stop that run after ten epochs, because it has then already made ten thousand updates.
 
 
 # %% role="readonly" id="compare" tags=["picture"]
@@ -326,7 +326,7 @@ pictures.draw_data(axes, x, y, {name: tuple(history[-1]) for name, history in ru
 pictures.show(figure, "The lines fitted with three batch sizes; with batch size 1 the line is visibly off.")
 
 # %% [markdown] role="readonly" id="tape-text"
-# *Expected:* if each step uses all samples, the spread over the second half of the run is a few thousandths.
+# *Expected:* if each step uses all samples, the spread of the parameters over the second half of the run is a few thousandths.
 # With batches of 100, it is about 0.01 to 0.03, and with single samples, about 0.3.
 # The batch size is a hyper-parameter: small batches are cheap but noisy; large batches are exact but expensive.
 # If you use many GPUs, as in lab 02, large batches become affordable.

@@ -424,7 +424,7 @@ except ranks.RankTimeoutError as error:
 # %% [markdown] role="readonly" id="rate-text"
 # ## 6. Scale the learning rate, and find the limit (15 minutes)
 #
-# With N ranks, a step uses N times as many samples, so an epoch has only one N-th as many steps. To get as far in one epoch, each step has to be N times as long.
+# With N ranks, a step uses N times as many samples, so an epoch has only one N-th as many steps. To get as far in one epoch as a single rank does, each step has to be N times as long.
 # Therefore, *linear scaling* multiplies the learning rate by the world size ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
 # **Exercise (1 point).** Write `scale_rate`, which returns the scaled rate. It must work for any number of ranks: on two nodes with four ranks each, it must count all eight.

@@ -340,7 +340,7 @@ training_pictures.show_batches(ranks.run(first_batch, num_ranks=num_ranks, seed=
 #
 # <details><summary>Hint</summary>
 #
-# First compute the batch size of a rank: `batch_size`, or `global_batch_size // hvd.size()`. The other two results follow from that size times `hvd.size()`.
+# First compute the batch size of a rank: `batch_size`, or `global_batch_size // hvd.size()`. Multiply it by `hvd.size()` to get the global batch size; the other two results follow from that.
 #
 # </details>
 #

@@ -98,7 +98,7 @@ files = imagenet.list_files(data_folder, "train")
 #
 # <details><summary>A second hint</summary>
 #
-# It is the empty list, because `-0` is 0. So count the position from the front: `len(files) - num_held_out`.
+# `files[:-0]` is the empty list, because `-0` is 0. So count the position from the front: `len(files) - num_held_out`.
 #
 # </details>
 #
@@ -171,7 +171,7 @@ def make_batches(records, training, params):
 # %% [markdown] role="readonly" id="input-exercise-text"
 # You write the part that these three functions leave out:
 #
-# - Each *worker* reads its own files. `worker` is its number, counted from 0, and `num_workers` is the number of workers. With Horovod, a worker is a rank; in section 8 it will be something else. So the function gets both numbers as arguments and must not ask Horovod for them.
+# - Each *worker* reads its own files. `worker` is its number, counted from 0, and `num_workers` is the number of workers. With Horovod, a worker is a rank; in section 8, it is a process of TensorFlow's own strategy. So the function gets both numbers as arguments and must not ask Horovod for them.
 # - For training, records are shuffled in a buffer of 1000 with the seed `params["seed"]`, which is the same on all workers, and *then* repeated without end. For evaluation, every image is used exactly once.
 #
 # **Exercise (3 points).** Write `input_fn`.
@@ -233,7 +233,7 @@ with check("data for training and for evaluation", section="2"):
 #
 # 1. **Training mode.** The flag in `network(features, training=…)` must be true *only* in training. Otherwise, batch normalisation uses the statistics of the batch during evaluation, and the prediction for an image depends on the other images in its batch. Section 6 shows how large this effect is.
 # 2. **Updates.** Batch normalisation keeps moving averages for evaluation. In a graph, the averages change only if the training step depends on their updates, which `network.get_updates_for(features)` returns.
-# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not pass it a Keras optimiser: it would hand this optimiser on to Horovod's Keras module, and ignore `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller. It does not change the result.
+# 3. **Average.** `hvd.DistributedOptimizer(optimizer)` wraps an optimiser from `tf.compat.v1.train` so that it averages the gradients over all ranks. Do not wrap a Keras optimiser with it: Horovod would then use its Keras module, and ignore `op` and `groups`. `groups=1` sends all gradients as one message, as in lab 03, and makes the graph smaller. It does not change the result.
 # 4. **Rate.** `params["learning_rate"]` is the rate for one rank; multiply it by the number of ranks, as in lab 02.
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` builds a network that returns logits.

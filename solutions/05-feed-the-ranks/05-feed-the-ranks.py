@@ -648,7 +648,7 @@ feeding_pictures.show_timeline({"feed_slowly": slow, "feed_fast": fast})
 print(f"{slow.seconds / fast.seconds:.1f} times as fast")
 
 # %% [markdown] role="readonly" id="bound-text"
-# *Expected:* six times as fast or more. For a batch of eight, reading takes 30 ms, because all eight files are read at the same time; decoding takes 30 ms, and training 40 ms. So training is now the slowest stage.
+# *Expected:* your pipeline is at least six times as fast as `feed_slowly`. For a batch of eight, reading takes 30 ms, because all eight files are read at the same time; decoding takes 30 ms, and training 40 ms. So training is now the slowest stage.
 #
 # On a real machine, `tf.data` has one thread per core, and each waiting read occupies a thread. `options.threading.private_threadpool_size` gives a pipeline more threads; in this lab, the store's `train` sets this option.
 

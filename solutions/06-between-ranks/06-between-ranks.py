@@ -187,7 +187,7 @@ with check("reduce-scatter", section="2"):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# `hvd.allgather` can join arrays of different lengths. What would your ring have to send besides the chunks to do the same?
+# `hvd.allgather` can join arrays of different lengths. To do the same, what would your ring have to send in addition to the chunks?
 #
 # </details>
 
@@ -381,7 +381,7 @@ pictures.show_costs(measured, {"the ring": lambda n: num_steps * (alpha + n / nu
 #
 # <details><summary>Hint</summary>
 #
-# Set both times equal and solve for n, which is a fraction. Its numerator is α times the difference in the number of steps. Its denominator is β times the difference in the number of arrays that a rank sends, with each chunk counted as a fraction.
+# Set both times equal and solve for n; the result is a fraction. Its numerator is α times the difference in the number of steps. Its denominator is β times the difference in the number of arrays that a rank sends, with each chunk counted as a fraction.
 #
 # </details>
 #
@@ -442,7 +442,7 @@ print(
 # So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing. For gradients of a million, the same tolerance is too small.
 # And if the parts nearly cancel, even the relative error of the sum is large, although nothing is wrong.
 #
-# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. Each *element* of the array has a different bound.
+# The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. Each *element* of the array has its own bound.
 #
 # **Exercise (2 points).** Write `same_sum`. It gets two arrays, `first` and `second`, of shape `(n,)`, and the `parts`, of shape `(num_ranks, n)`. It returns whether both arrays could be sums of these parts, whatever the order in which the parts were added. A NaN does not count as a sum.
 #
@@ -482,7 +482,7 @@ print("your two algorithms and Horovod agree:", same_sum(by_naive, by_ring, part
 # %% [markdown] role="readonly" id="fusion-text"
 # ## 5. Many small tensors (11 minutes)
 #
-# A network has many gradients, most of them small. For each allreduce, the ranks spend time on its latencies, and on agreeing what to send. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
+# A network has many gradients, most of them small. Each allreduce costs the ranks its latencies, and the time to agree on what to send. So Horovod collects the tensors that are ready within a cycle, copies them into one buffer (`HOROVOD_FUSION_THRESHOLD`, 128 MB by default), and sends the buffer. This is *tensor fusion*.
 # This works only if Horovod gets the tensors together, as it does from a `tf.function` such as the training step of Keras' `fit`. If you call the allreduces one after another in plain Python, each has to finish before the next one begins.
 # Two things decide which tensors travel together. The first is the *cycle* (`HOROVOD_CYCLE_TIME`, 1 ms by default), during which Horovod collects tensors: an early tensor waits, and a late tensor travels in the next cycle. The second is `hvd.grouped_allreduce`: you declare that its tensors belong together, so Horovod waits for all of them, whether or not they are in a graph.
 #
@@ -641,7 +641,7 @@ pictures.show_gradients(gradients, scales, [lost_share(gradients, scale) for sca
 # The right scale changes during training, so the scale is *dynamic*. If a gradient overflows, the step is skipped and the scale is halved. After `growth_steps` good steps in a row, the scale is doubled and counting starts again.
 #
 # **Exercise (2 points).** Write `next_scale`. It gets the scale, the number of good steps since the scale last changed, and whether all of this step's gradients were finite.
-# It returns the scale and the number of good steps for the next step.
+# It returns what the next step needs: the new scale and the new number of good steps.
 #
 # <details><summary>Hint</summary>
 #
@@ -792,7 +792,7 @@ for name, options in [
     print(f"{name:25} {len(sent):3} reductions, {total / 1e6:5.2f} MB from each rank, loss {loss_of_run:.3f}")
 
 # %% [markdown] role="readonly" id="overlap-text"
-# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The next cell trains a wider network, with four hidden layers, on two ranks. The picture shows one typical step of the six in its timeline. In this run, Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run, so run the cell more than once.
+# *Overlap*: the backward pass begins at the last layer, so this layer's gradient is ready first and can travel while the others are still being computed. The next cell trains a wider network, with four hidden layers, on two ranks. The run has six steps; the picture shows a typical one from the timeline. In this run, Horovod looks for gradients ten times as often as by default, because the layers are small. If ranks share cores, the overlap differs from run to run, so run the cell more than once.
 
 # %% role="readonly" id="overlap-picture" tags=["picture"]
 _, sent = timeline_of(num_ranks=2, cycle_ms="0.1", num_units=768, num_hidden=4, batch_size=128, num_batches=6)

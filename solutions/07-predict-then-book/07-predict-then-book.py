@@ -2,7 +2,7 @@
 # # Lab 07: Predict, then book
 #
 # **70 minutes, 20 points, two ranks.** The tests give 18 of the points; your instructor gives 2.
-# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict how long a step takes. Then you measure this time, and explain the difference. At the end, you write a request for machine time.
+# Before you ask for 64 GPUs, you should know how fast they will train. You build a model of a training step, feed it your own measurements, and predict how long a step takes. Then you measure this time, and explain why it differs from your prediction. At the end, you write a request for machine time.
 #
 # After this lab you can
 #
@@ -143,7 +143,7 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is the link the cause of that change?
+# Measure with the default `HOROVOD_CYCLE_TIME` of 1 millisecond. Does α change, or β? Is the link the cause of this change?
 #
 # </details>
 
@@ -260,7 +260,7 @@ print(f"predicted for {num_ranks} ranks: {1e3 * predicted_s:.1f} ms, an efficien
 
 # %% [markdown] role="readonly" id="gap-text"
 # Will the measured step be longer or shorter than the predicted one? Write down what you expect, then measure.
-# In the first run, the ranks *sleep* for `alone_s` instead of computing, and then send the same number of bytes. No rank computes, so your prediction should be nearly correct if the machine is not busy. In two more runs, the ranks really train, all at the same time, first *without* averaging and then with it.
+# In the first run, the ranks *sleep* for `alone_s` instead of computing, and then send as many bytes as in training. No rank computes, so your prediction should be nearly correct if the machine is not busy. In two more runs, the ranks really train, all at the same time, first *without* averaging and then with it.
 
 
 # %% role="readonly" id="measure-step" tags=["picture"]
@@ -286,7 +286,7 @@ print(f"{num_ranks} ranks: {1e3 * together_s:.1f} ms without averaging, {1e3 * a
 
 # %% [markdown] role="readonly" id="gap-exercise"
 # Ranks that compute at the same time *share* caches, memory and cores: `together_s` can be longer than `alone_s`, even though no rank sends anything. The time that averaging adds is due to *communication*. Your model predicts this time; the difference between the added time and the prediction is *unexplained*.
-# Two of these parts of a step may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if `together_s` and `alone_s` are nearly equal and `together_s` happens to be the shorter of the two.
+# Both sharing and the unexplained part may be negative. The unexplained part is negative if averaging adds less than predicted, for example because computing and sending overlap. Sharing is negative if `together_s` and `alone_s` are nearly equal and `together_s` happens to be the shorter of the two.
 #
 # **Exercise (3 points).** Write `explain_gap`, which gets the three measurements and the predicted time of the allreduce. It returns the parts of the measured step in seconds: the computation of a single rank, the cost of sharing the machine, the predicted communication, and the unexplained rest. The four parts add up to the measured step.
 #
@@ -394,7 +394,7 @@ with check("a step with overlap", section="4"):
 # %% [markdown] role="readonly" id="simulator-text"
 # The course's simulator does the same for the layers of real networks. It takes into account Horovod's cycle and buffers, the links within and between nodes, and the slowest rank. It starts from the published speed of one GPU, and shows a *band* around its prediction. When we compared it with published tables, about nine in ten measurements were within this band (the course's `docs/scaling.md` lists them all). In the next cell, the simulator predicts *strong scaling*: ResNet-50 trains with a fixed global batch on more and more GPUs.
 # The simulator assumes that an image takes the same time in a batch of any size, so trust it most near the batch size of the published measurement. The cell leaves out a number of nodes if its batches would not fit into the memory of a GPU, judging by measured memory peaks.
-# To run it in a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
+# To run the simulator in a terminal: `coursekit predict 03 --site jean-zay --nodes 2,4,8,16,32,64,128 -p global_batch_size 4096`.
 
 
 # %% role="readonly" id="simulator" tags=["picture"]
@@ -442,7 +442,7 @@ for row in rows:
     )
 
 # %% [markdown] role="readonly" id="limit-text"
-# *Expected:* up to 64 GPUs, the two predictions agree to within a tenth. With more GPUs, your prediction falls: 107 messages, each of 2(N - 1) steps, add up to more latency than computing can hide. The simulator packs all gradients that are ready into one message, as Horovod's fusion does, and as you do in the stretch task above.
+# *Expected:* up to 64 GPUs, the two predictions agree to within a tenth. With more GPUs, your prediction falls, because 107 messages, each of 2(N - 1) steps, add up to more latency than computing can hide. The simulator packs all gradients that are ready into one message, as Horovod's fusion does, and as you do in the stretch task above.
 #
 # **Exercise (2 points).** Write `strong_limit`. It gets a list of numbers of GPUs, each twice as large as the one before, and the predicted images/s for each number. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
 # Return the number of GPUs up to which every doubling pays off. Stop at the first doubling that does not pay off, whatever comes after it. If even the first doubling does not pay off, return the first number of GPUs.

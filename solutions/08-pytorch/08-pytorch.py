@@ -461,7 +461,7 @@ with check("Horovod, here", section="3"):
     ### END HIDDEN TESTS
 
 # %% [markdown] role="readonly" id="same-text"
-# Do both frameworks also give the same numbers? The next cell trains one layer with your `train` on real ranks. It then computes the same in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
+# Do both frameworks also give the same numbers? The next cell trains one layer with your `train` on real ranks. It then computes the same steps in NumPy, with the SGD formula of `tf.keras`, which lab 03 uses: `v = 0.9 v - rate · gradient`, then `w = w + v`.
 # PyTorch uses `v = 0.9 v + gradient`, then `w = w - rate · v`.
 
 
@@ -709,7 +709,7 @@ pictures.show_losses(results[0]["losses"])
 
 # %% [markdown] role="readonly" id="run-expected"
 # *Expected:* the accuracy is far above one in eight.
-# The loss falls on the training samples, but not on the validation samples: 1000 samples are too few for these overlapping classes.
+# The loss falls on the training samples, but not on the validation samples, because 1000 samples are too few for these overlapping classes.
 #
 # The next cell calls `main` twice, both times with two more epochs than above.
 # The first call continues from the checkpoint; the second finds that all epochs are already saved, and trains none.
@@ -846,7 +846,7 @@ with check("FSDP", section="5"):
 #
 # <details><summary>Hint</summary>
 #
-# For each of the three methods, how many of the 16 bytes per weight are divided by N? And how many times are 4 bytes per weight sent?
+# For each of the three methods, how many of the 16 bytes per weight are divided by N? And how many times does a rank send 4 bytes per weight?
 #
 # </details>
 #

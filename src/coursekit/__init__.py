@@ -4,7 +4,7 @@ Importing this package has these effects on later imports:
 
 - `tf.keras` becomes Keras 2, which Horovod needs.
 - If MPI has started this process, MPI's hwloc library is loaded before TensorFlow.
-- TensorFlow logs less while it is loaded if `TF_CPP_MIN_LOG_LEVEL` is set to a value other than 0.
+- If `TF_CPP_MIN_LOG_LEVEL` is set to a value other than 0, TensorFlow logs less while it is loaded.
 - The garbage collector is off while TensorFlow and PyTorch are imported.
 - NumPy computes with one thread.
 
@@ -63,7 +63,7 @@ class _Finder:
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a spec with our own loader for TensorFlow, PyTorch and Horovod's Keras modules; otherwise, None."""
+        """For TensorFlow, PyTorch and Horovod's Keras modules, return a spec with our own loader; for others, None."""
         loaded = _with_keras_2
         if name == "tensorflow":
             if not MPI_RANK.isdisjoint(os.environ):
@@ -95,8 +95,8 @@ def _load_hwloc() -> None:
 def _importing() -> Iterator[None]:
     """Keep the imports in this block quiet, and exempt the objects that they create from garbage collection.
 
-    These are 400,000 permanent objects. Without the exemption, Python would search them for garbage during the import,
-    occasionally afterwards, and when the process ends.
+    The imports create 400,000 permanent objects. Without the exemption, Python would search them for garbage during the
+    import, occasionally afterwards, and when the process ends.
     """
     looks, is_quiet = gc.isenabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0"
     gc.disable()
@@ -133,7 +133,7 @@ def _with_keras_2(load: Callable[[ModuleType], None], /) -> Callable[[ModuleType
     """Return a loader that also makes the loaded module use TensorFlow's Keras, not the package keras.
 
     The released Horovod takes its backend from the package keras, which is Keras 3. A Horovod built with
-    `tools/horovod.cmake` does not import Keras 3; one that comes from a site or from conda may still do so.
+    `tools/horovod.cmake` does not import Keras 3; a Horovod that a site or conda provides may still import it.
     """
 
     def changed(module: ModuleType) -> None:

@@ -7,10 +7,10 @@ A thread that sleeps or waits for a message is not queued: for it, corrected tim
 
 Some threads only poll: Horovod's background thread wakes every millisecond, runs for 20 microseconds, and sleeps again.
 Next to three busy loops, such a thread is queued for 80 % of the time although it has nothing to do. If all of that
-time counted, a deadline of 8 s for a rank that waits forever would come after 40 s. So only a part of it counts.
-A poll that finds work wakes other threads, which then get timeslices; for each of these timeslices, 10 polls count.
-Suppose that 100 polls queued for 0.4 s in total. If the other threads got no timeslice, 0 s count; if they got 2,
-0.08 s count; and if they got 10, as when ranks exchange gradients, the whole 0.4 s counts.
+time counted, a deadline of 8 s for a rank that waits forever would come after 40 s. So only part of the time counts.
+A poll that finds work wakes other threads, which then get timeslices; for each of these timeslices, the queued time of
+10 polls counts. Suppose that 100 polls queued for 0.4 s in total. If the other threads got no timeslices, 0 s of this
+counts; if they got 2, 0.08 s counts; and if they got 10, as when ranks exchange gradients, the whole 0.4 s counts.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def since_then(threads: dict[int, Thread], before: Mapping[int, Thread]) -> dict
 
 
 def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread]:
-    """Return the threads of a process that only poll; the main thread, whose number is `pid`, is never among them.
+    """Return those threads of a process that only poll; the main thread, whose number is `pid`, is left out.
 
     Example: a thread that had 100 timeslices of 20 us each polls. A thread that had 100 timeslices of 4 ms each
     computes; a thread that had only 3 timeslices sleeps.
@@ -136,7 +136,7 @@ def polling_threads(pid: int, threads: Mapping[int, Thread]) -> dict[int, Thread
 def held_up_s(pid: int, threads: Mapping[int, Thread]) -> float:
     """Return for how many seconds a process may have been held up: the longest time that one of its threads queued.
 
-    Of the time for which a polling thread queued, only a part may count (see the beginning of this file).
+    Only part of the time for which a polling thread queued may count (see the beginning of this file).
     """
     polling = polling_threads(pid, threads)
     others = [thread for number, thread in threads.items() if number not in polling]

@@ -1,4 +1,4 @@
-"""Make environments for the kernels, ranks and Slurm commands that the kit starts, without variables that do harm."""
+"""Make environments, without harmful variables, for the kernels, ranks and Slurm commands that the kit starts."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ class ShownAsMessage(Exception):  # noqa: N818  # not an error by itself
 
     The stack frames between the student's cell and the line that raised the exception belong to the kit and explain
     nothing.
-    The exception's code identifies the cause, whatever the wording of the message: tests, answer banks and requests
-    for help refer to the code.
+    The exception's code identifies the cause even if the wording of the message changes, so tests, answer banks and
+    requests for help refer to the code.
     The code is part of the message, so it is not lost when a rank or a sandbox passes the message on:
     ``ShownAsMessage("Ranks share sample 3.", "shards.overlap")`` reads "Ranks share sample 3. [shards.overlap]".
     """

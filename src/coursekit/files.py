@@ -1,4 +1,4 @@
-"""Write the kit's own files in such a way that nobody can read a half-written file, and lock files."""
+"""Lock files, and write the kit's own files in such a way that nobody can read a half-written file."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file that others may read, whole or not at all."""
+    """Write a text file, whole or not at all; others may read it."""
     write_file(path, text.encode(), mode=None)
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write plain data as a JSON file that others may read, whole or not at all."""
+    """Write plain data as a JSON file, whole or not at all; others may read it."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -79,8 +79,8 @@ def write_if_changed(path: Path, data: bytes, report: OnWrite = no_report) -> No
 def locked(path: Path, refusal: str = "") -> Iterator[None]:
     """Hold a lock on a file within the block; the file is created if it is missing, and is never removed.
 
-    If the process is killed, the lock ends. Without `refusal`, wait until no other process holds the lock; if the file
-    system cannot lock files, continue without a lock.
+    If the process is killed, the lock is released. Without `refusal`, wait until no other process holds the lock; if
+    the file system cannot lock files, continue without a lock.
 
     Raises:
         CourseKitError: another process holds the lock; the message is `refusal`.

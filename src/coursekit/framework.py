@@ -1,4 +1,4 @@
-"""The framework of a lab's ranks, which a server imports before it forks the ranks.
+"""The framework that a lab's ranks use; a server imports the framework before it forks the ranks.
 
 Each lab has one framework (`framework` in `lab.toml`). A notebook chooses it with `ranks.warm_up("torch")`, and a
 grader chooses it for each submission. An environment variable passes it to servers, ranks, and the tasks of a job step.

@@ -27,8 +27,8 @@ SOCKET_BYTES = 107  # maximum length of a socket's path on Linux
 def find_root(start: Path | None = None) -> Path:
     """Return the course checkout: the folder that holds `pyproject.toml` and `solutions/`, or a students' copy of it.
 
-    If `$COURSEKIT_ROOT` is set, it names this folder. Otherwise, it is the nearest checkout that is or contains the
-    folder `start`, by default the working directory.
+    If `$COURSEKIT_ROOT` is set, it names this folder. Otherwise, the checkout is the nearest one that is or contains
+    the folder `start`, which is the working directory by default.
 
     Raises:
         CourseKitError: no checkout was found, or `$COURSEKIT_ROOT` is not a checkout.
@@ -55,13 +55,13 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    """Return whether a folder holds `pyproject.toml` and labs: in `solutions/`, or in a students' copy in `labs/`."""
+    """Return whether a folder holds `pyproject.toml` and labs, in `solutions/` or, in a students' copy, in `labs/`."""
     has_labs = (folder / "solutions").is_dir() or any(folder.glob("labs/*/lab.toml"))
     return has_labs and (folder / "pyproject.toml").is_file()
 
 
 def socket_folder(num_bytes: int) -> str:
-    """Return a folder in which temporary folders can hold sockets: TMPDIR, or another if TMPDIR's path is too long.
+    """Return a folder in which temporary folders can hold sockets: TMPDIR, or another folder if that path is too long.
 
     Args:
         num_bytes: maximum length of a socket's path below the folder; the whole path may have at most 107 bytes.

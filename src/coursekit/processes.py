@@ -101,7 +101,7 @@ def below(pid: int) -> list[psutil.Process]:
 
 
 def kill_below(pid: int) -> None:
-    """Kill the descendants of a process, and any that they start meanwhile; give up after `KILL_GRACE_S`."""
+    """Kill the descendants of a process, and any processes that they start meanwhile; give up after `KILL_GRACE_S`."""
     deadline_s = time.monotonic() + KILL_GRACE_S
     while alive := [process for process in below(pid) if is_alive(process)]:
         for process in alive:
@@ -128,7 +128,7 @@ def use_huge_pages() -> None:
 
     A fork copies one entry per page, and these entries are dropped when the child ends. A process with TensorFlow has
     190 MB in pages of 4 KiB, or 48,000 entries. With 126 MB of this in 63 huge pages, forking and ending a child took
-    6 ms instead of 13. As before, if a child writes to a page, only that page is copied. In older Linux kernels, the
+    6 ms instead of 13. As before, if a child writes to a page, only that page is copied. On older Linux kernels, the
     call fails, and nothing changes.
     """
     library = ctypes.CDLL(None)

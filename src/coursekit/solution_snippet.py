@@ -1,7 +1,7 @@
 """A piece of the solution for a student who is stuck: later sections can use it, but it earns no points.
 
 The text of an exercise offers the piece in a folded section, encoded in base64, so that nobody reads it by accident.
-A call of `take` is visible in the hand-in. A student who decodes the piece by hand has copied an answer, as if from any
+A call to `take` is visible in the hand-in. Decoding the piece by hand is copying an answer, just like copying from any
 other source.
 """
 
@@ -50,8 +50,8 @@ def take(piece: str) -> Callable[..., Any]:
 def is_taken(check: str) -> bool:
     """Return whether a piece for which this check gives no points was taken and is still in the notebook.
 
-    This is also true if the student's own answer follows the piece in the same cell, because the judge, too, searches
-    the source of cells for pieces.
+    The result is also true if the student's own answer follows the piece in the same cell, because the judge, too,
+    searches the source of cells for pieces.
     """
     names, piece = _taken.get(check, ({}, None))
     functions = [value for value in names.values() if isinstance(value, FunctionType)]

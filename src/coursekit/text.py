@@ -50,7 +50,7 @@ def format_minutes(time_min: int) -> str:
 
 
 def first_few(words: Sequence[str]) -> str:
-    """Return words separated by commas; if there are more than five, the first five and the number of the others."""
+    """Return words separated by commas; if there are more than five, return the first five and a count of the rest."""
     more = f" and {len(words) - NUM_FEW} more" if len(words) > NUM_FEW else ""
     return ", ".join(words[:NUM_FEW]) + more
 

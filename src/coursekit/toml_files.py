@@ -48,8 +48,8 @@ class ValueFaultError(CourseKitError):
 def load(cls: type[T], path: Path, shown_as: str | None = None, **given: object) -> T:
     """Read a TOML file into the dataclass that describes it.
 
-    The caller passes the fields in `given`, which must not be in the file. Messages call the file `shown_as`, which is
-    its path by default.
+    The caller passes the values of the fields in `given`, and these fields must not be in the file. Messages call the
+    file `shown_as`, which is its path by default.
 
     Raises:
         CourseKitError: the file cannot be read, or does not fit `cls`; the message names the file and the key.

@@ -14,7 +14,7 @@ def num_updates(num_samples, batch_size, num_epochs):
 
 
 # %% files-that-are-claimed
-# title = "Claim to have written a file without writing one"
+# title = "Claim to have written a file that was never written"
 # lab = "02-horovod-sgd"
 # fails = ["save-history-tests"]
 # consequences = ["rank-facts-tests", "pin-gpu-tests", "shard-tests", "broadcast-start-tests", "average-tests", "scale-rate-tests", "max-num-ranks-tests", "horovod-start-tests", "horovod-average-tests", "horovod-shards-tests", "horovod-rate-tests", "horovod-serial-tests", "keras-start-tests", "keras-average-tests", "keras-shards-tests", "keras-rate-tests"]
@@ -160,7 +160,7 @@ def plan(num_images, batch_size, learning_rate, global_batch=0):
 
 
 # %% printed-verdict
-# title = "Print a verdict and write one to files"
+# title = "Print a forged verdict, and write it to files"
 # fails = ["num-updates-tests"]
 import json
 from pathlib import Path
@@ -239,7 +239,7 @@ def ring_allreduce(channel, array):
 
 
 # %% time-of-the-store
-# title = "Remove the delays of the slow store and of sleep, and feed the ranks with the slow code"
+# title = "Remove the delays from the slow store and from time.sleep, and feed the ranks with the slow code"
 # lab = "05-feed-the-ranks"
 # fails = ["faster-tests"]
 

@@ -1,5 +1,5 @@
 # %% kill-everything
-# title = "Kill every process that it can"
+# title = "Kill as many processes as possible"
 # fails = ["num-updates-tests"]
 import os
 import signal

@@ -1,5 +1,5 @@
 # %% call-reference
-# title = "Call the function that the check compares with"
+# title = "Call the reference function that the check compares the answer with"
 # fails = ["hessian-tests"]
 # consequences = ["largest-stable-rate-tests"]
 

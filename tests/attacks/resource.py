@@ -64,7 +64,7 @@ def loss(slope, offset, x, y):
 
 
 # %% long-text-among-numbers
-# title = "Return a list that would take gigabytes as an array"
+# title = "Return a list that would take up gigabytes if it were made into an array"
 # fails = ["gradient-tests"]
 # consequences = ["step-tests", "batches-tests", "tape-step-tests", "is-stable-tests"]
 # flags = ["odd result"]

@@ -63,7 +63,7 @@ def repeatable(entropy: int) -> Iterator[None]:
 def check(name: str, section: str) -> Iterator[None]:
     """Run the code in the `with` block as the check of one property, such as ``shards``.
 
-    The given section of the lab explains this property, and the message of an error names the section.
+    The given section of the lab explains this property, and the error's message names the section.
     Raises a `CheckError` at the end if the property does not hold or the answer raised an exception.
     A `MachineTooSlowError` says nothing about the answer, so it is raised unchanged. If the user stops the check, it
     raises an `Interrupted` that says where it was stopped.
@@ -111,9 +111,9 @@ def _kept_environment() -> Iterator[None]:
 def describe(error: Exception, place: str = "") -> str:
     """Return a short description of an error: what the answer raised and where, or what a check reports.
 
-    `place` is the line that raised the error; the error of a rank names its own line.
-    If no line of the student's code is involved, the answer did not raise the error: the check could not use the value
-    that the answer returned.
+    `place` is the line that raised the error; an error raised on a rank names its own line.
+    If no line of the student's code is involved, the answer did not raise the error; instead, the check could not use
+    the value that the answer returned.
     """
     is_elsewhere, on_rank = isinstance(error, AnswerError), isinstance(error, RankError)
     kind = error.error_type if isinstance(error, (RankError, AnswerError)) else type(error).__name__

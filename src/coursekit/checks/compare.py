@@ -76,14 +76,14 @@ def require_close(  # noqa: PLR0913  # the tolerance, by keyword
 
 
 def _refuse(message: str, code: str, causes: Sequence[Any]) -> NoReturn:
-    """Raise a `CheckError`, which names the cause only if there is exactly one: of several, any could be right."""
+    """Raise a `CheckError`, which names the cause only if exactly one fits; if several fit, any could be right."""
     [cause] = causes if len(causes) == 1 else [None]
     words, code = cause if isinstance(cause, Cause) else (cause, code)
     raise CheckError(f"{message}: {words}" if words else message, code)
 
 
 def _worst(got: Any, expected: Any) -> tuple[str, Any, Any]:
-    """Return the two values that a message shows, actual and expected, after words that say where they are.
+    """Return words that say where a message's two values are, then the values themselves: actual and expected.
 
     For a small array, the values are the arrays themselves, and the words are ''. For a large array, they are only the
     pair of numbers that differs most, and the words say so.
@@ -112,7 +112,7 @@ def require_equal(  # noqa: PLR0913  # a value, the words for a wrong one, and w
 
 
 def expected_and_got(got: Any, expected: Any, show: Callable[[Any, int], str]) -> str:
-    """Return a text such as "expected 2, got 3", with so many digits that the two values look different."""
+    """Return a text such as "expected 2, got 3", with enough digits to make the two values look different."""
     both = [(show(expected, digits), show(got, digits)) for digits in NUM_DIGITS]
     right, wrong = next((pair for pair in both if len(set(pair)) > 1), both[-1])
     return f"expected {right}, got {wrong}"

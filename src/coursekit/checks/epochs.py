@@ -37,7 +37,7 @@ def check_endless(batches: Sequence[Any], num_batches: int, where: str) -> None:
 def check_new_order(order: Any) -> None:
     """At least one epoch has a different order from the first.
 
-    Example: the order 3, 0, 7, 0, 7, 3 is right, because the second epoch differs from the first. The order
+    Example: for two epochs of three samples, the order 3, 0, 7, 0, 7, 3 is right, because the epochs differ. The order
     3, 0, 7, 3, 0, 7 is wrong. Two short epochs may agree by chance (with four samples, once in 24 cases), so all epochs
     are compared.
     """

@@ -25,7 +25,7 @@ NUM_STEPS = 200  # as the exercise asks
 
 
 def data_in_a_valley(rng: np.random.Generator, x: Array) -> Array:
-    """Return targets y with which the loss falls at first, and grows only later, if the learning rate is too large.
+    """Return targets y for which the loss at first falls and only later grows if the learning rate is too large.
 
     At the usual start, the loss along the flat direction is thirty times as large as along the steep direction.
     """

@@ -99,7 +99,7 @@ def draw_inputs(num_ranks: int, rng: np.random.Generator) -> Inputs:
 def _draw_kinds(num_ranks: int, rng: np.random.Generator) -> Array:
     """Draw the kind of each sample in the real run.
 
-    If the samples are sharded in order, every last batch contains several kinds. If all its samples were of one kind,
+    If the samples are sharded in order, each shard's last batch has several kinds. If all its samples were of one kind,
     a batch of three would have the same mean as a batch of four, and a lost sample would not show.
     """
     numbers = np.arange(REAL_SHARE * num_ranks + 1)

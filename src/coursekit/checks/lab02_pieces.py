@@ -69,8 +69,8 @@ def check_pin_gpu(pin_gpu: Answer, ranks_per_node: int = 2, num_ranks: int = 4) 
 def check_shard(shard: Answer, num_ranks: int) -> None:
     """The ranks' shards are disjoint, complete and of (almost) equal size, and x still matches y.
 
-    This must hold for every remainder modulo the number of ranks, for fewer samples than ranks, and for more samples
-    than the notebook's data set has.
+    This must hold for every remainder of the number of samples modulo the number of ranks, for fewer samples than
+    ranks, and for more samples than the notebook's data set has.
     Example: 7 samples on 2 ranks make shards of 4 and 3. With 3 and 3, one sample is lost; 5 and 2 are uneven.
     """
     rng = fresh_rng()
@@ -108,7 +108,7 @@ def _check_shards(pairs: Sequence[Any], partner: dict[float, float]) -> None:
 
 
 def check_broadcast(broadcast_start: Answer, num_ranks: int) -> None:
-    """After the broadcast, every rank holds the values of one of the ranks, which no other rank could know."""
+    """The broadcast gives all ranks the values of one rank, which no other rank could know before."""
     before = fresh_rng().normal(size=(num_ranks, 2)).astype(np.float32)
     after = run_on_ranks(drivers.broadcast, broadcast_start, num_ranks=num_ranks, private=list(before))
     for rank, end in enumerate(after):
@@ -126,7 +126,7 @@ def check_average(average: Answer, num_ranks: int) -> None:
 
     Each rank knows only its own gradients.
     This must hold for large and small gradients, for gradients that are zero on a rank, and in a second call.
-    Example: from 1 on rank 0 and 3 on rank 1, both ranks get 2; 4 is the sum, and 1 is rank 0's own.
+    Example: from 1 on rank 0 and 3 on rank 1, both ranks get 2; 4 would be the sum, and 1 is rank 0's own gradient.
     """
     rng = fresh_rng()
     drawn = [[rng.normal(1, 1, shape) for shape in GRADIENT_SHAPES] for _ in range(num_ranks)]
@@ -207,7 +207,7 @@ def check_max_num_ranks(max_num_ranks: Answer, seed: int | None = None) -> None:
     """The answer returns the largest number of ranks whose scaled rate is still below the stability limit.
 
     This must hold for few samples and for many, for a small rate, and close to the limit.
-    Example: with the rate 0.3 and the limit 1, the answer is 3 ranks: 0.9 is below the limit, 1.2 is not.
+    Example: with the rate 0.3 and the limit 1, the answer is 3 ranks, because 0.9 is below the limit and 1.2 is not.
     """
     rng = fresh_rng(seed)
     for spread, num_samples in ((0.5, 300), (1.0, 10), (2.0, 100)):

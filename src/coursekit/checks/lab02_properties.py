@@ -63,7 +63,7 @@ def check_random_start(trial: TrainingTrial) -> None:
     """Each run starts at standard normal random numbers.
 
     No number is a multiple of one half. About as many are positive as negative, some are far from zero, and the mean
-    of the squares is about 1. For each of these three tests, one right answer in a million fails.
+    of the squares is about 1. Each of the last three tests fails one right answer in a million.
     Example: of 48 numbers, 8 to 40 are positive, at least one is above 1.15 or below -1.15, and the mean square is
     between 0.29 and 2.3, by Wilson's and Hilferty's approximation of chi-squared (1931). Uniform numbers from 0 to 1
     are all positive, and uniform numbers from -1 to 1 are all below 1.
@@ -201,10 +201,10 @@ def check_epochs(trial: TrainingTrial) -> None:
 
 
 def check_plain(trial: TrainingTrial) -> None:
-    """Every step is the gradient of the mean squared error times the rate, and nothing else; runs start at new values.
+    """Every step is minus the rate times the gradient of the mean squared error, with nothing added.
 
-    Example: with a momentum of 0.9, nine tenths of each step are added to the next; with a weight decay of 0.01, a
-    hundredth of the weights is added to each gradient.
+    Each run creates new variables. Example: with a momentum of 0.9, nine tenths of each step are added to the next;
+    with a weight decay of 0.01, a hundredth of the weights is added to each gradient.
     """
     reading = read_updates(trial)
     expected = "expected steps of plain gradient descent, got"

@@ -3,7 +3,7 @@
 All samples of a rank are the same point (a, c), so the gradient of the rank is 2 (slope a + offset - c) (a, 1).
 `HYPOTHESES` lists whose gradients may have moved the ranks, and how; the right one gives the same rate in every step.
 In the examples, there are two ranks, and the rate is 0.08. At the offset 0, the gradient of the offset is -8000 on
-rank 0 and -16000 on rank 1. No rank can know the mean of these by itself, because it knows only its own point.
+rank 0 and -16000 on rank 1. No rank can know the mean of the two by itself, because it knows only its own point.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,7 @@ class Reading:
 
 
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
-    """Return each source with its shares, shape (2, num_ranks, num_ranks): first in full, then in last batches.
+    """Return each source with its shares, shape (2, num_ranks, num_ranks): for full batches, then for last ones.
 
     The last batch of the constant run has one sample, but two on the rank with the larger shard. A mean over all
     samples of a step gives that rank twice the weight; this counts as right, just like the mean of the ranks' means.
@@ -128,10 +128,10 @@ def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
-    """Return a reading if every move of a variable follows the mean gradient or the rank's own gradient, or None.
+    """Return a reading if every move of a variable follows the mean gradient or the rank's own; otherwise, None.
 
-    Example: only the slopes are averaged, and the offsets move by 640 and 1280. Rate and shards can be read even if
-    only some steps or some variables are averaged, because the mean of the updates over the ranks stays the same.
+    Example: only the slopes are averaged, and the offsets move by 640 and 1280. The rate and the shards can be read
+    even if only some steps or variables are averaged, because the mean of the updates over the ranks stays the same.
     """
     moves, downhill = steps.moves, np.stack([steps.downhill(steps.shares(which)) for which in (MEAN, OWN)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)
@@ -145,7 +145,7 @@ def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
-    """Return a reading if the mean gradient plus a multiple of the weights explains all updates, or None.
+    """Return a reading if the mean gradient plus a multiple of the weights explains all updates; otherwise, None.
 
     Example: at the offset 1000, the mean gradient is -10,000. With a decay of 0.01, both offsets move by
     0.08 * (10,000 - 0.01 * 1000) = 799.2.
@@ -162,7 +162,7 @@ def _weight_decay(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
-    """Return a reading if the mean gradient explains all updates, but with a rate that changes, or None.
+    """Return a reading if the mean gradient explains all updates, but with a rate that changes; otherwise, None.
 
     Example: both offsets first move by 960 with the rate 0.08. The mean gradient is then -10,080, so they next move by
     403 if the rate is 0.04.
@@ -178,7 +178,7 @@ def _changing_rate(steps: _Updates, tolerance: float) -> Reading | None:
 
 
 def _means_alone(steps: _Updates, tolerance: float) -> Reading | None:
-    """Return a reading if the mean gradient explains only the mean of the ranks' moves, or None.
+    """Return a reading if the mean gradient explains only the mean of the ranks' moves; otherwise, None.
 
     Example: the mean of the moves is 960, but no rank moves by 960, because the ranks do not average their gradients;
     they average their parameters from time to time.
@@ -252,7 +252,7 @@ def read_updates(trial: TrainingTrial) -> Reading:
     First, all hypotheses are tried with the fine tolerance; then, the hypotheses that are not loose are tried with the
     16-bit tolerance. With the 16-bit tolerance, the hypothesis of a momentum may fit by chance, so it comes last.
     Example: three ranks average only the slopes, with the rate 0.12. One such trial in four could also be read as
-    steps by the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
+    steps along the gradients of rank 1 with the rate 0.006 and a momentum of 0.71.
     """
     # The last step is left out: changes to the model after the training must not blur the updates.
     steps = _updates(trial, slice(min(NUM_UPDATES, trial.history("constant").shape[1] - FIRST_STEP - 2)))
@@ -265,7 +265,7 @@ def read_updates(trial: TrainingTrial) -> Reading:
 
 
 def gradients(places: Array, points: Array) -> Array:
-    """Return the gradient of each rank's squared error on its own point.
+    """Return the gradient of each rank's squared error at its own data point.
 
     `places` holds the slope and offset of each rank, and `points` holds its x and y. All arrays have the shape
     (num_ranks, 2).

@@ -27,7 +27,7 @@ ROUNDING = 2.0**-20  # part of the largest number in a step: 16 times the error 
 
 
 def check_long(trial: TrainingTrial, shares: Array) -> None:
-    """Every step of the long run is the scaled rate times the ranks' gradients, weighted by these shares."""
+    """Every step of the long run is minus the scaled rate times the ranks' gradients, weighted by these shares."""
     history, points, first = trial.history("long"), trial.inputs.long, trial.first_row("long")
     rate = trial.inputs.rates()["long"] * trial.num_ranks
     for step in range(first, history.shape[1] - 1):

@@ -3,7 +3,7 @@
 In one launch, the answer trains several times; `lab02_updates` and `lab02_properties` read all properties off these
 short runs.
 In the run *constant*, all samples of a rank are the same point. In the run *coded*, the mean target of an epoch shows
-whether every sample was used once. In the run *real*, the samples of a rank are copies of three points, which only this
+whether every sample was used once. In the run *real*, the samples of a rank are copies of three points that no other
 rank has.
 In the run *apart*, the rate is zero, and variables start at different values on each rank, whatever the answer does. So
 only a broadcast brings the ranks together; once all ranks are where rank 0 started, the mean gradient is zero.

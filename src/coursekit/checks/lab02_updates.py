@@ -51,7 +51,7 @@ def _mean_targets(trial: TrainingTrial, reading: Reading) -> Array:
 
 
 def require_motion(trial: TrainingTrial) -> None:
-    """Require that some rank moves in every step and that the history is well formed, or else nothing can be read."""
+    """Require a well-formed history in which some rank moves in every step; otherwise, nothing can be read."""
     moves = np.abs(np.diff(trial.history("constant"), axis=1)) > 0
     message = "no rank moves at all: the learning rate in use is zero, or nothing is trained"
     require(moves.any(), message, "weights.frozen")

@@ -71,7 +71,7 @@ def _continued_rates(num_ranks: int) -> Array:
 
 
 def check_finished(trial: Trial) -> None:
-    """Once all epochs are done, another call takes no training step but only validates."""
+    """Once all epochs are done, another call takes no training steps and only validates."""
     expected = f"the third run, after {NUM_EPOCHS_CONTINUED} of {NUM_EPOCHS_CONTINUED} epochs: expected"
     for rank, (result, records) in enumerate(of_rank[2] for of_rank in trial.of_ranks()):
         num_steps = sum(record.training for record in records)

@@ -1,9 +1,9 @@
 """Checks of lab 03's data: pictures, shards by files, batches and their order.
 
-Example: by `SAMPLES_PER_FILE`, the first files hold the samples 0-4, 5-7, 8-13 and 14-17. Of three ranks, rank 0 may
-read the files 0, 3 and 6. Its samples are then 0-4, 14-17 and 27-29, in validation and in training, and its validation
-has batches of 4, 4 and 4. The order 0, 1, 2, 3, 4, 14, ... is not shuffled. If sample 3 comes again after five others,
-the epochs are mixed. The batch (3, 14, 0, 28) has the right labels if they are (4, 15, 1, 29).
+Example: according to `SAMPLES_PER_FILE`, the first files hold the samples 0-4, 5-7, 8-13 and 14-17. Of three ranks,
+rank 0 may read the files 0, 3 and 6. Its samples are then 0-4, 14-17 and 27-29, in validation and in training, and its
+validation has batches of 4, 4 and 4. The order 0, 1, 2, 3, 4, 14, ... is not shuffled. If sample 3 comes again after
+five others, the epochs are mixed. The batch (3, 14, 0, 28) has the right labels if they are (4, 15, 1, 29).
 """
 
 from collections import Counter
@@ -53,7 +53,7 @@ EXTREME, STRIPE = 2e-3, 10
 
 
 def check_load_picture(load_picture: Answer, image_size: int) -> None:
-    """Images have the right size, range and label; they are cut at random for training, in the middle otherwise."""
+    """Images have the right size, range and label; they are cut at random for training, and otherwise in the middle."""
     rng = fresh_rng()
     wanted, darkest = int(rng.integers(1, 1001)), float(rng.uniform(10, 30))
     image = (darkest + _ramp(*np.mgrid[:HEIGHT, :WIDTH])).astype(np.uint8)
@@ -194,9 +194,9 @@ def check_order(trial: Trial) -> None:
 def _check_shuffled(order: Array) -> None:
     """The records are shuffled: they do not come in the order of their file, which interleaving would keep.
 
-    Example: for a file with three records, 0, 1, 2 and 0, 1, 2 are its order, and so are 0, 1 and 0, 1, 2 if the last
-    record was dropped once; 0, 2, 1 is not. In a single epoch, shuffled records may be in order by chance: for a rank
-    with files of 3 and 5 records, once in 720 cases. In all epochs, they hardly ever are.
+    Example: if a file has three records, the sequence 0, 1, 2, 0, 1, 2 is in the file's order, and so is 0, 1, 0, 1, 2,
+    in which the last record was dropped once; 0, 2, 1 is not. In a single epoch, shuffled records may be in order by
+    chance: for a rank with files of 3 and 5 records, once in 720 cases. They are hardly ever in order in every epoch.
     """
     is_shuffled = False
     for count, end in zip(SAMPLES_PER_FILE, np.cumsum(SAMPLES_PER_FILE)):
@@ -212,7 +212,7 @@ def _check_shuffled(order: Array) -> None:
 def _check_epochs(rank: int, order: Array, num_mine: int) -> None:
     """Each epoch holds every sample once before the next epoch begins.
 
-    Example: of three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1, the epochs are mixed, or each lacks a sample.
+    Example: for three samples, 2, 0, 1, 1, 0, 2 is right. In 2, 0, 0, 1, the epochs are mixed, or each lacks a sample.
     """
     num_full = num_mine // BATCH_SIZE * BATCH_SIZE
     if _are_passes(order, num_mine):

@@ -1,8 +1,8 @@
 """Checks of the pieces that lab 03's training uses: GPU memory, plan, warm-up and callbacks.
 
 Example: one rank has 1000 pictures, batches of 10 and the rate 0.1. On 4 ranks, each still has batches of 10; the rate
-is 0.4, and an epoch has 25 steps. A global batch of 20 instead gives batches of 5 on each, the rate 0.2 and 50 steps.
-With 20 warm-up steps, the scaled rate 0.4 begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
+is 0.4, and an epoch has 25 steps. A fixed global batch of 20 instead gives each rank batches of 5, the rate 0.2 and 50
+steps. With 20 warm-up steps, the rate begins at 0.1, is 0.25 in step 10, and stays at 0.4 from step 20 on.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = Non
 
 
 def _check_plans(plan: Answer, cases: Sequence[tuple[Any, ...]], num_ranks: int, ranks_per_node: int | None) -> None:
-    """All ranks return the same, correct plan; a case is pictures, batch size, rate and perhaps a global batch."""
+    """All ranks return the same, correct plan; a case has pictures, batch size, rate and perhaps a global batch."""
     reply = run_on_ranks(lab03.all_plans, plan, cases, num_ranks=num_ranks, ranks_per_node=ranks_per_node)
     got = as_lists(reply, len(cases), "the plans")
     for rank, plans in enumerate(got):

@@ -66,5 +66,5 @@ def _check_reading(stages: Stages, way: str, batch_size: int) -> None:
 
 
 def _loading(stages: Stages) -> Mapping[str, Any]:
-    """Return the first stage that does not yield text: it loads the images."""
+    """Return the stage that loads the images, which is the first stage that does not yield text."""
     return next(stage for stage in stages if not stage["is_text"])

@@ -84,7 +84,7 @@ def _misfit(trial: Trial, name: str) -> tuple[int, int, float, float]:
 
 
 def _bits(trial: Trial, name: str) -> int:
-    """Return in how many bits gradients are sent: two gradients of the first step differ only in the 13th bit."""
+    """Return in how many bits gradients are sent, read off two gradients that differ only in the 13th bit."""
     paths = [result["paths"][name] for result in trial.of_ranks()]
     coarse, fine = np.transpose([path[1][0] - path[0][0] for path in paths])
     return 16 if np.allclose(fine, coarse, rtol=(FINE - 1) / 2, atol=0) else 32
@@ -105,7 +105,7 @@ def check_compression(trial: Trial) -> None:
 
 
 def check_groups(trial: Trial) -> None:
-    """The gradients of a step are sent in `num_groups` groups, or one by one if that is 0."""
+    """The gradients of a step are sent in `num_groups` groups, or one by one if this number is 0."""
     for rank, cases in enumerate(trial.of_ranks("messages")):
         for num_groups, messages, raised in cases:
             code = "groups.wrong-number" if num_groups else "groups.zero"

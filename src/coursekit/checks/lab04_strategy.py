@@ -54,7 +54,7 @@ def check_together(trial: Trial) -> None:
 
 
 def check_plan(trial: Trial) -> None:
-    """The rate and the number of steps fit the number of workers, batches have the right size, callbacks are called."""
+    """The rate and the number of steps fit the number of workers, batches have the right size, and callbacks run."""
     check_rate(_updates(trial, check_divided(trial.of_ranks("records"), lab04_strategy.NUM_STEPS)))
     for worker, names in enumerate(trial.of_ranks("changed")):
         message = f"on worker {worker}, the input function gets {brief(names)} changed: pass `params` on as given"

@@ -166,7 +166,7 @@ def try_evaluate(evaluate: Answer, num_ranks: int = 4) -> Trial:
 
 
 def draw_labelled(num_ranks: int) -> PrivateInputs:
-    """Return private inputs: the files of all ranks hold the same images, but only a rank itself knows its labels.
+    """Return private inputs: all ranks' files hold the same images, but only each rank itself knows its labels.
 
     On each rank, the network gives the right label for a different share of the images.
     So rank 0's accuracy, the mean over all images and the plain mean over the shards all differ.
@@ -196,7 +196,7 @@ def accuracies_of_shards(private: PrivateInputs) -> tuple[list[float], list[int]
 
 
 def weights_of_checkpoint(private: PrivateInputs) -> Array:
-    """Return the weights in the checkpoint, which rank 0 has after its steps of plain gradient descent."""
+    """Return the checkpoint's weights: those of rank 0 after its steps of plain gradient descent."""
     bias = np.asarray(private[0]["starts"][0], dtype=float)
     for _ in range(lab04_training.NUM_STEPS_OF_ANSWER):
         bias = bias - lab04_training.RATE_OF_ANSWER * gradient(bias, np.array([ANSWER]))
@@ -230,7 +230,7 @@ def check_once(trial: Trial) -> None:
 
 
 def check_accuracy(trial: Trial) -> None:
-    """The accuracy is the share of correct classes among all evaluated images, with the weights that the ranks had."""
+    """The accuracy is the share of evaluated images classified correctly with the weights that the ranks had."""
     seen, results = _evaluated(trial), trial.of_ranks("result")
     right = []  # by rank, whether the weights at that time give the label of each image
     for given, records in zip(trial.private, trial.of_ranks("records")):

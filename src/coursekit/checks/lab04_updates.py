@@ -1,8 +1,8 @@
 """Checks whether lab 04's updates follow SGD with momentum up to rounding, and which fault explains them if not.
 
 An update is -rate * velocity, with velocity = 0.9 * previous velocity + gradient. Keras includes the rate in the
-velocity. The gradient is known from weights and samples (`steps`), and one step has a gradient 64 times as large. So
-anything that an answer adds to SGD shows in some step, such as weight decay, clipping, smoothed labels or a schedule.
+velocity. The gradient is known from weights and samples (`steps`), and in one step it is multiplied by 64. So anything
+that an answer adds to SGD shows in some step, such as weight decay, clipping, smoothed labels or a schedule.
 
 Example: the rate is 0.6, a weight is 0.5, and its gradients in two steps are 0.1 and 0.2. The first step moves the
 weight by -0.06, and the second moves it by -0.6 * (0.09 + 0.2) = -0.174. With a weight decay of 0.01, the first

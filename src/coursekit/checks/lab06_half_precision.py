@@ -122,7 +122,7 @@ def check_mean_gradients(mean_gradients: Answer, num_ranks: int) -> None:
 def _gradients() -> list[Array]:
     """Return scaled gradients in 16 bits; one is zero and some are negative, at the same places on all ranks.
 
-    If they were divided by their scale in 16 bits, they would be 1 to 4 times the smallest number of 16 bits, and would
+    If they were divided by their scale in 16 bits, they would be 1 to 4 times the smallest 16-bit number, and would
     lose nearly all digits.
     """
     rng = fresh_rng()

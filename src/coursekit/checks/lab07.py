@@ -119,9 +119,9 @@ def check_predict_step(predict_step: Answer, num_cases: int) -> None:
 def check_explain_gap(explain_gap: Answer, num_cases: int) -> None:
     """The parts of a measured step add up to its time; the sharing part and the unexplained part may be negative.
 
-    Example: a step takes 0.20 s on one rank, 0.22 s if all ranks compute side by side, and 0.30 s if they also average,
-    which should take 0.05 s. So the parts are 0.20 s for computing, 0.02 s for sharing and 0.05 s for the predicted
-    communication, and 0.03 s are unexplained.
+    Example: a step takes 0.20 s on one rank, 0.22 s if all ranks compute side by side, and 0.30 s if they also average
+    their gradients, which should take 0.05 s. So the parts are 0.20 s for computing, 0.02 s for sharing and 0.05 s for
+    the predicted communication, and 0.03 s are unexplained.
     """
     rng = fresh_rng()
     for number in range(num_cases):
@@ -212,7 +212,7 @@ def check_strong_limit(strong_limit: Answer, num_tables: int) -> None:
 
 
 def check_request(request: Answer, num_cases: int) -> None:
-    """The request is for the smallest number of nodes with which the job ends within the limit, or None if none does.
+    """The request is for the fewest nodes with which the job ends within the limit, or None if no number is enough.
 
     The hours include the margin and are rounded up.
     Example: a job takes 8 hours on 3 nodes and 4 hours on 6 nodes. With a margin of 2, 3 nodes would need 16 hours. If

@@ -32,7 +32,7 @@ def _launch(num_ranks: int) -> dict[str, Any]:
 
 
 def check_bytes_held(bytes_held: Answer, num_ranks: int) -> None:
-    """The answer counts a rank's bytes of parameters, gradients and optimiser state in each of the three ways.
+    """The answer counts a rank's bytes of parameters, gradients and optimiser state under DDP, ZeRO-1 and FSDP.
 
     Adam's counters, one number for each tensor, may be counted, too.
     """
@@ -144,7 +144,7 @@ def _check_weights(results: list[Any], hint: str = "") -> None:
 
 
 def check_predict_bytes(predict_bytes: Answer, num_cases: int) -> None:
-    """The bytes that a rank holds and sends follow from the table.
+    """The bytes that a rank holds and sends follow from the lab's table.
 
     Example: with 1000 weights and ZeRO-1 on 4 ranks, a rank holds 8000 + 8000 / 4 bytes and sends 3 * 4000 * 3 / 4
     bytes.

@@ -91,7 +91,7 @@ def check_evaluate(trial: Trial) -> None:
 
 
 def _mistakes_of_means(values: list[Array], batches: list[list[int]], rank: int) -> dict[Cause, float]:
-    """Return the results of wrong means on this rank; `values` and `batches` are the sample values and batch sizes."""
+    """Return what wrong means give on this rank; `values` and `batches` are the sample values and batch sizes."""
     of_ranks = [_mean(one) for one in values]
     parts = [np.split(one, np.cumsum(sizes)[:-1]) for one, sizes in zip(values, batches)]
     of_batches = [_mean(batch) for of_rank in parts for batch in of_rank]

@@ -24,7 +24,7 @@ MAX_SHOWN_BYTES = 4 << 10  # of an answer's output on each rank, because a trial
 
 @dataclass(frozen=True)
 class RemoteAnswer(Remote):
-    """A student's function in another process, known by its name in the notebook; calls are sent there."""
+    """A student's function in another process, known by its name in the notebook; calls are sent to that process."""
 
     name: str
     elsewhere: Any  # where it lives: the judge's `Sandboxed`, with its methods `call` and `run`
@@ -72,7 +72,7 @@ def run_and_look(  # noqa: PLR0913  # the settings of a launch
     Returns the results and the files left behind, both in rank order. The module `places` describes what a rank finds.
 
     A notebook shows what an answer prints, each line marked with its rank, but nothing from stderr.
-    The ranks use CPUs, which show the same properties; a check must not wait for job steps or need a GPU for each rank.
+    CPUs show the same properties as GPUs, and a check must not wait for job steps or need a GPU for each rank.
     """
     per_node = ranks_per_node or -(-num_ranks // NUM_NODES)
     launch: dict[str, Any] = {"num_ranks": num_ranks, "ranks_per_node": per_node, "timeout_s": timeout_s}

@@ -5,7 +5,7 @@ each rank has its own initial weights and its own samples, which no other rank c
 Weights that follow from one rank's start and from all ranks' samples prove that the ranks communicated.
 
 Example: rank 0 gets the weight 0.5 and the samples 3, 1; rank 1 gets the weight -0.2 and the samples 2, 0. Steps that
-begin at 0.1 are forged, and so are steps of rank 1 with the samples 0, 2. If both ranks begin at 0.5 and continue by
+begin at 0.1 are forged, and so are steps of rank 1 with the samples 0, 2. If both ranks begin at 0.5 and then follow
 the mean gradient of the samples 3 and 2, rank 1 cannot have known this weight unless rank 0 sent it.
 """
 

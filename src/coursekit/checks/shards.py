@@ -53,8 +53,8 @@ def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int,
     """Ranks that train in full batches use every file, and every sample except for leftovers that do not fill a batch.
 
     A pipeline that shuffles, batches and only then repeats drops different leftover samples in each epoch.
-    If there are only a few epochs, it may by chance drop the same samples every time. On each rank, these are always
-    fewer samples than a batch.
+    If there are only a few epochs, it may by chance drop the same samples every time. On each rank, the number of
+    dropped samples is always below the batch size.
 
     Example: rank 0 has the samples 0, 1, 2 in batches of two. Its epochs may be (2, 0) and (0, 2), which leave out
     sample 1. If it leaves out two of its three samples, or if no rank reads a file, the check fails.
@@ -73,8 +73,8 @@ def check_used_in_batches(owners: Owners, counts: Sequence[int], num_ranks: int,
 def readers_of(owners: Owners, counts: Sequence[int]) -> list[list[int]]:
     """Return, for each file, the ranks that use some of its samples, given the number of samples in each file.
 
-    Example: if the shares are 0, 1, 2 and 3, 4, 5, the readers of the two files are [0] and [1]. If the shares are
-    0, 2, 4 and 1, 3, 5, the readers of both files are [0, 1].
+    Example: there are two files with 3 samples each. If the ranks' shares are [0, 1, 2] and [3, 4, 5], the readers of
+    the files are [0] and [1]. If the shares are [0, 2, 4] and [1, 3, 5], both files have the readers [0, 1].
     """
     ends = np.cumsum((0, *counts))
     return [sorted({rank for sample in range(*file) for rank in owners[sample]}) for file in zip(ends, ends[1:])]
@@ -99,7 +99,7 @@ def check_file_shares(readers: Sequence[Sequence[int]], counts: Sequence[int], n
 
     Example: if there are seven files, two ranks may read 3 and 4 of them, but not 2 and 5. If there are five files,
     they may read 1 and 4 if that one file holds as many samples as the other four. `readers` holds the ranks that read
-    each file, and `counts` the samples in each.
+    each file; `counts` holds the number of samples per file.
     """
     check_readers(readers)
     num_files = [sum(by == [rank] for by in readers) for rank in range(num_ranks)]

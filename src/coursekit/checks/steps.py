@@ -74,7 +74,7 @@ class Steps:
 
     @property
     def batches(self) -> list[Array]:
-        """The samples of each batch, for the batches of all ranks."""
+        """The samples of each batch on each rank."""
         return [batch for of_rank in self.samples for batch in of_rank]
 
     def gradients(self, of: Gradient = gradient) -> Array:
@@ -105,7 +105,7 @@ class Steps:
 
 
 def steps_of(records: Sequence[Sequence[Record]]) -> Steps:
-    """Return the training steps in the ranks' records; all ranks must have equally many, and enough."""
+    """Return the training steps in the ranks' records; all ranks must have the same number, and enough."""
     training = [[record for record in of_rank if record.training] for of_rank in records]
     counts = [len(of_rank) for of_rank in training]
     require(min(counts) > 0, "the network was never called in training mode", "training-mode.off")
@@ -163,7 +163,7 @@ def check_colors(samples: Sequence[Array]) -> None:
 def check_same_weights(steps: Steps, first: int = FIRST_STEP) -> None:
     """Before step `first` at the latest, all ranks have the same weights.
 
-    Only the start counts here: ranks that train separately after the same start have another fault, in the averaging.
+    Only the start counts here; if ranks train separately after the same start, the fault is in the averaging.
     """
     gaps = np.abs(steps.bias - steps.bias[:1]).max(axis=(0, 2))
     apart = f"the ranks' weights differ by {gaps[0]:.3g} at first, and still by {gaps[first]:.3g} before step {first}"

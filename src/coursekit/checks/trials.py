@@ -36,7 +36,7 @@ class Trial:
     def of_ranks(self, part: str = "") -> list[Any]:
         """Return the results in rank order, or the entry `part` of each; a failed launch may have only some entries.
 
-        Raises a `CheckError` if they are missing because of the answer, or if the answer has changed since its trial.
+        Raises a `CheckError` if results are missing because of the answer, or if it has changed since its trial.
         """
         are_there = len(self.results) == self.num_ranks and (not part or all(part in one for one in self.results))
         changed, error = self.changed(), "" if are_there else self.error

@@ -1,4 +1,4 @@
-"""`coursekit course`: run a course, from roster to feedback; nbgrader's own commands also work in its folder."""
+"""`coursekit course`: run a course, from roster to feedback; nbgrader's commands also work in the course folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -171,7 +171,7 @@ def export(name: str, output: Path | None, folder: Path | None) -> None:
 def answers(names: tuple[str, ...], folder: Path | None) -> None:
     """Write all students' answers as plain files, so that you can compare them.
 
-    The files are answers/LAB/STUDENT.py in the course folder; answers/given/LAB holds the code that was given to all.
+    The files are answers/LAB/STUDENT.py in the course folder; answers/given/LAB holds the code that all students got.
     The instructor's guide explains how to use copydetect, which shows similar answers side by side for you to judge.
     """
     course = find_course(find_root(), folder)

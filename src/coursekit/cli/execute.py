@@ -34,9 +34,9 @@ def execute(lab: str, num_ranks: int | None, given: tuple[tuple[str, str], ...])
 
     Your notebook in labs/ is not changed. The executed copy, ready to hand in, goes into a new folder in jobs/.
     The folder is named after the lab and the time; in a Slurm job, after the lab and the number of the job.
-    Files next to your notebook are also copied there, up to 1 GB per file or folder; a link to a folder stays a link.
+    Files and folders next to your notebook are also copied into it, up to 1 GB each; links to folders stay links.
     Inside a Slurm job, the ranks run as tasks of that job.
-    Exit status: 0 if all cells ran and only tests, if any, raised errors, whatever points were earned; else 1.
+    Exit status: 0 if all cells ran, and any errors came only from tests; else 1. Points do not affect it.
     """
     root = find_root()
     (asked,) = runnable(select_labs(root, [lab]), [lab], click.echo)

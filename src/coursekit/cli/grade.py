@@ -34,7 +34,7 @@ AT_A_TIME = click.option(
     "num_slots",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Number of submissions to grade at once.  [default: one per core; in a job, at most what its memory allows]",
+    help="Number of submissions to grade at once.  [default: one per core, or fewer if memory is short]",
 )
 TIMEOUT = click.option(
     "--timeout-s",
@@ -84,9 +84,9 @@ def grade(  # noqa: PLR0913, PLR0917  # one for each option
     If the command is interrupted, run it again to resume; hand-ins that have not changed are not graded again.
     After you change tests, first use --dry-run to see whose points would change.
     The next call without --dry-run records the new points at once, without grading again.
-    With --watch, the command checks the exchange every 20 s; with --feedback, students soon see their points.
+    With --watch, the command checks the exchange every 20 s; add --feedback to give students their points soon.
     On a cluster, `sbatch slurm/jobs/SITE/grade.sbatch LAB` grades in a job.
-    With the sbatch option --array=1-4, four jobs share the hand-ins, and a later job without it records the points.
+    With the sbatch option --array=1-4, four jobs share the hand-ins; a later job without it records the points.
 
     Besides --timeout-s and --memory-gb, each hand-in has these limits: 60 s per cell, 128 processes and 1024 threads
     at once, 0.5 GB and 20000 files in each in-memory folder, and 0.25 GB per file.

@@ -45,7 +45,7 @@ class Call:
     console: Console = field(default_factory=Console)
 
     def say(self, text: str) -> None:
-        """Print a text on one line, without reading anything in it as markup."""
+        """Print a text on one line, without interpreting anything in it as markup."""
         self.console.print(printable(text).replace("\n", " "), markup=False, highlight=False, soft_wrap=True)
 
     def load_submissions(self) -> list[Submission]:
@@ -191,9 +191,9 @@ class Watch:
             raise faults[0]
 
     def _give(self, lab: str) -> AwayError | None:
-        """Release all feedback for a lab that waits to be released; if that fails, return the error.
+        """Release all pending feedback for a lab; if that fails, return the error.
 
-        In that case, the student for whom it failed comes last the next time.
+        In that case, the student whose feedback could not be released comes last the next time.
         """
         from coursekit.course.release import give_all
 

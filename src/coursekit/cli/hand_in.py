@@ -21,8 +21,8 @@ def hand_in(lab: str, student: str | None) -> None:
 
     The file is written to the current folder. It also contains the records of your newest jobs for this lab.
     LAB is the name of a lab, the beginning of its name, or the path of your notebook.
-    Without a path, the command looks for the notebook in the current folder, then in a folder there that has the lab's
-    name, and then in labs/ of the checkout.
+    Without a path, the command looks for the notebook in the current folder, then in a subfolder with the lab's name,
+    and then in labs/ of the checkout.
     """
     whose = student or getpass.getuser()
     if not ID.fullmatch(whose):

@@ -26,7 +26,7 @@ WHAT_TO_DO = (
     default=8000,
     show_default=True,
     metavar="PORT",
-    help="Port of the address to open; the next 3 ports are also used.",
+    help="Port at which you open the hub; the next 3 ports are also used.",
 )
 @click.option(
     "--state",

@@ -24,12 +24,12 @@ def kernel() -> None:
     "--prefix",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Install the kernel in share/jupyter in this folder.  [default: in your home folder]",
+    help="Install the kernel under DIR/share/jupyter.  [default: in your home folder]",
 )
 def install(site: str, partition: str | None, prefix: Path | None) -> None:
-    """Install a kernel that runs the labs on a machine.
+    """Install a kernel that runs the labs with a machine's software.
 
-    The kernel loads the machine's software as the job scripts do, and starts Python in the course's environment.
+    The kernel loads this software as the job scripts do, and starts Python in the course's environment.
     This environment is .venv in the checkout, or the folder that COURSEKIT_VENV names when you install the kernel.
     An existing kernel with the same name is replaced.
     """

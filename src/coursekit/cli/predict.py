@@ -1,4 +1,4 @@
-"""`coursekit predict`: predict how training scales to more nodes, from published or from your own speeds."""
+"""`coursekit predict`: predict how training scales to more nodes, from published speeds or your own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -78,8 +78,8 @@ def predict(  # noqa: PLR0913  # the options of the command
     and images_per_s, which is the speed of a single GPU in your own run.
     For PyTorch labs, there is also sharding (ddp, zero or fsdp). With all three, ranks exchange gradients as with
     Horovod; with zero and fsdp, they also send weights.
-    With --measured, which needs images_per_s, predictions for more nodes are much better; docs/scaling.md says by how
-    much.
+    Add --measured, which needs images_per_s, to get much better predictions for more nodes; docs/scaling.md says how
+    much better.
     """
     root = find_root()
     chosen = select_labs(root, [lab])[0]

@@ -25,7 +25,7 @@ COURSE = click.option(
     help="The course folder.  [default: course/]",
 )
 STUDENTS = click.option(
-    "--student", "students", metavar="ID", multiple=True, help="Only the student with this id. May be repeated."
+    "--student", "students", metavar="ID", multiple=True, help="Include only this student. May be repeated."
 )
 LATE = click.option(
     "--late", is_flag=True, help="Take the newest version, even if it is late and an earlier version was on time."

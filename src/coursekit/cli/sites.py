@@ -53,21 +53,21 @@ def show(name: str) -> None:
 
 @sites.command(epilog="Example: coursekit sites confirm karolina --account OPEN-12-34 --job")
 @click.argument("name")
-@click.option("--job", "with_job", is_flag=True, help="Also ask on one node of each kind that a doubt needs, in a job.")
+@click.option("--job", "with_job", is_flag=True, help="Also run the commands that need a compute node, as jobs.")
 @click.option("--account", default="", metavar="NAME", help="The project to charge.  [default: $SBATCH_ACCOUNT]")
 @click.option(
     "--write",
     "copy",
     metavar="FILE",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write a copy of the machine's file with its values, and without the doubts that are settled.",
+    help="Write a corrected copy of the machine's file, without the doubts that are now settled.",
 )
 def confirm(name: str, *, with_job: bool, account: str, copy: Path | None) -> None:
     """Ask the machine NAME, on its login node, whether its file is right.
 
-    The command compares partitions, time limits, modules and QOS with what Slurm and the modules say, and runs the
-    commands of the file's doubts. None of them changes anything. It leaves a report to send back, without your name,
-    in build/confirm/.
+    The command compares partitions, time limits, modules and QOS with those on the machine, and runs the commands that
+    the file gives to settle its doubts. None of these commands changes anything.
+    The report to send back is written to build/confirm/; it does not contain your name.
     Exit status: 1 if the machine contradicts the file, else 0.
     """
     root = find_root()

@@ -18,7 +18,7 @@ from coursekit.slurm.jobs.submit import submit as submit_labs
     "num_nodes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of nodes. On each node, the job uses all GPUs, or only as many as --ranks-per-node.",
+    help="Number of nodes. On each node, the job uses all GPUs, or only as many as --ranks-per-node says.",
 )
 @click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="N", help="Ranks per node, each with one GPU.")
 @PARTITION

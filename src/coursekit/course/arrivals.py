@@ -1,4 +1,4 @@
-"""Find out, for each folder in the exchange, who handed it in, whether it has arrived completely, and when.
+"""Find out, for each folder in the exchange, who handed it in and when, and whether it has arrived completely.
 
 nbgrader copies a hand-in file by file, and writes the file with the time and the file with the secret last. Other
 programs may write the files in another order. A folder counts as arrived if it has both of these files and a complete
@@ -136,7 +136,7 @@ class _Arriving:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder of the exchange as it was read; both times are the newest of the folder and everything in it."""
+    """A folder of the exchange as it was read; each of its two times is the newest in the folder."""
 
     path: Path
     contents: Contents
@@ -160,10 +160,10 @@ class _Folder:
 def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
     course: Course, lab: str, student: str, path: Path, due: datetime | None, arriving: _Arriving
 ) -> str:
-    """Keep a folder as a version if it has arrived and its content is new; return the reason if it was not collected.
+    """Keep a folder as a version if it has arrived and its content is new; return why it was not collected.
 
-    The reason is `STILL` if the folder is still arriving, and '' if the same content was kept before or has been kept
-    now.
+    The result is `STILL` if the folder is still arriving, and '' if its content has been kept, by this call or an
+    earlier one.
     """
     try:
         stamp = stamp_of(path)
@@ -199,8 +199,7 @@ def _take(  # noqa: PLR0913, PLR0917  # all that is known about a folder
 def _quiet_s(missing: Sequence[str], *, is_whole: bool) -> float:
     """Return for how many seconds a folder must stay unchanged before it counts as arrived.
 
-    `missing` lists the files that nbgrader writes and the folder lacks; `is_whole` says whether its notebook is
-    complete.
+    `missing` lists nbgrader's files that the folder lacks; `is_whole` says whether its notebook is complete.
     """
     if not missing and is_whole:
         return 0.0
@@ -218,8 +217,8 @@ def _time_of(folder: _Folder, due: datetime | None, *, was_whole: bool) -> tuple
 
     Usually, the time in the folder's name counts. Students choose that name, but they cannot choose the time at which
     the file system records a change. So there is a flag if the name has no time, or if it claims to be on time but the
-    folder was changed after the due date. `was_whole` says that a complete version had already arrived; then a folder
-    that was changed after the due date is late.
+    folder was changed after the due date. `was_whole` says whether a complete version had already arrived; if so, a
+    folder that was changed after the due date is late.
     """
     claimed, changed = folder.claimed, folder.changed
     if claimed is None:

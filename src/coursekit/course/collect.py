@@ -82,7 +82,7 @@ def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> lis
 def _select_all(
     course: Course, lab: str, due: Mapping[str, datetime | None], *, late: bool
 ) -> tuple[list[Collected], list[str]]:
-    """Choose a version for each student who has any; also return a sentence for each student with refused files."""
+    """Choose a version for each student who has one or more; also return a sentence for each with refused files."""
     collected, refused = [], []
     for student in sorted(due):
         if course.submitted(lab, student).is_dir() or read_versions(course.hand_ins(lab, student)):
@@ -96,9 +96,8 @@ def _select_all(
 def select_version(course: Course, lab: str, student: str, due: datetime | None, *, late: bool) -> Collected:
     """Choose the version of a student's hand-in to grade, and put it into the folder that nbgrader grades.
 
-    The choice is among all kept versions, however they arrived, and the content of that folder; there must be at least
-    one of these. `due` is the date that `due_of` returns. If `late` is true, the newest version is taken even if it is
-    late.
+    It chooses among all kept versions, however they arrived, and the content of that folder; at least one of these must
+    exist. `due` is the date that `due_of` returns. If `late` is true, the newest version is taken even if it is late.
     """
     folder, submitted = course.hand_ins(lab, student), course.submitted(lab, student)
     _keep_submitted(submitted, folder)
@@ -112,9 +111,9 @@ def select_version(course: Course, lab: str, student: str, due: datetime | None,
 
 
 def _without_earlier_looks(looked_at: Sequence[tuple[Version, Submission]]) -> list[tuple[Version, Submission]]:
-    """Return one version for each folder and hand-in time, because a folder that changed was kept several times.
+    """Return only one version for each folder and hand-in time; a folder that changed was kept several times.
 
-    It is the last of these versions that can be graded or, if none can, the last one.
+    Of these versions, the last one that can be graded is returned or, if none can be graded, the last one.
     """
     latest: dict[tuple[str, datetime], tuple[Version, Submission]] = {}
     for version, submission in looked_at:
@@ -149,7 +148,7 @@ def _choose(
 
 
 def _keep_submitted(submitted: Path, folder: Path) -> None:
-    """Keep the files in the folder that nbgrader grades as a version, unless a kept version has the same files."""
+    """Make a version of the files in the folder that nbgrader grades, unless a kept version has the same files."""
     if not submitted.is_dir() or submitted.is_symlink():
         return
     if mark_of(submitted) not in {version.mark for version in read_versions(folder)}:

@@ -10,7 +10,7 @@ from coursekit.errors import Cause
 def close_inbound(inbound: Path) -> None:
     """Set the sticky bit on this folder, so that only the owner of a hand-in can move it away.
 
-    In the folder as nbgrader creates it, everybody can move away every hand-in.
+    nbgrader creates the folder without this bit, so everybody could move any hand-in away.
     """
     if inbound.is_dir():
         inbound.chmod(stat.S_IMODE(inbound.stat().st_mode) | stat.S_ISVTX)

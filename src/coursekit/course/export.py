@@ -23,7 +23,7 @@ FORMULA = ("=", "+", "-", "@")  # characters that begin a formula in some spread
 
 @dataclass(frozen=True)
 class Grades(Student):
-    """A student with points.
+    """A student and the student's points.
 
     Attributes:
         points: The points for each lab, after the late penalty; labs that were not handed in are missing.

@@ -19,9 +19,9 @@ ANSWERS = "answers"
 def write_answers(course: Course, lab: Lab) -> tuple[Path, int]:
     """Write each hand-in's answers to `answers/<lab>/<student>.py`, and the given code to `answers/given/<lab>/`.
 
-    The given code, which all students can see, consists of the released notebook and the solution: students can unfold
-    the solution, and short answers that are correct look alike anyway. For a team, only the hand-in that counts is
-    written.
+    The given code is the code that all students can see: the released notebook, and the solution, which they can
+    unfold. A short answer that equals the solution proves nothing, because correct short answers look alike anyway. For
+    a team, only the hand-in that counts is written.
 
     Returns:
         The folder with the answers, and the number of hand-ins that were written to it.

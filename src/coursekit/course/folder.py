@@ -128,7 +128,7 @@ class Course:
 
     @cached_property
     def teams(self) -> Mapping[str, tuple[str, ...]]:
-        """A mapping from each student in a team, by id, to the ids of all the team's members, in the roster's order."""
+        """A mapping from the id of each student in a team to the ids of all its members, in the roster's order."""
         path, teams = self.folder / ROSTER, defaultdict(list)
         for student in read_roster(path) if path.is_file() else ():
             teams[student.team].append(student.id)
@@ -177,7 +177,7 @@ class Course:
 
 @lru_cache
 def _read_notebook(path: Path, _: int) -> NotebookNode:
-    """Return a notebook, which is read again only if it has changed: each hand-in is compared with it several times."""
+    """Return a notebook; it is cached until it changes, because each hand-in is compared with it several times."""
     return nbformat.read(path, as_version=4)
 
 
@@ -211,10 +211,10 @@ def read_settings(root: Path, folder: Path) -> Settings:
 
 
 def succeed(what: str, outcome: dict[str, Any]) -> None:
-    """Raise an error that shows the end of nbgrader's log if a call of nbgrader's interface failed.
+    """If a call of nbgrader's interface failed, raise an error that shows the end of nbgrader's log.
 
-    `what` says, for the message, what nbgrader was to do; `outcome` is the result of the call. nbgrader also catches
-    Ctrl-C and continues; in that case, this function raises KeyboardInterrupt again.
+    `what` says what nbgrader was asked to do; `outcome` is the result of the call. nbgrader also catches Ctrl-C and
+    continues; in that case, this function raises KeyboardInterrupt again.
     """
     if outcome["success"]:
         return
@@ -228,7 +228,7 @@ def succeed(what: str, outcome: dict[str, Any]) -> None:
 
 
 def _load_config(folder: Path) -> Any:
-    """Read the course's configuration in the way that nbgrader reads it."""
+    """Read the course's configuration the way nbgrader reads it."""
     from traitlets.config.loader import PyFileConfigLoader
 
     from coursekit.course.nbgrader_config import CONFIG

@@ -1,4 +1,4 @@
-"""Make the gradebook follow `course.toml` and `roster.csv`, and report differences, which formgrader can create."""
+"""Make the gradebook agree with `course.toml` and `roster.csv`, and report differences, which formgrader may cause."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ def differences(course: Course, gradebook: Any) -> Iterator[Difference]:
 
 
 def follow(course: Course) -> tuple[Difference, ...]:
-    """Write the course's labs, due dates and students into the gradebook; return the differences that it had before."""
+    """Write the course's labs, due dates and students into the gradebook; return how the gradebook differed before."""
     from nbgrader.api import Student  # heavy
 
     with course.gradebook() as gradebook:

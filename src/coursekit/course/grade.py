@@ -1,6 +1,6 @@
 """Grade submissions: judge each submission that has no verdict yet, and record all verdicts.
 
-A new verdict is at once saved in a file, under a digest of everything that the verdict depends on, and then recorded in
+A new verdict is saved at once in a file, under a digest of everything that the verdict depends on, and then recorded in
 the gradebook. If a call is killed, the next call uses the saved verdicts and judges only the rest; recording a verdict
 twice changes nothing.
 
@@ -148,7 +148,7 @@ def grade_all(
     counts as missing work, not as 0 points. `recorder` decides what happens to the points.
 
     Raises:
-        CourseKitError: the gradebook or the disk fails; all verdicts up to then are kept.
+        CourseKitError: the gradebook or the disk fails; all earlier verdicts are kept.
     """
     for name in (VERDICTS, "autograded"):
         remove_unfinished(course.folder / name)

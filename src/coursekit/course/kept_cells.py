@@ -43,10 +43,10 @@ def refuse_other_cells(course: Course, lab: str, notebook: NotebookNode) -> None
 
 @contextmanager
 def keeping_points(course: Course, lab: str) -> Iterator[None]:
-    """After the block, restore the maximum points that the lab's tests had before it, if the lab has been graded.
+    """Run the block; if the lab has been graded, restore the maximum points of its tests to what they were before.
 
-    Only grading may change these maxima, so that a class's points are never shown next to a maximum that was not used
-    to grade them.
+    Only grading may change these maxima, so that a class's points are never shown next to a maximum that did not apply
+    when the class was graded.
     """
     with course.gradebook() as gradebook:
         before = {cell.name: cell.max_score for cell in _test_cells(_with_points(gradebook, lab))}
@@ -75,11 +75,11 @@ def _test_cells(kept: Any) -> list[Any]:
 
 
 def refuse_other_points(course: Course, sources: Mapping[str, Path], students: Collection[str]) -> None:
-    """Raise an error if a lab's graded cells have changed in a way that does not allow this grading.
+    """Raise an error if changes to a lab's graded cells rule out this grading.
 
     `sources` maps each lab to its notebook with hidden tests. No graded cell may have been added, removed or renamed
-    since the release. Points of the cells may have changed, but then the hand-ins of all students must be graded:
-    grading also records the maximum points of each test, which apply to all students.
+    since the release. Points of the cells may have changed, but then the hand-ins of all students must be graded,
+    because grading also records the maximum points of each test, which apply to all students.
     """
     with course.gradebook() as gradebook:
         kept = {

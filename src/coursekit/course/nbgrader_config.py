@@ -59,8 +59,8 @@ def student_config(name: str, exchange: Path) -> str:
 def course_config(folder: Path, root: Path) -> Config:
     """Return the configuration of the course in `folder`.
 
-    `root` is the course checkout, relative to `folder` or absolute; nbgrader takes the labs that it releases from
-    `build/source` there.
+    `root` is the course checkout, relative to `folder` or absolute; nbgrader releases the labs in the checkout's
+    `build/source`.
 
     Raises:
         CourseKitError: `course.toml` is wrong.

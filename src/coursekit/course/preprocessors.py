@@ -53,7 +53,7 @@ class ShowToStudents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
 
 
 class SafeLinks(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Removes students' links, except to web pages and nearby files; a script would run in a grader's browser."""
+    """Removes students' links, except to web pages and nearby files; others could run scripts in a grader's browser."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: ResourcesDict, _index: int

@@ -27,7 +27,7 @@ NUM_DECIMALS = 9  # points are rounded to these, because a sum of floats is not 
 
 @dataclass(frozen=True)
 class Moves:
-    """The changes of a submission's points in the gradebook when its verdict is recorded.
+    """How a submission's points in the gradebook change when its verdict is recorded.
 
     Attributes:
         points: The change for each cell and for the late penalty, where missing points count as 0; changes of 0 are
@@ -40,10 +40,10 @@ class Moves:
 
 
 def record(course: Course, verdict: Verdict, submission: Submission) -> Moves:
-    """Record a verdict, and return how the points changed, as `foresee` predicts; recording it again changes nothing.
+    """Record a verdict, and return how the points changed; recording the same verdict again changes nothing.
 
     The gradebook is changed in one transaction or not at all; then the files are written, the notebook last. If a call
-    is interrupted, the next call completes the work. Manual points stay. If other work of the student is graded than
+    is interrupted, the next call completes the work. Manual points stay. If different work of the student was graded
     before, each cell with manual points is marked for another look, as in nbgrader.
     """
     notebook = graded_notebook(verdict, submission, course.released(verdict.lab))
@@ -110,7 +110,7 @@ def _record_points(
 
 
 def _points(notebook: Any, names: Mapping[int, str]) -> dict[str, float]:
-    """Return the points of each cell of a submitted notebook, as nbgrader counts them; `LATE` has the late penalty.
+    """Return the points of each cell of a submitted notebook, as nbgrader counts them; `LATE` is the late penalty.
 
     The late penalty is a negative number, or 0.
     """

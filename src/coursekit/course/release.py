@@ -124,7 +124,7 @@ class Feedback:
 
 
 def give_feedback(course: Course, lab: str, student: str) -> Feedback:
-    """Make and release one student's feedback page; do nothing if nothing that it shows has changed.
+    """Make and release one student's feedback page; do nothing if the page would show nothing new.
 
     Raises:
         AwayError: nbgrader fails, or the exchange is unavailable.
@@ -158,7 +158,7 @@ def _give_feedback(where: tuple[Path, Path, str], student: str) -> Feedback:
 
 
 def _shown(course: Course, lab: str, student: str) -> str:
-    """Return a digest of everything that a feedback page shows, and of the submission to which it belongs.
+    """Return a digest of everything that a feedback page shows, and of the submission that it is about.
 
     The graded notebook, its time and the submission's secret come from files; points, comments and the late penalty
     come from the gradebook.

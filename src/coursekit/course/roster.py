@@ -74,9 +74,9 @@ def canonical_usernames(ids: Iterable[str]) -> Callable[[str], str]:
 def read_roster(path: Path, left_out: list[str] | None = None) -> tuple[Student, ...]:
     """Return the students on a roster; a student without an id is an error, unless `left_out` is given.
 
-    If it is given, a sentence about each student without an id is added to it. Columns may be in any order, may have
-    the names that platforms use, and may be separated by commas, semicolons or tabs. Unknown columns are ignored, as
-    are the rows of Canvas's gradebook that are not students. Only the id is required.
+    If `left_out` is given, it receives a sentence about each student without an id. Columns may be in any order, may
+    have the names that platforms use, and may be separated by commas, semicolons or tabs. Unknown columns are ignored,
+    as are the rows of Canvas's gradebook that are not students. Only the id is required.
 
     Raises:
         CourseKitError: the file or a line in it is wrong; the message begins with the file and, for a line, its number.
@@ -187,11 +187,11 @@ def merged(
 ) -> tuple[tuple[Student, ...], list[tuple[str, str, str, str]]]:
     """Merge a list of students into the roster `old`; if `update` is true, the list's values replace the roster's.
 
-    Ids in `known`, which the course has for example in its gradebook, keep their spelling. Empty values in the list are
-    ignored.
+    Ids in `known`, which the course already uses, for example in its gradebook, keep their spelling. Empty values in
+    the list are ignored.
 
     Returns:
-        The merged students, and for each difference the id, the column, the roster's value and the list's value.
+        The merged students and, for each difference, the id, the column, the roster's value and the list's value.
     """
     students = {student.id: student for student in old}
     canonical = canonical_usernames((*students, *known))
@@ -235,7 +235,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Map each of the roster's columns that a file has to its position in the file's rows."""
+    """Return, for each of the roster's columns that a file has, the column's position in the file's rows."""
     plain = [_plain(title) for title in header]
     columns: dict[str, int] = {}
     for name, titles in HEADERS.items():

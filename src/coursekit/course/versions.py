@@ -25,7 +25,7 @@ _marks, _submissions = Unchanged[str](), Unchanged[Submission]()
 class Version:
     """One version of a student's hand-in, and what was known about it when it was kept.
 
-    For the version that is graded, this also includes what collecting reported.
+    The version that is graded also holds what was reported when it was collected.
 
     Attributes:
         folder: Where the version's files are.
@@ -34,7 +34,7 @@ class Version:
         refused: One sentence for each thing that was not copied, such as a link.
         flags: Things that an instructor should look at.
         notes: One sentence for each thing to report if this version is graded.
-        number: The version's position in the order in which versions were kept; if a folder changed, its content with
+        number: The version's position in the order in which versions were kept; if a folder changed, its version with
             the highest number counts.
     """
 
@@ -144,7 +144,7 @@ def digest(contents: Mapping[str, bytes]) -> str:
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Create a folder and write files into it, which are given as a mapping from names to contents."""
+    """Create a folder and write files into it; `contents` maps their names to their contents."""
     folder.mkdir(parents=True)
     for name, data in contents.items():
         write_file(folder / name, data)

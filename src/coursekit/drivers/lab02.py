@@ -1,7 +1,7 @@
-"""Drivers of lab 02, which run on a rank.
+"""Drivers for lab 02; each of them runs on a rank.
 
-The drivers of pieces run after Horovod is initialised (`calls.with_horovod`). The trial of a whole training function
-trains several times, each time on this rank's private data.
+The drivers for the lab's pieces run after Horovod is initialised (`calls.with_horovod`). The trial of a whole training
+function trains several times, each time on this rank's private data.
 """
 
 import contextlib
@@ -34,10 +34,10 @@ def pin_without_gpus(pin_gpu: Answer) -> list[str]:
 
 
 def pin_with_pretended_gpus(pin_gpu: Answer, num_gpus: int) -> tuple[list[int] | None, list[int]]:
-    """Call the answer while TensorFlow reports GPUs; return which it makes visible, and which may grow their memory.
+    """Call the answer while TensorFlow reports GPUs; return which it makes visible, and on which memory may grow.
 
-    The GPUs are pretended, because a machine without GPUs cannot show mistakes in pinning. The first value is None if
-    the answer leaves all GPUs visible.
+    The GPUs are fake, because a machine without GPUs cannot show mistakes in pinning. The first value is None if the
+    answer leaves all GPUs visible.
     """
     gpus = [tf.config.PhysicalDevice(f"/physical_device:GPU:{number}", "GPU") for number in range(num_gpus)]
     chosen: list[list[Any]] = []
@@ -131,7 +131,7 @@ def average(answer: Answer) -> list[list[Array]]:
 def scaled(scale_rate: Answer, rates: Sequence[float], num_pretended: int) -> list[float]:
     """Return the scaled learning rates, and the first one again while Horovod reports this many ranks.
 
-    The answer may return tensors. A laptop cannot start that many ranks, so they are pretended.
+    The answer may return tensors. A laptop cannot start that many ranks, so their number is faked.
     """
     found = [require_number(scale_rate, scale_rate(rate)) for rate in rates]
     library = hvd.size.__self__.MPI_LIB_CTYPES

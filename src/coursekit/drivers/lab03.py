@@ -1,4 +1,4 @@
-"""Drivers of lab 03: on a rank, they train a probe model with Keras, with one piece taken from the answer."""
+"""Drivers of lab 03: on a rank, they use Keras to train a probe model with one piece taken from the answer."""
 
 import operator
 import shutil
@@ -98,7 +98,7 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
 def use_resume(resume: Answer, last_epoch: int) -> dict[str, Any]:
     """Let the answer resume without a checkpoint; then train, save on rank 0, and let it resume with a fresh network.
 
-    Every rank has a separate folder, so that only rank 0 sees the checkpoint, and even its folder.
+    Every rank has a separate folder, so that only rank 0 sees the checkpoint and the folder that holds it.
     """
     where = places.here().own / "resnet-50"  # this number in the path is not an epoch
     if hvd.rank() == 0:

@@ -19,7 +19,7 @@ IGNORE_STATE = 1  # the state of random numbers, because a data set is only desc
 
 
 def load_pictures(load_picture: Answer, images: Sequence[Array], label: int, num_calls: int) -> list[Any]:
-    """Write images into files; load the first many times for validation and for training, the others once.
+    """Write images into files; load the first many times for validation and for training, and the others once.
 
     Returns the label, the first image as loaded for validation and for training, and the other images, which are loaded
     for validation while networks compute in mixed precision.
@@ -83,9 +83,9 @@ def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any])
     A way says whether to read for training, and how many batches to read at most. Images are loaded as the lab
     requires, whatever the answer's own function does, because that is another exercise.
     "tilts" has, for each way, the tilts of all images: images that are cut alike have the same tilt. "made_of" has the
-    `stages` of each way's pipeline and, as "asked", those of one with deterministic=False that skips damaged records.
-    "caches" has the file names of caches, and "are_files_shuffled" says whether files are shuffled for training. All
-    calls get the same list of files; "files" has what it holds after them, as numbers.
+    `stages` of each way's pipeline and, as "asked", the stages of a pipeline with deterministic=False that skips
+    damaged records. "caches" has the file names of caches, and "are_files_shuffled" says whether files are shuffled for
+    training. All calls get the same list of files; "files" has, as numbers, what the list holds afterwards.
     """
     files, cache = probe_model.own_files(), tf.data.Dataset.cache
     given = list(files)
@@ -112,7 +112,7 @@ def read_dataset(make_dataset: Answer, batch_size: int, ways: Mapping[str, Any])
 
 
 def _are_files_shuffled(make_dataset: Answer, files: Sequence[str], in_training: dict[str, Any]) -> bool:
-    """Return whether a stage shuffles the names of the files, or they come in another order than in validation."""
+    """Return whether a stage shuffles the file names, or whether their order differs from the order in validation."""
     kinds = [stage["kind"] for stage in in_training["stages"]]
     if any("Shuffle" in kind for kind in itertools.takewhile(lambda kind: "Interleave" not in kind, kinds)):
         return True
@@ -154,7 +154,7 @@ def _whole_number(tensor: Any) -> int | None:
 
 
 def _names(graph: Any, files: Sequence[str]) -> list[str]:
-    """Return the names of these files that are constants in a data set's graph, in order."""
+    """Return which of these file names are constants in a data set's graph, in order."""
     tensors = [node.attr["value"].tensor for node in graph.node if node.op == "Const"]
     texts = [
         tf.io.parse_tensor(one.SerializeToString(), tf.string)

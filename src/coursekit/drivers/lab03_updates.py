@@ -20,8 +20,8 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
     """Train with the answer's optimiser; return what the probe saw, and how many messages carry the gradients.
 
     "paths" has, for each compression in `rates`, the weights before and after each step with this rank's "pulls", at
-    the rate given there; one more, "mixed", has no compression, but a policy of mixed precision. "messages" has an
-    entry for each of three values of `num_groups`; see `_with_groups`.
+    the rate given there. The path "mixed" is without compression, but with a policy of mixed precision. "messages" has
+    an entry for each of three values of `num_groups`; see `_with_groups`.
     """
     records = probe_model.watch()
     start = hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0)
@@ -37,7 +37,7 @@ def use_optimizer(make_optimizer: Answer, rates: Mapping[str, float], starts: Ar
 
 
 def _with_groups(make_optimizer: Answer, num_groups: int) -> tuple[int, dict[str, int], str]:
-    """Return this number of groups, and the messages that the answer's optimiser sends then, or what it raises."""
+    """Return this number of groups, and the messages that the answer's optimiser then sends, or what it raises."""
     try:
         with with_names(make_optimizer, num_groups=num_groups):
             optimizer = make_optimizer(RATE)
@@ -100,8 +100,8 @@ class _Scale(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no 
 def use_step(make_step: Answer) -> dict[str, Any]:
     """Train with the answer's custom step; count how often its Python code ran, and note whether it ran eagerly.
 
-    The loss of each step is multiplied by one of this rank's "factors". "momenta" has those of the optimiser, if the
-    answer uses it, and "frozen" the weight of a layer that is not to be trained, which is 1 at first.
+    The loss of each step is multiplied by one of this rank's "factors". "momenta" has the optimiser's momenta, if the
+    answer uses the optimiser; "frozen" has the weight, at first 1, of a layer that must not be trained.
     """
     make_step(compiled(), tf.keras.optimizers.SGD(RATE), tf.keras.losses.MeanSquaredError())  # another step, not used
     records = probe_model.watch()

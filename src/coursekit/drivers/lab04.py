@@ -80,8 +80,8 @@ def params(**changes: Any) -> dict[str, Any]:
 def use_model_fn(model_fn: Answer, all_modes: bool) -> dict[str, Any]:
     """Train with the answer's model function and, if `all_modes`, evaluate and predict; return what the probes saw.
 
-    "kernels" has the kernel of the layer behind the probe before each step (`build`). "collectives" has, for each mode,
-    the kinds of Horovod operations that a session ran.
+    "kernels" has the kernel of the layer behind the probe, as it was before each step (`build`). "collectives" has, for
+    each mode, the kinds of Horovod operations that a session ran.
     """
     tf.get_logger().setLevel("ERROR")  # hides the Estimator's remarks; a failed check says what matters
     config = tf.estimator.RunConfig(model_dir=str(places.here().own / "model"), checkpoint_save_graph_def=False)

@@ -69,7 +69,7 @@ def use_strategy(train_with_strategy: Answer, num_ranks: int, pieces: str) -> di
 
 
 def _be_patient(num_workers: int) -> None:
-    """Let workers be silent for a minute: on a busy machine, TensorFlow gives up on slow ones after ten seconds."""
+    """Let workers be silent for a minute; TensorFlow would give up after ten seconds, too soon on a busy machine."""
     from tensorflow.python.eager import context  # only on ranks; there is no public API
 
     # The module of this class has moved since TensorFlow 2.15; this name has stayed the same.

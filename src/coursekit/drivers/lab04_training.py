@@ -1,4 +1,4 @@
-"""Drivers of lab 04's whole training and of its evaluation, which run on a rank.
+"""Drivers for lab 04's whole training and its evaluation; each of them runs on a rank.
 
 The judge's correct pieces stand in for those that are not on trial.
 """

@@ -25,7 +25,7 @@ MOST_BATCHES = 60  # of an epoch that should end
 
 
 def write_file(path: Path, images: Array, labels: Array) -> None:
-    """Write records in the lab's format: in each record, `image` holds the bytes of the pixels, `label` an integer."""
+    """Write records in the lab's format: in each record, `image` holds the pixels' bytes and `label` an integer."""
     with tf.io.TFRecordWriter(str(path)) as writer:
         for image, label in zip(images, labels):
             features = {

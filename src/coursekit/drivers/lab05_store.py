@@ -27,8 +27,8 @@ NOTHING = np.zeros(0)  # what is sent if only the time counts
 def feed(feed_fast: Answer, shape: tuple[int, ...], batch_size: int, goal: float) -> list[dict[str, Any]]:
     """On two ranks, train from the store, first with a simple pipeline and then with the answer's.
 
-    If the answer's pipeline misses the goal, it trains once more. The private value of the store's rank has its
-    "images", integers of the given shape.
+    If the answer's pipeline misses the goal, it is used to train once more. The private value of the store's rank has
+    its "images", integers of the given shape.
     The store's rank returns `ServedStore.found` for each training run; the answer's rank returns an empty list.
     """
     if int(os.environ["HOROVOD_RANK"]) == STORE_RANK:

@@ -36,7 +36,7 @@ def joined(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def make_probe(start: Array) -> Any:
-    """Return a module that ignores pictures: its only weight starts at these numbers, and `records` lists its calls.
+    """Return a module that ignores pictures; its only weight starts at these numbers, and `records` lists its calls.
 
     The gradient of each sample is multiplied by the sample's gain, so it may be large, small or zero.
     """
@@ -65,7 +65,7 @@ def make_probe(start: Array) -> Any:
 def tensors(samples: Array, labels: Array | None = None, gain: float = 1.0) -> tuple[Any, Any]:
     """Return pictures that a probe takes for these samples, shape (num_samples, 2), and their labels.
 
-    By default, these are the labels by which the probe knows the samples; `labels` replaces them.
+    By default, the labels are the ones by which the probe knows the samples; `labels` replaces them.
     """
     numbers = torch.tensor(np.asarray(samples))
     pictures = torch.stack([numbers.float(), torch.full((len(numbers),), gain)], dim=1)
@@ -100,7 +100,7 @@ def pretended(num_gpus: int) -> Iterator[list[int]]:
 
 
 def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
-    """Let the answer join the ranks, some with pretended GPUs; all join with Gloo, whatever backend is requested.
+    """Let the answer join the ranks, some with fake GPUs; all join with Gloo, whatever backend is requested.
 
     Return what the answer returns, the backend that it asks for, and the sum of all ranks' private numbers.
     """
@@ -128,7 +128,7 @@ def place(join: Answer, with_gpus: Sequence[int]) -> dict[str, Any]:
 
 
 def device(pick_device: Answer, num_gpus: int) -> tuple[str, list[int]]:
-    """Return the device that the answer picks on a node with this many pretended GPUs, and the GPU that it sets last.
+    """Return the device that the answer picks on a node with this many fake GPUs, and the GPU that it sets last.
 
     The GPU is in a list, which is empty if the answer sets none.
     """

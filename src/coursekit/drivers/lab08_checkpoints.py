@@ -47,7 +47,7 @@ def _buffered(start: Array) -> Any:
 def saved(save: Answer, num_epochs: int) -> dict[str, Any]:
     """Let the answer save this rank's model twice in its own folder; return its state, and what rank 0 has written.
 
-    Between the two calls, the model takes a step, and its buffer changes: "earlier" is its state before that.
+    Between the two calls, the model takes a step, and its buffer changes; "earlier" is the state before the step.
     """
     folder = places.here().own
     model = torch.nn.parallel.DistributedDataParallel(_buffered(places.private()["starts"][0]))

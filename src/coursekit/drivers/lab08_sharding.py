@@ -93,7 +93,7 @@ def _irregular(kind: str) -> Any:
 
 
 def counted(bytes_held: Answer, kinds: Sequence[str]) -> dict[str, Any]:
-    """For each kind, return the bytes that the answer counts, the bytes on this rank, and the bytes of the model."""
+    """For each kind, return the bytes that the answer counts, those on this rank, and those of the whole model."""
     found = {}
     for kind in kinds:
         layers = _irregular(kind)
@@ -128,7 +128,7 @@ def zero(make_zero: Answer) -> dict[str, Any]:
 
 
 def sharded(shard: Answer) -> dict[str, Any]:
-    """Train a model that the answer shards, and one in DDP; return the weights of both, the bytes held, and the units.
+    """Train a model that the answer shards, and one in DDP; return both models' weights, the bytes held, and the units.
 
     `still_whole` tells whether any layer still has all its weights after the forward pass of its unit.
     """
@@ -165,7 +165,7 @@ def predicted(predict_bytes: Answer, cases: Sequence[tuple[str, float, int]]) ->
 
 
 def budgets(fewest_gpus: Answer, cases: Sequence[tuple[Any, ...]]) -> list[float | None]:
-    """Return the answer's number of GPUs in each case, or None if it has none."""
+    """Return the answer's number of GPUs in each case, or None if it gives none."""
     found = [fewest_gpus(*case) for case in cases]
     return [None if one is None else require_number(fewest_gpus, one, "a number of GPUs or None") for one in found]
 

@@ -21,7 +21,7 @@ SENDERS = ("all_reduce", "reduce", "broadcast", "all_gather", "all_gather_into_t
 
 
 class _Epoch:
-    """The batches of an epoch as a loader gives them; `is_read` tells whether the last one has been given."""
+    """The batches of an epoch as a loader gives them; `is_read` tells whether the last batch has been given."""
 
     def __init__(self, batches: Sequence[Any]) -> None:
         self._batches = batches
@@ -39,7 +39,7 @@ class _Epoch:
 def own_epochs(plan: Plan, too_early: list[int]) -> Iterator[_Epoch]:
     """Yield epochs of this rank's private samples.
 
-    The number of each epoch that is requested before the previous one has been read is added to `too_early`.
+    If an epoch is requested before the previous one has been read, its number is added to `too_early`.
     """
     samples, epoch = np.asarray(places.private()["samples"]), None
     for number, batches in enumerate(plan):

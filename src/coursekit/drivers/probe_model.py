@@ -60,7 +60,7 @@ _rounds: list[list[Record]] = [[]]  # the first is for calls before any round be
 
 
 def watch() -> list[Record]:
-    """Begin a round, and return the list that calls on this rank fill from now on.
+    """Begin a round, and return the list that the networks' calls on this rank fill from now on.
 
     Networks that are made in a round start at this rank's weights for that round.
     """
@@ -105,7 +105,7 @@ def own_files(split: str = "train") -> list[str]:
 
 
 def own_files_by_child() -> list[str]:
-    """Do what `own_files` does, but in a child, so that TensorFlow computes nothing in this process."""
+    """Do what `own_files` does, but in a child process, so that TensorFlow computes nothing in this process."""
     child = multiprocessing.get_context("fork").Process(target=own_files)
     child.start()
     child.join()

@@ -12,7 +12,7 @@ from coursekit.labs.cells import CellScore
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that only the instructor should look at: its kind, and a sentence about it."""
+    """Something for the instructor, but not for the student, to see: its kind, and a sentence about it."""
 
     kind: str
     text: str

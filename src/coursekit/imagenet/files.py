@@ -136,7 +136,7 @@ def check_data(
 
 
 def _check_file(report: SplitReport, path: Path, num_looked_at: int) -> tuple[str, str]:
-    """Add a file's valid records to the report; return the first fault in the file ('' if there is none), and where."""
+    """Add a file's valid records to the report; return its first fault ('' if there is none) and where that is."""
     try:
         num_records, is_whole = count_records(path)
         num_read, num_bad, fault, place = 0, 0, "", str(path)

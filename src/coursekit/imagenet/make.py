@@ -102,7 +102,7 @@ class PlannedFile(NamedTuple):
 def make_data(folder: str | os.PathLike[str], preset: str, progress: Progress | None = None) -> Path:
     """Make the data of a preset in a folder, and keep complete files that are already there.
 
-    Each file appears whole or not at all, so after an interruption the next call continues where the last one stopped.
+    Each file appears whole or not at all, so after an interruption the next call continues where the last call stopped.
 
     Args:
         folder: created if it does not exist; otherwise it must be empty or hold this preset's files.
@@ -162,7 +162,7 @@ def images(preset: Preset, file: PlannedFile) -> Iterator[LabelledImage]:
 
 
 def class_label(number: int, num_classes: int) -> int:
-    """Return the label of a class: 1 for the first, 1000 for the last, the others evenly spaced in between."""
+    """Return the label of a class: 1 for the first class, 1000 for the last, and evenly spaced labels in between."""
     return FIRST_LABEL + number * (LAST_LABEL - FIRST_LABEL) // (num_classes - 1)
 
 
@@ -226,7 +226,7 @@ def find_data(folder: str = "") -> Path:
 
 
 def _make_in_other_process(place: Path, preset: Preset) -> None:
-    """Make the data in a process that sees no GPU; if the notebook itself used a GPU, its ranks could not use it."""
+    """Make the data in a process that sees no GPU; if the notebook itself used a GPU, its ranks could not."""
     environ = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, "-c", MAKE, str(place), preset.name]
     done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -100,8 +100,8 @@ def read_records(file: Any, damaged: str = STOP) -> Any:
     """Return the records of one file, in order, as a `tf.data.Dataset` of serialised examples (scalar strings).
 
     With `damaged="stop"`, iterating over the dataset raises a `tf.errors.DataLossError` at a damaged record.
-    With `damaged="skip"`, TensorFlow warns and leaves out that record and the rest of the file, because it cannot know
-    where the next record begins.
+    With `damaged="skip"`, TensorFlow warns and leaves out the damaged record and the rest of the file, because it
+    cannot know where the next record begins.
     Either way, a file that is empty or ends within the header of a record raises no error, but `count_images` and
     `coursekit data check` report such files.
 
@@ -131,12 +131,12 @@ def _open_once(file: bytes | Array) -> None:
 
 
 def count_records(file: str | os.PathLike[str]) -> tuple[int, bool]:
-    """Return the number of records in a TFRecord file, and whether the last one ends exactly at the end of the file.
+    """Return how many records a TFRecord file has, and whether the last record ends exactly at the end of the file.
 
     Only the records' headers are read.
     A record consists of its length (8 bytes, little-endian), a checksum of the length (4 bytes), the data, and a
-    checksum of the data (4 bytes). Checksums are not compared: after a wrong length, there is no header at the expected
-    place, so the last record does not end where the file ends.
+    checksum of the data (4 bytes). Checksums are not compared, because a wrong length is noticed without them: no
+    header is at the expected place, so the last record does not end where the file ends.
 
     Raises:
         OSError: the file cannot be read.

@@ -20,7 +20,7 @@ STAGES = READ, DECODE, TRAIN = "read", "decode", "train"
 
 
 class Span(NamedTuple):
-    """A time in which a stage worked: the stage's name, and the begin and end in seconds since training started."""
+    """A time in which a stage worked: the stage's name, and its begin and end in seconds since training started."""
 
     stage: str
     begin_s: float
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 class SlowStore:
-    """A slow store, whose samples are in several files.
+    """A slow store that keeps its samples in several files.
 
     Reading a record takes `read_s` seconds, a call of `decode` takes `decode_s` for any number of records, and a
     training step takes `train_s`.
@@ -65,7 +65,7 @@ class SlowStore:
         return tf.ensure_shape(images, records.shape + self._images.shape[1:])
 
     def train(self, dataset: Any) -> list[Any]:
-        """Take a training step with each batch, with enough threads for all calls that wait, and return the batches."""
+        """Take a training step with each batch, and return the batches; all calls that wait get enough threads."""
         import tensorflow as tf  # as above
 
         # Waiting needs a thread but no core, and by default TensorFlow has only one thread per core.

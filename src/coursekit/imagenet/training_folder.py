@@ -17,7 +17,7 @@ NETWORK, RESULT = "network.json", "result.json"
 def begin_training(folder: str | Path, *, is_writer: bool, **network: Any) -> Path:
     """Return the folder of a training run; the rank that writes to this folder also prepares it.
 
-    If the folder, for example "training", holds a result, it is renamed "training-before", and a new one is made.
+    If the folder, for example "training", holds a result, it is renamed "training-before", and a new folder is made.
     If the folder holds no result, its checkpoints stay, and training continues from them.
 
     Args:

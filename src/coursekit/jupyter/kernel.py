@@ -43,7 +43,7 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
     """Write the kernel for this user, or into `share/jupyter` below `prefix`, and return the kernel's folder.
 
     Each of the two files is replaced as a whole, the launcher first, and `kernel.json` always calls the launcher in the
-    same way. Therefore, a kernel that starts at the same time is either the old kernel or the new one.
+    same way. Therefore, a kernel that starts during the installation is either the old or the new one.
     """
     spec = {
         "argv": ["/bin/bash", f"{{resource_dir}}/{LAUNCHER}", "-f", "{connection_file}"],
@@ -67,7 +67,7 @@ def install(kernel: PlannedKernel, prefix: Path | None = None) -> Path:
 def launcher(kernel: PlannedKernel) -> str:
     """Return the launcher's text, which is made from the same parts as job scripts.
 
-    If the site has no such partition, an error is raised.
+    An error is raised if the site does not have the kernel's partition.
     """
     site = kernel.site
     partition = kernel.partition or site.default_partition

@@ -66,7 +66,7 @@ def error_in(cell: Mapping[str, Any]) -> str:
 
 
 def pictures_in(cells: Iterable[Mapping[str, Any]]) -> list[Picture]:
-    """Return the pictures that cells show; pictures without alternative text get their plain text or cell's name."""
+    """Return the pictures in cells; a picture without alternative text gets its plain text or its cell's name."""
     found = []
     for cell in cells:
         for output in cell.get("outputs", ()):

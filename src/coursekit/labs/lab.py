@@ -114,7 +114,7 @@ def select_labs(root: Path, names: Sequence[str]) -> tuple[Lab, ...]:
 
 
 def matching(names: Sequence[str], wanted: str) -> list[str]:
-    """Return only `wanted` if it is one of the names; otherwise, all names that it abbreviates, as "02" and "2" do."""
+    """If `wanted` is a name, return only that; otherwise, return all names that it abbreviates, as "02" and "2" do."""
     if wanted in names:
         return [wanted]
     starts = [wanted.zfill(2), wanted] if wanted.isdecimal() else [wanted]  # 1 means 01-sgd, not 10-last

@@ -1,4 +1,4 @@
-"""Read a student's notebook as plain data, and refuse it if it is too big; the whole kit reads notebooks this way.
+"""Read a student's notebook as plain data, and refuse it if it is too big; the whole kit uses this module for that.
 
 Programs other than JupyterLab may save notebooks with a byte order mark, with sources as lists of lines, or with null
 in place of metadata. Notebooks that the course itself generated are read with nbformat.

@@ -1,4 +1,4 @@
-"""Draw the pictures of the labs: data, loss surfaces with trajectories, losses and shards; each rank has its colour.
+"""Draw the pictures of the labs: data, loss surfaces with trajectories, losses and shards; every rank has a colour.
 
 Every picture has a text alternative with the numbers of the run.
 All pictures have the same light background, and the contrast that WCAG 2.2 requires: 4.5 for text, 3 for lines.
@@ -57,8 +57,8 @@ def draw_trajectories(  # noqa: PLR0913  # a picture and its data
     """Draw trajectories over the loss surface; `histories` maps each label to an array of shape (num_steps + 1, 2).
 
     If there is only one trajectory and it has few steps, it gets a dot for each step.
-    `region` holds the lowest and the highest (slope, offset) to show. A trajectory that ends outside the region is only
-    drawn until it first leaves the region.
+    `region` holds the lowest and the highest (slope, offset) to show. A trajectory that ends outside the region is
+    drawn only until it first leaves the region.
     """
     low, high = region_of(histories.values()) if region is None else region
     slopes, offsets = np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)

@@ -58,7 +58,7 @@ def show_order(
 
 
 def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_epochs: int) -> Any:
-    """Return how often each sample occurs in each epoch on all ranks together, in shape (num_epochs, num_samples)."""
+    """Return how often each sample occurs in each epoch on all ranks together: shape (num_epochs, num_samples)."""
     counts = np.zeros((num_epochs, num_samples), int)
     for batches in of_ranks:
         for step, batch in enumerate(batches):
@@ -67,7 +67,7 @@ def _counts(of_ranks: Sequence[Sequence[Sequence[int]]], num_samples: int, num_e
 
 
 def _draw_batches(axes: Any, y: float, batches: Sequence[Sequence[int]], counts: Any) -> list[float]:
-    """Draw the samples that reach one rank; return the x positions where epochs begin and where the last one ends."""
+    """Draw the samples that reach one rank; return the x positions where epochs begin and where the last epoch ends."""
     num_epochs, num_samples = counts.shape
     x, edges = 0.0, [0.0]
     for step, batch in enumerate(batches, 1):

@@ -169,8 +169,8 @@ def read_trace(folder: str | os.PathLike[str]) -> list[Traced]:
 def steps_of(trace: Sequence[Traced]) -> list[Step]:
     """Return the steps of a training run except the first, in which TensorFlow builds the graph.
 
-    A step waits for allreduces from the moment when its last gradient is computed until the last result has arrived:
-    gradients that travel earlier cost no time.
+    A step waits for allreduces from the moment when its last gradient is computed until the last result has arrived;
+    gradients that travel before that moment cost no time.
     """
     steps = []
     for step in [one for one in trace if one.name == STEP][1:]:

@@ -18,7 +18,7 @@ SMALLEST_GAP = 1e-8  # smaller gaps are drawn at this size
 
 
 def _draw_grid(axes: Iterable[Axes], images: Sequence[Array], labels: Sequence[int], color: str | None = None) -> None:
-    """Draw one image, with its label, in each of the axes, in a frame of the given colour."""
+    """Draw one labelled image in each of the axes, framed in the given colour."""
     for place, image, label in zip(axes, images, labels):
         place.imshow(np.clip(image, 0, 255).astype(np.uint8))
         place.set_title(str(label), fontsize="small", pad=2)

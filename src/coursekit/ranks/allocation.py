@@ -1,6 +1,6 @@
 """The Slurm job that this process belongs to: its tasks, nodes and network, and the commands for its job steps.
 
-The job script passes on what only it knows in these variables:
+The job script uses these variables to pass on facts that only it knows:
 
 - `COURSEKIT_NUM_TASKS`: the number of tasks in the whole job; inside a job step, `SLURM_NTASKS` differs from it.
 - `COURSEKIT_INTERFACE`: the network interface that connects the nodes.

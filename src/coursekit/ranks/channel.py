@@ -2,7 +2,7 @@
 
 Ranks find each other through the same store that Gloo's ranks use (`rendezvous`).
 Each rank has an outgoing connection to every other rank, and a thread for every incoming connection.
-So a send never waits for a receive: the thread reads an array as soon as it arrives, and keeps it until it is received.
+So a send never waits for a receive: the thread reads each array as soon as it arrives, and keeps it for `receive`.
 """
 
 from __future__ import annotations

@@ -4,21 +4,21 @@ A deadlock is definite if every rank waits in a collective or has returned, and 
 same kind. A collective completes only when all ranks call it, so none of these collectives will ever complete. There
 are no false alarms:
 
-- A rank is asked for its Python stack only after its main thread has not moved for a while.
+- A rank is asked for its Python stack only once its main thread has not moved for a while.
 - If a rank computes, reads, sleeps or traces, its stack shows no collective. If a rank has a second Python thread, that
-  thread might still wake it. In both cases, there is no definite deadlock. The threads that write events for
-  TensorBoard and watch tqdm's progress bars do not count, because they wake nobody (`stacks.SERVICE_THREADS`).
+  thread might still wake it. In both cases, there is no definite deadlock. Threads that write events for TensorBoard or
+  watch tqdm's progress bars do not count, because they wake nobody (`stacks.SERVICE_THREADS`).
 - Inside a compiled step, no stack shows what a rank is doing. The rank counts as waiting if it is blocked for a while:
-  each thread waits for another thread of the same process (one may sleep, as TensorFlow's memory logger does), and no
-  thread reads, computes or waits for another process. On a rank with a GPU, two threads of the driver always poll, so
-  such a deadlock is found only at the deadline (docs/gpus.md). The same is true if MPI joins the ranks, because its
-  threads wait in other ways.
+  each thread waits for another thread of the same process (one thread may sleep, as TensorFlow's memory logger does),
+  and no thread reads, computes or waits for another process. On a rank with a GPU, two threads of the driver always
+  poll, so such a deadlock is found only at the deadline (docs/gpus.md). If MPI joins the ranks, it is also found only
+  then, because MPI's threads wait in other ways.
 - Two ranks in collectives of the same kind may be in the same collective, and so may two ranks inside compiled steps.
   In both cases, there is no definite deadlock.
 - All ranks are asked twice: first for the stack of the main thread, which does no harm, and then for the stacks of all
   threads, which can kill a rank if another of its threads is running Python at that moment. Between the two requests,
-  no main thread has moved, but each rank's Horovod thread has had many timeslices. In each timeslice, it checks whether
-  all ranks have joined, so if a collective had just ended, its ranks would be awake by then.
+  no main thread has moved, but each rank's Horovod thread has had many timeslices. In each timeslice, that thread
+  checks whether all ranks have joined, so if a collective had just ended, its ranks would be awake by then.
 
 Example: rank 0 waits in a broadcast, rank 1 in an allreduce, and the deadline is 60 s of corrected time:
 

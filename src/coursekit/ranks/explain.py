@@ -56,7 +56,7 @@ TOO_SLOW = "too slow"  # the machine gave the ranks so little time that there is
 
 @dataclass
 class RunOutcome:
-    """Everything that is known about a run when the watch over it ends."""
+    """Everything that is known about a run when it is no longer watched."""
 
     reports: dict[int, Report] = field(default_factory=dict)  # by rank, in the order of arrival
     exit_codes: dict[int, int] = field(default_factory=dict)  # by rank, negative if a signal ended it
@@ -147,7 +147,7 @@ FAILURES = (
 
 
 def explain_failure(outcome: RunOutcome, then: str = "all ranks were stopped") -> tuple[str, int]:
-    """Return the message for a run in which a rank failed, and the rank; `then` says what happened to the ranks."""
+    """Return the message for a run in which a rank failed, and that rank; `then` says what happened to all ranks."""
     failed, lost = outcome.failed_ranks(), outcome.lost_ranks()
     rank = lost[0] if lost and (not failed or lost_a_peer(outcome.reports[failed[0]])) else failed[0]
     cause = next(one.cause for one in FAILURES if one.holds(outcome, rank))

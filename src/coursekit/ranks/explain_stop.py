@@ -1,4 +1,4 @@
-"""Make the message for a stopped run, which says in which collective each rank waits, and what follows from that."""
+"""Make the message for a stopped run: it says in which collective each rank waits, and what follows from that."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Stopped:
     elsewhere: list[int]
 
     def are_on_one_line(self) -> bool:
-        """Return whether all waiting ranks are on one line of the student's code, and only some in a compiled step."""
+        """Return whether all waiting ranks are on one line of the student's code, with only some in a compiled step."""
         stacks = self.waiting.values()
         return len({*map(_own_frame, stacks)}) == 1 and {*map(in_compiled_step, stacks)} == {False, True}
 

@@ -3,7 +3,7 @@
 It never executes an operation of these frameworks, and starts no threads: if a process is forked after an operation, or
 while a thread holds a lock, the child can hang.
 It adopts every process that a rank leaves behind, so no process is left when the run ends.
-It ends when the client ends, because that closes the control socket.
+The server ends when the client ends, because the control socket is then closed.
 In a job step, each node has a fork server, and the client may be on another node (`node_server`).
 """
 
@@ -199,7 +199,7 @@ class _Run:
         return fork(child)
 
     def _close_all_but(self, own: list[int]) -> None:
-        """In a child, close the files of the server and other ranks: a pipe ends only if all its copies are closed."""
+        """In a child, close the server's and other ranks' files, as a pipe ends only if all its copies are closed."""
         for file in {*self.files, self.channel.fileno(), *self.gate, *self.reasons} - {*own}:
             os.close(file)
 

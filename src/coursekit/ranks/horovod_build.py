@@ -1,4 +1,4 @@
-"""Find out how the installed Horovod was built and what joins its ranks, and keep AutoGraph away from it."""
+"""Find out how Horovod was built and whether Gloo or MPI joins its ranks, and keep AutoGraph away from it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def controller() -> str:
     `COURSEKIT_CONTROLLER` may choose one of them. By default, it is Gloo if Horovod has Gloo, and otherwise MPI.
 
     Raises:
-        CourseKitError: Horovod is built with neither, or without the requested one.
+        CourseKitError: Horovod is built with neither, or without the requested controller.
     """
     built, asked = controllers(), os.environ.get(CONTROLLER_VARIABLE, "")
     if not built:
@@ -64,7 +64,7 @@ def spare_horovod() -> None:
     AutoGraph rewrites every Python function that is called during tracing. Horovod's functions do not need that, and
     rewriting them takes a large part of each first step. TensorFlow excludes its own functions in the same way.
     Functions that Horovod itself compiles must also be compiled without AutoGraph.
-    These interfaces are not public; if they are missing, tracing just takes longer.
+    The function uses interfaces that are not public; without them, tracing still works, but AutoGraph slows it down.
     """
     try:
         import tensorflow as tf  # only ranks import TensorFlow

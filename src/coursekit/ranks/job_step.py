@@ -1,6 +1,6 @@
 """Start ranks in a Slurm job, on all nodes of its allocation; apart from that, runs are the same as on one machine.
 
-A job step has one fork server per node, which lives from the first run until the client ends.
+A job step has one fork server per node. These servers live from the first run until the client ends.
 So every later run, with any number of ranks, starts as quickly as on one machine.
 Tasks connect to the client over TCP, and prove with a key that they belong to it.
 If either side of a connection ends, the connection is closed, and the other side also ends.
@@ -177,7 +177,7 @@ class JobStep(ServerHandle):
         return connections
 
     def _prove(self, stranger: Connection) -> None:
-        """Keep a connection if the other side proves that it belongs to the step; as this may be slow, use a thread."""
+        """Keep a connection if the other side proves that it belongs to the step; a thread waits for this proof."""
         try:
             deliver_challenge(stranger, self._key)
             answer_challenge(stranger, self._key)

@@ -57,10 +57,10 @@ def run(  # noqa: PLR0913  # settings with good defaults, all but the first by k
         num_threads: the number of CPU threads that TensorFlow uses on each rank; 0 leaves the choice to TensorFlow.
         bind_cores: whether each rank is bound to its own share of this node's cores, if there are enough for all.
         ranks_per_node: simulates nodes that have this many ranks each. By default, all ranks are on one node.
-            If it is given, ranks start on this machine, even inside a job (`server_for`).
+            If it is given, ranks start on this machine, even inside a job (see `server_for`).
         use_gpus: whether ranks see their node's GPUs. By default, they do if there is a GPU for each rank.
         environ: environment variables for the ranks in addition to those of this process, such as `HOROVOD_TIMELINE`.
-            Only here can you set Horovod's variables. Variables that TensorFlow reads on import have no effect.
+            You can set Horovod's variables only here. Variables that TensorFlow reads on import have no effect.
         show_output: whether to show what the ranks print, or the number of bytes to show from each rank.
         **kwargs: keyword arguments for the function; they cannot have the names above.
 
@@ -194,7 +194,7 @@ def error_of(outcome: explain.RunOutcome, timeout_s: float, then: str = "") -> B
 
 
 def value_of(rank: int, data: bytes) -> Any:
-    """Return a rank's result; raise a `RankError` if it could be pickled there but cannot be unpickled here."""
+    """Return a rank's result; raise a `RankError` if the rank could pickle it but this process cannot unpickle it."""
     try:
         return pickle.loads(data)  # noqa: S301  # from our own ranks
     except (Exception, SystemExit) as error:  # noqa: BLE001  # unpickling can fail in any way

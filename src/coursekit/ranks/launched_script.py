@@ -1,4 +1,4 @@
-"""Functions for training scripts that a launcher has started: `horovodrun`, `mpirun`, `srun` or `torchrun`."""
+"""Functions for training scripts that a launcher (`horovodrun`, `mpirun`, `srun` or `torchrun`) has started."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE_VARIABLE = "COURSEKIT_NUM_RANKS_FILE"
 def begin_training() -> None:
     """Join the ranks of a training script; exit if Horovod has not joined all tasks that the launcher started.
 
-    Otherwise, each task would train alone, as rank 0 of 1, and all would write to the same folder.
+    Without this check, each task would train alone, as rank 0 of 1, and all tasks would write to the same folder.
     """
     import horovod.tensorflow as hvd  # only ranks import it
 
@@ -68,6 +68,6 @@ def place_torch() -> None:
 
 
 def note_num_ranks(size: int) -> None:
-    """If the job script has named a file for this purpose, write the number of ranks that have trained to the file."""
+    """If the job script has named a file for this purpose, record in it how many ranks have trained."""
     if path := os.environ.get(NOTE_VARIABLE):
         Path(path).write_text(f"{size}\n", encoding="utf-8")

@@ -26,7 +26,7 @@ def register(shell: InteractiveShell) -> None:
     """Register `%%ranks` and `%ranks` in this notebook."""
 
     def on_ranks(line: str, cell: str) -> None:
-        """Run this cell on several ranks: `%%ranks 4` starts new ranks; `%%ranks` uses persistent ranks if any run."""
+        """Run this cell on several ranks: `%%ranks 4` starts new ranks; `%%ranks` uses persistent ranks, if any."""
         _run_cell(line, cell, shell)
 
     def ranks(line: str) -> None:

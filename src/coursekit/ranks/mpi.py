@@ -121,7 +121,7 @@ exec sh -c "$*"
 def _no_ssh() -> str:
     """Write a program that is called like `ssh` but runs the command on this machine, and return the program's path.
 
-    Each node's daemon gets its own temporary folder: in a shared folder, they would all create the same files.
+    Each node's daemon gets its own temporary folder, because the daemons would create the same files in a shared one.
     """
     path = Path(tempfile.gettempdir(), "no-ssh")
     path.write_text(NO_SSH)

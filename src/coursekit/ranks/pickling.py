@@ -56,7 +56,7 @@ def can_travel(value: Any) -> bool:
 def _culprit(value: Any, name: str, seen: set[int]) -> str:
     """Return a description of the innermost part of a value that cannot be pickled.
 
-    `seen` holds the ids of the parts so far, because functions may use each other.
+    `seen` holds the ids of the parts examined so far, because functions may use each other.
     """
     seen.add(id(value))
     for inner, part in _parts(value):

@@ -14,7 +14,7 @@ from coursekit.ranks.horovod_build import MPI, controller, spare_horovod
 
 
 def preload(*more: str) -> str:
-    """Import the framework and the modules `more`; return '', or a message that says why no rank can start."""
+    """Import the framework and the modules in `more`; return '', or a message that says why no rank can start."""
     try:
         if chosen() == HOROVOD:
             with contextlib.suppress(CourseKitError):  # its package is missing; only lab 04 needs it, and reports that

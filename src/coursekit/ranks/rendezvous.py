@@ -1,9 +1,9 @@
 """The key-value store through which the Gloo ranks of a run find each other.
 
 It serves Horovod's client (Horovod 0.28, `horovod/common/gloo/http_store.cc`), which sends GET, PUT and DELETE requests
-for a path, each over a separate connection. Because 64 ranks send 19 thousand requests, a single thread answers all of
-them with little work, and holds a GET until its key is there. Horovod's own store starts a thread for each request, and
-its ranks ask again every 10 ms.
+for a path, each over a separate connection. As 64 ranks send 19 thousand requests, each must take little work: a single
+thread answers all of them, and holds a GET until its key is there. Horovod's own store starts a thread for each
+request, and its ranks ask again every 10 ms.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Store:
             held.close()
 
     def _next_end_s(self) -> float | None:
-        """Answer GETs that were held long enough; return the seconds until the next is due, None if none is held."""
+        """Answer GETs that were held long enough; return the seconds until the next GET is due, or None."""
         now = time.monotonic()
         for connection, (_, end) in list(self._held.items()):
             if end > now:

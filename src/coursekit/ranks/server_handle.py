@@ -137,7 +137,7 @@ class SharedServer:
         return server
 
     def give_back(self, server: ServerHandle) -> None:
-        """Let runs share the server again after `take`; end it if they have another by now, or if it is not usable."""
+        """Let runs share the server again after `take`; end it if it is unusable or they have another server."""
         if self.free or not server.usable():
             server.close()
         else:

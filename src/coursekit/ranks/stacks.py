@@ -74,7 +74,7 @@ def outermost_collective(frames: list[StackFrame]) -> str:
 def kind_of_collective(frames: list[StackFrame]) -> str:
     """Return the kind of exchange in which a rank waits, or '' if its stack shows none.
 
-    The innermost function counts: `broadcast_object` broadcasts, but Keras's callbacks may call several collectives.
+    The innermost function decides, because an outer function, such as a Keras callback, may call several collectives.
     """
     return next((COLLECTIVES[frame.function] for frame in _waiting(frames)), "")
 

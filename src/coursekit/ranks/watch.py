@@ -102,7 +102,7 @@ class RunWatch:
             self.outcome.stopped = self.outcome.stopped or self._time_is_up()
 
     def _is_over(self) -> bool:
-        """Return whether to stop watching although ranks are alive; in a run, this is never so, because ranks end."""
+        """Return whether to stop watching although ranks are alive; in a run, never, because all its ranks end."""
         return False
 
     def _time_is_up(self) -> str:

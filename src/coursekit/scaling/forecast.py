@@ -6,13 +6,13 @@ These are the steps of a prediction; if a predicted speed is wrong, look for the
    `find_speed` and `machine_of` in `machine.py` select them. If one GPU's speed is wrong, all predictions are wrong.
 2. `networks.json` has each layer's arithmetic and parameters. They determine when a gradient is ready, and its size.
 3. `posterior.py` estimates what share of the links' bandwidth training gets, from `PRIOR`, which is fitted to
-   published tables (docs/scaling.md), and from measured runs. On several nodes, this matters most.
+   published tables (docs/scaling.md), and from measured runs. On several nodes, this share matters most.
 4. `step.py` simulates one step: cycles, fusion, overlap, contention (`Settings`), and the slowest rank.
    `allreduce_s` in `machine.py` has the formulas for ring, tree and parameter servers.
 5. This module converts steps to images/s with a band and to hours, and finds what slows a step most.
 
-In addition, `memory.py` finds out which batches fit, `sharding.py` has what ranks hold and send with FSDP and ZeRO, and
-`picture.py` draws the picture.
+In addition, `memory.py` finds out which batches fit, `sharding.py` computes what ranks hold and send with FSDP and
+ZeRO, and `picture.py` draws the picture.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,7 +45,7 @@ class Training:
     def local_batch(self, num_ranks: int) -> int:
         """Return how many images each rank takes per step; raise an error if there are none, or too many.
 
-        There may be too many for the memory of a GPU, or on all ranks together for ImageNet.
+        The limits are the memory of a GPU and, for all ranks together, the number of images in ImageNet.
         """
         if self.global_batch_size and self.global_batch_size < num_ranks:
             raise CourseKitError(

@@ -1,6 +1,6 @@
 """Machines: the speeds and links of sites' GPUs, and how long each kind of allreduce takes on them.
 
-Every formula adds latency times number of messages to bytes divided by bandwidth (R. W. Hockney, 1994).
+Each formula is the number of messages times the latency, plus the bytes over the bandwidth (R. W. Hockney, 1994).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def parameter_servers(machine: Machine, num_ranks: int, num_bytes: float) -> flo
     """Return how many seconds nodes need to send gradients to parameter servers, one per node, and get weights back.
 
     First, the ranks of each node add up their gradients over the links within the node.
-    Each of n nodes sends (n - 1)/n of the bytes as a worker, and the same as a server that answers all other nodes.
+    Each of n nodes sends (n - 1)/n of the bytes as a worker, and just as many as a server for all other nodes.
     """
     num_nodes = machine.num_nodes(num_ranks)
     per_node = min(num_ranks, machine.num_ranks_per_node)

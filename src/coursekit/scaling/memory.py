@@ -28,7 +28,7 @@ class Peak:
     """The GPU memory that one measured training step took, in bytes.
 
     Attributes:
-        limit_mbyte: the memory that TensorFlow could take, in units of 2^20 bytes; 0 for the whole GPU.
+        limit_mbyte: the memory that TensorFlow was allowed to take, in units of 2^20 bytes; 0 for the whole GPU.
         first_step: the peak in the first step, which tries out algorithms.
         peak: the peak in later steps.
         lasting: the memory that is held between steps.

@@ -1,9 +1,9 @@
 """Estimate two unknowns of a machine from measurements, and from them the band in which a predicted speed should lie.
 
 The unknowns are the bandwidth efficiencies of the links within and between nodes: the shares of their bandwidth that
-training gets. Before any measurement, both may lie in a wide range (`PRIOR`). Each measured run makes efficiencies less
-likely if they do not fit the run (Bayes). A run on one node says nothing about links between nodes, so it leaves the
-prior for these links unchanged.
+training gets. Before any measurement, both may lie in a wide range (`PRIOR`). With each measured run, efficiencies that
+do not fit the run become less likely (Bayes). A run on one node says nothing about links between nodes, so it leaves
+the prior for these links unchanged.
 """
 
 import math
@@ -145,7 +145,7 @@ def _misses(machine: Machine, cases: Sequence[Case]) -> Array:
 
 
 def _covariance(cases: Sequence[Case]) -> Array:
-    """Return the covariance of the model's errors in these cases, which come from `DRIFT` and `NOISE`."""
+    """Return the covariance, computed from `DRIFT` and `NOISE`, of the model's errors in these cases."""
     doublings = np.array([case.num_doublings for case in cases])
     covariance: Array = DRIFT**2 * np.minimum.outer(doublings, doublings) + NOISE**2 * np.eye(len(cases))
     return covariance

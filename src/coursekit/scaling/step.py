@@ -72,7 +72,7 @@ def simulate(work: Work, machine: Machine, num_ranks: int, settings: Settings) -
 def slowest_of(num_ranks: int) -> float:
     """Return how many standard deviations above the mean the slowest of `num_ranks` ranks is expected to be.
 
-    The ranks' times are assumed to be normally distributed; G. Blom (1958) approximates the largest of them.
+    The ranks' times are assumed to be normally distributed; the largest time is approximated as by G. Blom (1958).
     """
     return NormalDist().inv_cdf((num_ranks - 0.375) / (num_ranks + 0.25)) if num_ranks > 1 else 0.0
 
@@ -116,7 +116,7 @@ def _send(work: Work, machine: Machine, num_ranks: int, settings: Settings) -> t
 
 
 def _fused(tensors: list[tuple[float, int]], first: int, tick_s: float, settings: Settings) -> int:
-    """Return the end of the range of tensors, from `first` on, that are ready and fit into one buffer."""
+    """Return the end of the range of tensors, starting at `first`, that are ready and fit into one buffer."""
     left = settings.fusion_mib * MIB - settings.bytes_per_number * tensors[first][1]
     last = first + 1
     while last < len(tensors) and tensors[last][0] <= tick_s:

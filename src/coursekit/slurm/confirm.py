@@ -1,4 +1,4 @@
-"""Ask a machine whether its site file is right: on the login node, and if wanted on a node of each kind in one job."""
+"""Ask a machine whether its site file is right: on the login node and, if wanted, in a job on a node of each kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Answer:
-    """The machine's answer to a question: the values seen, and why there are none if there are none."""
+    """The machine's answer to a question: the values seen or, if there are none, the reason."""
 
     question: Question
     seen: tuple[str, ...] = ()
@@ -56,14 +56,14 @@ class Answer:
 
     @property
     def state(self) -> State:
-        """What the answer says: it settles the claim if all expected values were seen."""
+        """What the answer says about the claim, which is settled if all expected values were seen."""
         if not self.seen:
             return State.NOT_ASKED
         return State.SETTLED if {*self.question.expected} <= {*self.seen} else State.DIFFERS
 
     @property
     def correction(self) -> str:
-        """The only value seen, if the file has another one there; '' if the choice is yours."""
+        """The machine's only value, if the file has a different value; '' if a person must choose."""
         is_clear = self.state is State.DIFFERS and self.question.names_value and len(self.seen) == 1
         return self.seen[0] if is_clear else ""
 
@@ -77,7 +77,7 @@ def jobs_needed(site: Site, asked: Iterable[Question], account: str) -> list[Job
 def ask(
     root: Path, asked: Sequence[Question], on_node: Mapping[str, str], report: Callable[[Answer], None]
 ) -> list[Answer]:
-    """Ask all questions, and report each answer when it is there; `on_node` has the jobs' outputs by partition.
+    """Ask all questions, and report each answer as soon as it is there; `on_node` has the jobs' outputs by partition.
 
     Commands run in the checkout, in a login shell, because modules exist only there.
     Questions that need a node are not asked here.
@@ -107,7 +107,7 @@ def _answer(question: Question, output: str | None) -> Answer:
 
 
 def _output(root: Path, command: str) -> str | None:
-    """Return what a command prints, errors included; if it does not end in time, kill it with its children: None."""
+    """Return what a command prints, errors included; if it takes too long, kill it and its children; return None."""
     with subprocess.Popen(
         ["bash", "-l", "-c", command],
         cwd=root,
@@ -128,9 +128,9 @@ def _output(root: Path, command: str) -> str | None:
 
 
 def run_job(root: Path, job: JobScript, asked: Iterable[Question], wait: Callable[[str], None]) -> str:
-    """Run the commands of a job's questions, those about its partition, and return its output.
+    """Run in one job the commands of all questions about the job's partition, and return its output.
 
-    `wait` is called with the job's state each time it has changed; the job is cancelled if you interrupt this.
+    `wait` is called with the job's state each time the state has changed; if you interrupt this, the job is cancelled.
 
     Raises:
         SlurmError: Slurm refuses the job, or does not answer.
@@ -173,13 +173,13 @@ def _until_end(job_id: str, wait: Callable[[str], None]) -> None:
 
 
 def _part(output: str, number: int) -> str:
-    """Return what one of a job's commands printed; '' if the job ended before it."""
+    """Return what one of a job's commands printed; '' if the job ended before this command ran."""
     parts = re.split(rf"^{MARK} (\d+)\n", output, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2])).get(str(number), "")
 
 
 def state_of(note: ToConfirm, answers: Iterable[Answer]) -> State:
-    """Return what the answers say about a doubt: it is settled if all questions about it are."""
+    """Return what the answers say about a doubt, which is settled if all questions about it are settled."""
     answers = list(answers)
     asked = about(note, [one.question for one in answers])
     states = {one.state for one in answers if one.question in asked}
@@ -191,8 +191,8 @@ def state_of(note: ToConfirm, answers: Iterable[Answer]) -> State:
 def corrected(text: str, site: Site, answers: Sequence[Answer]) -> str:
     """Return the text of a site's file with the machine's values, and without the doubts that are settled.
 
-    A value is set only if it is one number or text, the machine has exactly one, and it stands on a line of its own.
-    A doubt goes when all questions about it are settled, or answered by a value that is set.
+    A value is set only if it is a single number or text on a separate line, and the machine gave exactly one value.
+    A doubt is removed if each question about it is settled, or is answered by a value that is set.
     """
     changed: set[str] = set()
     for one in answers:

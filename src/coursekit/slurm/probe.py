@@ -1,4 +1,4 @@
-"""A program for the doctor and `make env` that imports TensorFlow and Horovod to check them; and how to call it.
+"""A program that imports and checks TensorFlow and Horovod for the doctor and `make env`; also how to call it.
 
 A TensorFlow that was compiled for another processor kills its process, and the caller must survive this.
 `python -m coursekit.slurm.probe` prints facts about TensorFlow, Keras and Horovod.
@@ -63,7 +63,7 @@ FACTS = {"TensorFlow": tensorflow_facts, "Keras": keras_facts, "Horovod": horovo
 
 
 def print_facts() -> None:
-    """Print a line of JSON for each package as soon as its facts are known, so that a crash loses only the rest."""
+    """Print a line of JSON for each package as soon as its facts are known, so that a crash loses only later facts."""
     for package, facts in FACTS.items():
         try:
             found = facts()
@@ -96,7 +96,7 @@ def check_allreduce() -> str:
     """Return a text that says how long an allreduce takes on two ranks.
 
     Raises:
-        RuntimeError: a rank got a sum other than 1 + 2, which neither rank could get without the other.
+        RuntimeError: a rank did not get the sum 1 + 2, which neither rank could get without the other.
     """
     from coursekit import ranks  # the fork server also imports this module
 
@@ -110,7 +110,7 @@ def check_allreduce() -> str:
 
 
 class ProgramAnswer(NamedTuple):
-    """A program's exit status (None if it has none), stripped output, and last line on stderr, or else how it ended."""
+    """A program's exit status or None, its output (stripped), and its last line on stderr or, if none, how it ended."""
 
     status: int | None
     output: str

@@ -64,7 +64,7 @@ def step_times(batch_size: int) -> Any:
 def warn_if_busy(seconds: float = 0.5) -> float:
     """Warn if other programs compute on the cores of this process, because that would distort measured times.
 
-    Call this while your own programs are idle. The measurement takes `seconds`; return how many cores are in use.
+    Call this while your own programs are idle. Measure for `seconds` seconds, and return how many cores are in use.
     """
     mine = os.sched_getaffinity(0)
     shares: list[float] = psutil.cpu_percent(seconds, percpu=True)

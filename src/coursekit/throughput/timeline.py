@@ -3,8 +3,8 @@
 If `HOROVOD_TIMELINE` names a file, rank 0 writes a Chrome trace to it. In this trace, each tensor is a "process" with
 nested phases: first NEGOTIATE_ALLREDUCE, and then ALLREDUCE, which has the activities MEMCPY_IN_FUSION_BUFFER,
 GLOO_ALLREDUCE (or MPI_, NCCL_), MEMCPY_OUT_FUSION_BUFFER and, on GPUs, WAIT_FOR_DATA (Horovod 0.28,
-`common/timeline.cc`). Tensors that travel together in one fusion buffer each show the same seconds, so their durations
-must not be added up.
+`common/timeline.cc`). All tensors that travel in one fusion buffer show the same duration, so these durations must not
+be added up.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def reductions(path: Path | str) -> list[Reduction]:
 
 
 def _with_activities(path: Path | str) -> Iterator[tuple[Reduction, float, list[_Activity]]]:
-    """Yield each reduction, the time when all ranks had the tensor and it began, and rank 0's activities during it."""
+    """Yield each reduction, the time at which all ranks had the tensor, and rank 0's activities in the reduction."""
     names: dict[int, str] = {}
     ready: dict[int, float] = {}
     open_phases: dict[int, list[tuple[str, float]]] = defaultdict(list)
@@ -112,7 +112,7 @@ class Phases(NamedTuple):
 
 
 def phases_of_steps(path: Path | str) -> list[Phases]:
-    """Return the phases of each step except the first, whose first phase would begin with the end of an earlier step.
+    """Return the phases of each step except the first, which would begin with the end of an earlier step.
 
     Raises:
         CourseKitError: there is no such file, it is not a timeline, or it has fewer than two steps.

@@ -22,7 +22,7 @@ Submissions in the class "right" are correct answers that look odd; they must ge
 
 Measured on {day} with `workshop attacks`: Python {python}, {cores} cores.
 
-**{num_attacks} attacks: this kit gave points to {num_paid}.**
+**{num_attacks} attacks: this kit gave points to {num_paid} of them.**
 
 """
 COLUMNS = ("attack", "what it does", "class", "points", "flags that the instructor sees")
@@ -54,12 +54,12 @@ class Always: ...
 | `consequences` | optional: tests that may pass or fail, because they use the attacked answer |
 | `flags` | optional: the flags that the instructor must see; `"one\\|other"` for either of two |
 
-A cell with `id="<id>"` replaces the answer with this id, and an unmarked first cell replaces `num-updates`.
+A cell with `id="<id>"` replaces the answer that has this id; an unmarked first cell replaces the answer `num-updates`.
 All other answers are those of the solution.
-A cell with `after="<id>"` is added after the cell with this id.
+A cell with `after="<id>"` is added after the cell that has this id.
 A cell with `role="hand-in"` changes the submitted folder; it can use the names `folder`, `notebook` and `course`.
-It runs on your machine with your permissions, so do not run a folder of attacks whose contents you have not read.
-`@MARK@` becomes a different word in each run; it marks files, processes and sockets that an attack leaves behind.
+Such a cell runs on your machine with your permissions, so do not run a folder of attacks that you have not read.
+`@MARK@` becomes a new word in each run; the word marks files, processes and sockets that an attack leaves behind.
 `@COURSE@` is the path of a course folder that must not change.
 """
 

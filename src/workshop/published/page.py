@@ -35,7 +35,7 @@ KNOWN: dict[str, Callable[[Table], set[int]]] = {
 
 @dataclass(frozen=True)
 class OwnRun:
-    """A step in seconds, as the kit measured it and as the model predicts it; `compute_s` excludes sending."""
+    """The time of a step, as the kit measured it and as the model predicts it; `compute_s` excludes sending."""
 
     what: str
     compute_s: float
@@ -70,7 +70,7 @@ def in_words(summary: Summary) -> str:
 
 
 def waiting_runs(root: Path) -> list[OwnRun]:
-    """Return steps of 2, 4 and 8 ranks that sleep instead of computing, each with the step predicted on that link."""
+    """Return steps of 2, 4 and 8 ranks that sleep instead of computing, each with the time predicted for its link."""
     recorded = _data(root, "waiting-ranks")
     settings = Settings("ring", recorded["cycle_ms"], contention=0.0)  # an allreduce does not slow down sleep
     runs = []
@@ -135,7 +135,7 @@ def _summaries(heading: str, key: Callable[[Table], str], predictions: Sequence[
 
 
 def _rows(heading: str, summaries: Mapping[str, Summary]) -> str:
-    """Return a Markdown table with a row of errors for each summary, which begins with its name."""
+    """Return a Markdown table with a row for each summary: its name, then its errors."""
     rows = [
         (
             name, str(one.num_predictions), f"{one.mean_error:.1%}", f"{one.mean_naive_error:.1%}",
@@ -178,6 +178,6 @@ def _run(run: OwnRun) -> tuple[str, ...]:
 
 
 def _data(root: Path, name: str) -> dict[str, Any]:
-    """Return the measurements of a recorder of the lecture."""
+    """Return the measurements that one of the lecture's recorders made."""
     data: dict[str, Any] = json.loads((root / RESULTS / f"{name}.json").read_text(encoding="utf-8"))["data"]
     return data

@@ -42,7 +42,7 @@ def test_the_page_has_a_row_for_each_partition_and_each_doubt(checkout):
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
         f"| nautilus, deep |{' 0 GPU hours |' * 6} a node |",
         "### nautilus",
-        "| key | in doubt | the command that tells |",
+        "| key | in doubt | the command that settles it |",
         "| --- | --- | --- |",
         "| `launch.mpi` | nobody came back to tell | `srun --mpi=list \\| head` |",
     ]

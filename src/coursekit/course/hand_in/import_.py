@@ -58,8 +58,8 @@ class Imported:
 def import_all(course: Course, source: Path, *, late: bool = False) -> tuple[list[Imported], list[Collected]]:
     """Import a file, or every file below a folder, and choose the best version of each hand-in for grading.
 
-    The files stay where they are. If a call is killed, the next call continues where it stopped, because it recognises
-    by their content the files that are already kept.
+    The files stay where they are. If a call is killed, the next call continues where it stopped, because it compares
+    contents to recognise files that were kept before.
 
     Returns:
         One entry per file, sorted by path, and one entry for each student and lab that these files belong to.

@@ -1,7 +1,7 @@
-"""Decide which odd names of files that students sent are refused, changed or allowed.
+"""Decide which odd file names in students' hand-ins are refused, changed or allowed.
 
-This module refuses a zip from `coursekit hand-in` if any file in it has a name that the command would not give it. From
-the names in other zips, such as a platform's download, it removes the parts that lead outside the zip's own folder. The
+This module refuses a zip from `coursekit hand-in` if any file in it has a name that the command would not give it. In
+other zips, such as a platform's download, it removes the parts of names that lead outside the zip's own folder. The
 name of the sent file itself may contain anything, because it identifies the student (see `owner.py`). `is_plain` in
 `grading/submission/students_files.py` decides which names are accepted within a hand-in, however the hand-in arrives.
 """

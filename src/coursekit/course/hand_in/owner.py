@@ -1,4 +1,4 @@
-"""Find the owner of a downloaded file: the student whom its path names or, if it names nobody, the file itself.
+"""Find the student who owns a downloaded file, from its path or, if the path names nobody, from the file's content.
 
 `names.py` decides which names are refused or changed.
 """

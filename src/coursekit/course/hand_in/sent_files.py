@@ -130,7 +130,7 @@ def read_sent_file(
     """Return the hand-in that a file contains; `released` maps each released lab to its notebook.
 
     Returns:
-        The lab, the content of each file by its path in the hand-in, and the manifest; None for a plain notebook.
+        The lab, the content of each file by its path in the hand-in, and the manifest (None for a plain notebook).
 
     Raises:
         NotImportedError: the file is not a hand-in of this course.
@@ -157,7 +157,7 @@ def read_sent_file(
 def _lab_of(sent: SentFile, released: Mapping[str, NotebookNode]) -> str:
     """Return the lab to which a notebook belongs, whatever the notebook's name.
 
-    This is the lab that its metadata names or, if they name none, the lab to which it holds the most answers.
+    This is the lab named in the notebook's metadata or, if none is named, the lab to which it holds the most answers.
     """
     try:
         notebook = parse_notebook(sent.data)

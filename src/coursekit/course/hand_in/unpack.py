@@ -52,7 +52,7 @@ class HandInManifest:
 
 
 def read_zip(data: bytes) -> tuple[HandInManifest, dict[str, bytes]]:
-    """Return the manifest of a packed hand-in, and the contents of all its files, keyed by path, manifest included.
+    """Return a packed hand-in's manifest, and the contents of all its files, including the manifest, keyed by path.
 
     Nothing is written to disk, and no more data is unpacked than a hand-in may hold.
 

@@ -69,7 +69,7 @@ class LabStatus:
         due: The due date without extensions, in UTC without an offset; None if the lab has no due date.
         max_points: The points that a perfect hand-in gets at present; 0 if the lab was never released.
         students: The status of each student, by id.
-        missed: The lab's graded cells, beginning with the cell that most students missed.
+        missed: The lab's graded cells, beginning with the cell that the most students missed.
     """
 
     lab: Lab
@@ -91,7 +91,7 @@ class ClassStatus:
 
     Attributes:
         course: nbgrader's id of the course.
-        roster: Ids of the students who are counted in the numbers.
+        roster: Ids of the students who are included in the counts.
         others: Ids of students who handed in something or are in the gradebook, but are not on the roster.
         notes: One sentence for each thing that an instructor should do, or should know about these numbers.
     """

@@ -26,7 +26,7 @@ class Property:
 
     Attributes:
         name: The cell's name.
-        title: The name of the property that the cell checks; the cell's own name if it has no check with such a name.
+        title: The name of the property that the cell checks; the cell's own name if it contains no named check.
         section: Heading of the section of the lab that explains this property; '' if there is no such section.
         max_points: The cell's maximum points at present.
         num_graded: Number of students who have been given points for the cell, including 0 points.
@@ -56,11 +56,11 @@ def find_missed(
     messages: Mapping[str, Mapping[str, str]],
     released: NotebookNode | None,
 ) -> tuple[Property, ...]:
-    """Return a `Property` for every cell with points, beginning with the cell that most students missed.
+    """Return a `Property` for every cell with points, beginning with the cell missed by the most students.
 
-    Cells that equally many students missed keep the lab's order. All arguments are about one lab: maximum points by
+    Cells missed by the same number of students keep the lab's order. All arguments are about one lab: maximum points by
     cell, grades by student, and the tests' messages by student and cell. `released` is the students' version of the
-    notebook, which provides the names and sections; it is None if it was never built.
+    notebook, which provides the names and sections; it is None if the lab was never built.
     """
     words = wordings(released) if released else {}
     order = {name: i for i, name in enumerate(words)}

@@ -58,7 +58,7 @@ class Points:
 
 
 def read_points(course: Course) -> Points:
-    """Read the gradebook in a few queries; with nbgrader's own objects, each grade would need one query.
+    """Read the gradebook in a few queries; with nbgrader's own objects, each grade would need a separate query.
 
     Raises:
         CourseKitError: the database cannot be reached.

@@ -81,7 +81,7 @@ def _print_students(found: ClassStatus, console: Console) -> None:
 
 
 def _is_exception(found: ClassStatus, student: str) -> bool:
-    """Return whether a student was late, handed in damaged work or new work after grading, or is not on the roster."""
+    """Return whether a student was late, sent damaged work, sent new work after grading, or is not on the roster."""
     those = [lab.students[student] for lab in found.labs]
     is_listed = [one.state is State.DAMAGED or not {"late", "run again"}.isdisjoint(one.marks) for one in those]
     return student not in found.roster or any(is_listed)
@@ -146,7 +146,7 @@ def write_page(
 
     Text is escaped, and its control characters are replaced. `now` has a time zone; the graded hand-ins are sorted by
     student and lab. If `anonymous` is true, the page shows neither students nor the messages that they got, because an
-    error in their code may contain a name or a path.
+    error message may contain a name or a path.
     """
     page = page_template("page.html.j2", Path(__file__).parent, shown=shown).render(
         found=found,

@@ -51,7 +51,7 @@ def serve(channel: Connection) -> None:
 
 
 def _reply(number: int, answer: Callable[[], Any]) -> bytes:
-    """Return the reply to a request; if the answer raises an exception, the reply holds its name and its text."""
+    """Return the reply to a request; if `answer` raises an exception, the reply holds the exception's name and text."""
     try:
         data = wire.checked(wire.dumps({"number": number, "value": answer()}), wire.MAX_REPLY_BYTES)
         wire.loads(data)  # as the other side does, which drops a reply that it cannot read and waits for another
@@ -65,7 +65,7 @@ def _run_cell(shell: InteractiveShell, name: str, source: str, *, definitions_on
     """Run one cell, or only its definitions; return the name and the text of its exception, or None.
 
     Students experiment in the cells that define their functions, but only the definitions count. Therefore, if a
-    statement raises or is interrupted, the definitions below that statement are still run.
+    statement fails or is interrupted, the definitions below that statement are still run.
     """
     # IPython would name a cell's code after its content, but the judge quotes the code by the cell's name.
     shell.compile.get_code_name = lambda *_: name  # type: ignore[method-assign]  # IPython offers no other way
@@ -100,7 +100,7 @@ def _define(shell: InteractiveShell, name: str, source: str, after_line: int) ->
 
 
 def _is_definition(node: ast.stmt) -> bool:
-    """Return whether a statement only defines a function or class, imports, or binds a value without a call."""
+    """Return whether a statement only defines a function or class, imports names, or binds a value without a call."""
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         return isinstance(node.value, ast.Lambda) or not any(isinstance(part, ast.Call) for part in ast.walk(node))
     return isinstance(node, DEFINITIONS)

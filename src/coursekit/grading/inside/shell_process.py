@@ -132,7 +132,7 @@ class ShellProcess:
         return reply
 
     def take_output(self) -> str:
-        """Return the output since the last call, or its beginning if it was longer than `MAX_KEPT_OUTPUT`."""
+        """Return the output since the last call, or only its beginning if it was longer than `MAX_KEPT_OUTPUT`."""
         text = bytes(self._printed).decode(errors="replace")
         self._printed.clear()
         return text

@@ -78,7 +78,7 @@ def _told(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def lacks_ports() -> bool:
     """Return whether too many ports of the slot's loopback are in use.
 
-    Closed connections count too, as long as they hold a port.
+    Closed connections also count, as long as they still hold a port.
     """
     told = Path("/proc/net/sockstat").read_text()
     return sum(map(int, re.findall(r"^TCP: inuse (\d+) .*tw (\d+)", told, re.MULTILINE)[0])) > MAX_NUM_PORTS
@@ -184,7 +184,7 @@ class _Submission:
             return ShellReply(error=error.words(timeout_s))
 
     def call(self, call: bytes, timeout_s: float) -> dict[str, Any]:
-        """Call a driver in the shell; return its value or its error, and the number of odd messages up to now."""
+        """Call a driver in the shell; return its value or its error, and the number of odd messages so far."""
         value, error = self._ask("call", timeout_s, call=call)
         told = {"value": value} if error is None else {"error": error}
         return {**told, "num_odd": self.shell.num_odd if self.shell else 0}
@@ -249,9 +249,9 @@ class _Submission:
 
 
 def _isolate_rank(allowance: Allowance, own: list[Path], rank: int | None) -> None:
-    """Start a new, isolated process and return in it; it sees only this rank's own folder.
+    """Start a new, isolated process and return in it; the process sees only this rank's own folder.
 
-    A launcher is not a rank (`rank` is None), and sees none of these folders.
+    A launcher, for which `rank` is None, sees no rank's folder.
     """
     enter(allowance if rank is None else replace(allowance, own=own[rank]))
 

@@ -1,7 +1,7 @@
 """Encode and decode all messages between the judge and the processes that run answers, as JSON.
 
 The messages are requests and plain data. Decoding never runs code, whichever process wrote the bytes: it uses no
-pickle, looks up no functions but drivers, and checks sizes.
+pickle, looks up no functions except drivers, and checks sizes.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def checked(data: bytes, max_bytes: int) -> bytes:
 def _measure(value: Any) -> tuple[int, int]:
     """Return the number of values in nested lists, and the length of the longest text among them.
 
-    Raise a `NotPlainError` if the list would become too large an array: NumPy gives each value of an array as much room
-    as the longest value needs.
+    Raise a `NotPlainError` if the list would become too large an array, because NumPy gives each value as much room as
+    the longest value needs.
     """
     if isinstance(value, dict):
         content, tag = value.get("v"), value.get(TAG)

@@ -1,4 +1,4 @@
-"""Read the limits of this process's control groups, and count what the kernel has refused to them.
+"""Read the limits of this process's control groups, and count what the kernel has refused them.
 
 The groups may be those of a container or a job. Version 1 of control groups has a separate hierarchy for each
 controller; version 2 has a single hierarchy for all of them (cgroups(7)). A machine may have both.
@@ -38,7 +38,7 @@ def num_cores() -> float:
 
 
 class Refusals(NamedTuple):
-    """Counts of what the kernel has refused to this process's groups since they were created."""
+    """Counts of what the kernel has refused this process's groups since they were created."""
 
     num_killed: int  # processes that the kernel killed because memory ran out
     num_forks: int  # processes and threads that it did not start because of a limit
@@ -47,9 +47,9 @@ class Refusals(NamedTuple):
     def so_far(cls) -> Refusals:
         """Return the counts up to now.
 
-        The kernel counts a killed process for the process's own group, whether the limit of that group, the limit of
-        another group or the machine's memory was reached. In the same way, it counts processes that could not be
-        started; but since Linux 6.11, version 2 counts these for the group that has the limit.
+        The kernel counts a killed process for the process's own group, no matter whose limit was reached: that group's,
+        another group's or the machine's. In the same way, it counts processes that could not be started; but since
+        Linux 6.11, version 2 counts these for the group that has the limit.
         """
         killed = [folder / name for folder in folders("memory")[:1] for name in ("memory.events", "memory.oom_control")]
         killed_here = _numbers("oom_kill", *killed) or _numbers("oom_kill", Path("/proc/vmstat"))
@@ -88,7 +88,7 @@ def _numbers(name: str, *files: Path) -> list[int]:
 def _read(file: Path) -> str:
     """Return a file's content, or '' if the file is missing.
 
-    It may be missing because it belongs to the other version, or because the topmost group lacks it.
+    It may be missing because it belongs to the other version of control groups, or because the topmost group lacks it.
     """
     try:
         return file.read_text(encoding="utf-8")

@@ -9,10 +9,10 @@ The first process reports to the waiter through a pipe. It writes "ready" or the
 end, how the isolated process ended. The network is not separated, because the ranks of a run communicate over the
 sandbox's loopback interface.
 
-A new /proc is mounted if the kernel allows it. Under root it does not, because bubblewrap covers parts of /proc; then
-the sandbox's /proc stays. In this case, the process numbers in /proc are those of the sandbox, so psutil does not work
-inside, and the command lines of all processes in the sandbox can be read. This is safe, because the kernel does not let
-any process inspect or signal processes of an outer namespace.
+A new /proc is mounted if the kernel allows it. Under root, the kernel does not, because bubblewrap covers parts of
+/proc; then the sandbox's /proc stays. In this case, the process numbers in /proc are those of the sandbox, so psutil
+does not work inside, and the command lines of all processes in the sandbox can be read. This is safe, because the
+kernel does not let any process inspect or signal processes of an outer namespace.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def enter(allowance: Allowance) -> None:
     """Start a new, isolated process and return in it; the calling process waits for it and never returns.
 
     Call this function in a freshly forked process with a single thread. Open files stay open in the new process, so
-    first close all files that it must not see; the waiter closes all of its own. In the new process, TMPDIR and the
+    first close all files that it must not see; the waiter closes all its own files. In the new process, TMPDIR and the
     working directory are the private /tmp. If the namespaces cannot be created, no process is started, and a
     `CourseKitError` is raised in the calling process.
     """
@@ -189,7 +189,7 @@ def _hide_and_mount(allowance: Allowance) -> None:
 def _settle_in(allowance: Allowance) -> None:
     """Prepare this isolated process, and set limits for it and its descendants, which cannot raise them again.
 
-    RLIMIT_DATA limits how much memory the process may add to the memory that it has. RLIMIT_AS would not do, because
+    RLIMIT_DATA limits how much memory the process may add to what it has already. RLIMIT_AS would not do, because
     TensorFlow reserves far more addresses than it uses. The limit applies to each process separately; the watcher
     limits the sum. The kernel counts processes and pending signals per user and, since version 5.14, separately for
     each user namespace. On older kernels, these two limits are not set, because honest work in another slot would use
@@ -232,7 +232,7 @@ def _wait_for(pid: int, keep: int) -> int:
     """Wait for a child, reap every orphan, pass signals on, and return the child's wait status.
 
     Meanwhile, no other process can inspect this process. It closes all its files except `keep`, so that it does not
-    keep any pipe open.
+    hold any pipe open.
     """
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:

@@ -2,9 +2,9 @@
 
 The program sees the system's software, the Python environment and the files that the caller names, all of them
 read-only. It also sees the folders /tmp and /dev/shm, which are empty at first and limited in size, and a network that
-has only a private loopback interface. It sees no other processes, no home folder, no course, no socket of any service,
-and only those environment variables that the caller names. Descriptors that the caller passes on stay open, so that the
-two sides can communicate through them.
+has only a private loopback interface. It sees no other processes, no home folder, no course folder, no socket of any
+service, and only those environment variables that the caller names. Descriptors that the caller passes on stay open, so
+that the two sides can communicate through them.
 
 The sandbox does not limit memory or the number of processes (`watcher` does), and does not isolate the processes of one
 submission from each other (`namespaces` does).

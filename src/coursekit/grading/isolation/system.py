@@ -1,4 +1,4 @@
-"""Make kernel calls that not every Python offers, and filter the calls of a process, on every architecture of Linux."""
+"""Make kernel calls that some Python versions lack, and filter a process's calls, on every Linux architecture."""
 
 from __future__ import annotations
 

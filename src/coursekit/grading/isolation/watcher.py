@@ -89,7 +89,7 @@ class Watcher:
                 return
 
     def _look(self) -> Cause | None:
-        """Return the cause for killing the processes if they exceed a limit now, or None."""
+        """If the processes exceed a limit now, return the cause for killing them; otherwise, return None."""
         pids = tree(self._pid)[1:]
         if len(pids) > self._num_processes:
             return Cause(f"it ran {len(pids)} processes at once; {self._num_processes} are allowed", "limit.processes")
@@ -133,9 +133,9 @@ class Watcher:
 
 
 def stored_in_memory(pids: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the bytes and the number of files in each in-memory folder that these processes see.
+    """Return the number of bytes and of files in each in-memory folder that these processes see.
 
-    Folders that this process also sees are left out.
+    Folders that the watcher's process also sees are left out.
     """
     found = {Path(folder).stat().st_dev: (0, 0) for folder in HIDDEN if Path(folder).exists()}
     for path in (Path(f"/proc/{pid}/root{folder}") for pid in pids for folder in HIDDEN):
@@ -162,7 +162,7 @@ def proportional_bytes(pid: int) -> int:
 def _is_isolated(pid: int) -> bool:
     """Return whether a process is an isolated one, which runs student code.
 
-    The others, such as waiters, are trusted; they hide their memory, and share most of it.
+    Other processes, such as waiters, are trusted; they hide their memory, and share most of it.
     """
     ids, own = _ids(pid), _ids(os.getpid())
     return len(ids) > len(own) + 1 and ids[-1] != "1"  # in a namespace within the sandbox's, but not its first process

@@ -36,7 +36,7 @@ def judge(
     """Return the points of each test cell, except those named in `left_out`.
 
     `run_cells` runs cells of the notebook in the sandbox. It is called before each of the judge's cells, with the cells
-    that come above it in the notebook. A check of an answer that the student took from the solution gives no points.
+    that the sandbox must run first. A check of an answer that the student took from the solution gives no points.
     """
     start_over(students.taken)
     namespace: dict[str, Any] = {"__name__": "coursekit_judge"}  # in which the judge's cells run

@@ -50,7 +50,7 @@ def default_num_slots(limits: SubmissionLimits | None = None) -> int:
 
 
 def lack_of_memory(settings: PoolSettings) -> str:
-    """Return a warning if all submissions judged at the same time may need more memory than there is, else ''."""
+    """Return a warning if the submissions judged at the same time may together need too much memory, else ''."""
     num_slots, (_, memory_gb) = settings.num_slots, _allowed()
     if math.isinf(memory_gb):  # no limit, so only the cores count: check one submission
         num_slots, memory_gb = 1, psutil.virtual_memory().total / 2**30
@@ -89,7 +89,7 @@ def judge_all(
     """Judge submissions, and yield each verdict as soon as it is ready; closing the iterator ends all workers.
 
     `sources` maps labs to notebooks with hidden tests; `left_out` maps students to the names of the judge's cells that
-    are skipped. If the worker for a submission dies, the submission is tried again; if that worker also dies, the
+    are skipped. If the worker for a submission dies, the submission is tried again; if the second worker also dies, the
     verdict has a fault.
     """
     num_slots = min(settings.num_slots, len(submissions) or 1)
@@ -166,7 +166,7 @@ class _Worker:
     def _started(self) -> Connection | None:
         """Return the channel to the worker, which is started if needed; None after `close`.
 
-        Nobody would end a worker that was started after that.
+        After `close`, nobody would end a new worker.
         """
         with self._starting:
             if self._closed:

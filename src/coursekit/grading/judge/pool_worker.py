@@ -1,4 +1,4 @@
-"""Run one submission in a slot and judge it; run as a program, this module judges one submission after another.
+"""Run one submission in a slot and judge it; as a program, this module judges one submission after another.
 
 The program is a worker of the pool, and uses the socket whose number is its argument. It receives the limits, its cores
 and the labs' sources, and then answers each `Submission` with a `Verdict`.
@@ -122,7 +122,7 @@ def _judged(program: Program, one: Submission, slot: Slot, left_out: Collection[
 
 
 def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
-    """Return a score of 0 for each test that is not in `left_out`, with a message that the judge needed too much."""
+    """Return a score of 0 for each test that is not in `left_out`, with the message `TOO_MUCH`."""
     tests = [(part.name, part.points) for part in program.judged if part.points is not None]
     return tuple(CellScore(name, 0.0, points, f"{TOO_MUCH}.") for name, points in tests if name not in left_out)
 
@@ -130,7 +130,7 @@ def _lost(program: Program, left_out: Collection[str]) -> tuple[CellScore, ...]:
 def _run_cells(
     running: Running, cell_s: float, outputs: dict[str, str], flags: list[Flag], cells: Sequence[CellToRun]
 ) -> None:
-    """Run cells of the notebook; add their output to `outputs`, and to `flags` a flag for each that never ended."""
+    """Run cells of the notebook; add their output to `outputs`, and a flag to `flags` for each that never ended."""
     timed = [TimedCell(name, source, cell_s, definitions_only) for name, source, definitions_only in cells]
     reply = running.ask({"op": "cells", "cells": timed}, cell_s * len(cells))
     if "error" in reply:
@@ -150,9 +150,8 @@ def own_limits(max_cpu_s: float = MAX_CPU_S, max_memory_bytes: int = MAX_MEMORY_
 
     Reading data from an answer may never end, or may use up all memory. Processes that the block starts have the same
     memory limit. The time limit counts CPU time, so that a busy machine does not shorten it. At a limit, a
-    `JudgeTimeoutError` or a `MemoryError` ends the block. C code does not handle signals; an example is `sum`, while it
-    counts up to a number from an answer. In that case, the kernel kills this process after twice the time and
-    `MOST_LOST` more signals.
+    `JudgeTimeoutError` or a `MemoryError` ends the block. Long-running C code, such as `sum` over a huge range, does
+    not handle signals. In that case, the kernel kills this process after twice the time and `MOST_LOST` more signals.
     """
     last_s = int(time.process_time() + 2 * max_cpu_s + MOST_LOST * AGAIN_S) + 1
     wanted = {resource.RLIMIT_DATA: data_bytes() + max_memory_bytes, resource.RLIMIT_CPU: last_s}

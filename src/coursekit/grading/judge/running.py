@@ -124,7 +124,7 @@ class Running:
     def _receive(self, timeout_s: float) -> Reply | None:
         """Return the next message from the sandbox; None if none arrives in time.
 
-        The time, `timeout_s`, is the submission's corrected time.
+        `timeout_s` is measured in the submission's corrected time.
         """
         try:
             return receive(self._channel, Deadline(timeout_s, lambda: self.watch.own_s))

@@ -192,7 +192,7 @@ def _folder_of_mpirun() -> list[Path]:
 def seen_inside() -> tuple[dict[str, Path], dict[str, str]]:
     """Return the files visible inside the sandbox, keyed by their paths there, and the environment.
 
-    The first call generates the images.
+    The first call generates the labs' images.
     """
     seen = {str(path): path for path in sorted(shown_files())}
     environ = {

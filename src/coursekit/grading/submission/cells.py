@@ -47,14 +47,14 @@ class Cells:
 def find_answers(notebook: StudentNotebook, released: NotebookNode) -> Cells:
     """Find the answers to the released notebook among the cells that were handed in.
 
-    A cell is recognised by nbgrader's name for it, or else by its id, or else by its whole text. An answer can also be
-    recognised because it defines the same functions or classes as the released cell, as in `def name(`.
+    A cell is recognised by nbgrader's name for it, or else by its id, or else by its whole text. An answer is also
+    recognised if it defines the same functions or classes as the released cell, for example with `def name(`.
     """
     return _Search(notebook, released).result()
 
 
 class _Search:
-    """Gives each handed-in cell the name of a released cell; the most reliable ways to recognise it are tried first."""
+    """Gives each handed-in cell the name of a released cell; the most reliable criteria are tried first."""
 
     def __init__(self, notebook: StudentNotebook, released: NotebookNode) -> None:
         self.notebook, self.cells = notebook, notebook.cells
@@ -124,8 +124,8 @@ class _Search:
         """Return the positions of the copies of an answer that its tests see: those above the first test.
 
         Copies below the test run where they are, as experiments. But if all copies above the test are unchanged, the
-        student worked below the test, so the positions of all copies are returned. They are also returned for an answer
-        in words, because a person reads it.
+        student worked below the test, so the positions of all copies are returned. All are also returned for answers in
+        words, because a person reads them.
         """
         at, tests = self._at(name), [i for i, known in self.names.items() if is_test(self.released[known])]
         if self.released[name].cell_type != "code":

@@ -45,7 +45,7 @@ def cells_to_run(program: Program, students: Cells) -> list[tuple[list[CellToRun
     the test do. The last pair holds the cells below the judge's last cell, with None in place of a judge's cell. If the
     student changed a given cell, the definitions in the changed cell run first; then the original cell redefines its
     names.
-    Example: answer `a` with a cell added below it, its test `t`, and an added cell at the end:
+    Example: for answer `a` with a cell added below it, its test `t`, and an added cell at the end, the result is
     `[([a, "a + 1"], t), (["t + 1"], None)]`.
     """
     runs = {part.name: part for part in program.run}
@@ -138,8 +138,8 @@ def _judges(code: Mapping[str, NotebookNode], parted: Mapping[str, tuple[list[st
     """Return the names of the judge's cells.
 
     These are the tests, and the cells that use a name that comes from `coursekit.checks` or from another of the judge's
-    cells. Example: the judge runs `found = lab01.try_it(answer)` and `print(found)` below it, but not the cell with
-    `answer`.
+    cells. Example: a cell with `found = lab01.try_it(answer)` and a later cell with `print(found)` are the judge's; the
+    cell that defines `answer` is not.
     """
     found, names = [], set[str]()
     for name, cell in code.items():

@@ -1,6 +1,6 @@
 """Read students' files and notebooks without following links, and with limits on their number and size.
 
-Only plain data is taken from a notebook, such as the source text of cells and their marks.
+Only plain data is taken from a notebook, such as the cells' source text and nbgrader's marks.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_contents(folder: Path) -> Contents:
 def stamp_of(folder: Path) -> Stamp:
     """Return a value that changes whenever a file in the folder changes; the files themselves are not read.
 
-    It is made from names, sizes and times of the last change, which nobody can set.
+    It is made from the files' names and sizes, and from the times of their last changes, which nobody can set.
 
     Raises:
         RefusedFileError: `folder` is not a folder, or a file disappears.
@@ -90,7 +90,7 @@ def stamp_of(folder: Path) -> Stamp:
 def is_old(stamp: Stamp) -> bool:
     """Return whether every later change to the folder is certain to alter this stamp.
 
-    It is certain if the last change was long enough ago, even on a file system with coarse times.
+    This is certain if the last change was long enough ago, even on a file system with coarse times.
     """
     return time.time() - max((changed_ns for *_, changed_ns in stamp), default=0) / 1e9 > COARSE_S
 
@@ -121,7 +121,7 @@ class Unchanged(Generic[T]):
 def list_folder(folder: Path) -> Listing:
     """List the plain files in a folder, within limits and without following any links.
 
-    A `RefusedFileError` is raised if it is not a folder.
+    A `RefusedFileError` is raised if `folder` is not a folder.
     """
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedFileError("it is not a folder")
@@ -152,7 +152,7 @@ def list_folder(folder: Path) -> Listing:
 
 
 def _why_refused(name: str, status: os.stat_result, num_bytes: int) -> str:
-    """Return why an entry of a folder is refused, or '' if it is not; `num_bytes` were accepted before it."""
+    """Return why an entry of a folder is refused, or '' if it is not; `num_bytes` bytes were accepted before it."""
     if not is_plain(name.rpartition("/")[2]):
         return "has an odd name"
     if stat.S_ISDIR(status.st_mode) and name.count("/") < MAX_DEPTH:
@@ -232,7 +232,7 @@ class StudentCell:
 
 @dataclass(frozen=True)
 class StudentNotebook:
-    """A notebook's cells, and the kernel, the language and the origin that its metadata gives."""
+    """A notebook's cells, and the kernel, language and origin named in its metadata."""
 
     cells: tuple[StudentCell, ...]
     kernel: str = ""
@@ -241,7 +241,7 @@ class StudentNotebook:
 
 
 def parse_notebook(content: bytes) -> StudentNotebook:
-    """Return the notebook that the content of a file holds.
+    """Return the notebook in a file's content.
 
     Raises:
         DamagedNotebookError: the content is not a notebook of format 4, or exceeds the limits.

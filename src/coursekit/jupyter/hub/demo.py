@@ -121,7 +121,7 @@ def _accounts(homes: Path) -> dict[str, str]:
 def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
     """Hide the folders in `hidden`, and each parent of `paths` that other accounts may not enter; keep `paths` visible.
 
-    An empty folder is mounted over each of these folders, and in it the `paths` are mounted again.
+    An empty folder is mounted over each of them, and the `paths` below it are mounted again inside the empty folder.
     """
     paths = list(paths)
     covered = {folder for path in paths for folder in path.parents if not folder.stat().st_mode & stat.S_IXOTH}
@@ -139,9 +139,9 @@ def show_only(paths: Iterable[Path], hidden: Iterable[Path] = ()) -> None:
 
 
 def change_etc(folder: Path, files: dict[str, str]) -> None:
-    """Mount a copy of /etc over /etc, in which the given files have new texts.
+    """Mount a copy of /etc, in which the given files have new texts, over /etc.
 
-    A mount over a single file would vanish as soon as somebody adds an account, because that replaces the file.
+    A mount over a single file would vanish as soon as somebody adds an account, because the file is replaced then.
     """
     folder.mkdir(exist_ok=True)
     system.mount("tmpfs", str(folder), "tmpfs", 0, "mode=755")

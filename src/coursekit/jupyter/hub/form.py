@@ -1,7 +1,7 @@
 """The form in which a student requests nodes, the check of its values, and reasons why a server was refused or ended.
 
-No value is trusted: `read_wish` checks all values, whether they come from the form, from an address typed by hand or
-through the hub's API. The reasons come from `coursekit.slurm.jobs`; this module has only those that must be worded
+No value is trusted: `read_wish` checks all values, whether they come from the form, from an address typed by hand, or
+from the hub's API. The reasons come from `coursekit.slurm.jobs`; this module has only those that must be worded
 differently in a browser.
 """
 
@@ -58,7 +58,7 @@ def default_wish(site: Site) -> ServerWish:
 def read_wish(site: Site, given: Mapping[str, object]) -> ServerWish:
     """Check and return the values that a student requests; values that are missing or empty come from `default_wish`.
 
-    The keys are the names of the fields of `ServerWish`. As forms send it, each value is a text, a number, or a list
+    The keys are the names of the fields of `ServerWish`. Each value is a text, a number or, as forms send it, a list
     that holds one of these.
 
     Raises:

@@ -62,7 +62,7 @@ class VerbHandler(BaseApiHandler):  # type: ignore[misc]  # nbgrader has no type
 def _load_jupyter_server_extension(server: Any) -> None:
     """Add the kit's commands, and then load formgrader.
 
-    The order matters: the first address that matches counts, so nbgrader's own commands must come later.
+    The order matters: the first address that matches counts, so nbgrader's own commands must be added later.
     """
     base = server.web_app.settings["base_url"]
     handlers = [

@@ -214,7 +214,7 @@ class CourseSpawner(SlurmSpawner):  # type: ignore[misc]  # batchspawner has no 
         """Run a command in a shell, with a time limit and without the hub's secrets, and return its output.
 
         Raises:
-            RuntimeError: the command failed, or did not end in time; the message has its error output.
+            RuntimeError: the command failed, or did not end in time; the message has the command's error output.
         """
         env = env or {name: os.environ[name] for name in NEEDED if name in os.environ}
         pipe = asyncio.subprocess.PIPE

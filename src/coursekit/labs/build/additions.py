@@ -96,7 +96,7 @@ def parse_quiz(source: str) -> tuple[str, list[Choice]]:
 def offer_ways_out(notebook: NotebookNode, lab: Lab) -> None:
     """Above each answer in the lab's `ways_out`, show lines of code that take the answer from the solution.
 
-    If a student uses them, the checks between this answer and the next answer give no points.
+    If a student uses these lines, the checks between this answer and the next answer give no points.
 
     Raises:
         CourseKitError: the lab has no such answer, or the answer is not a single function.

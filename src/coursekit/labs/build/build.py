@@ -42,7 +42,7 @@ def build_sources(root: Path, labs: Sequence[Lab], report: OnWrite = no_report) 
 def build_release(root: Path, labs: Sequence[Lab], report: OnWrite = no_report) -> dict[str, Path]:
     """Build the sources, and from them the students' notebooks; return their paths, `labs/<lab>/<lab>.ipynb`, by lab.
 
-    Nothing is written to `labs/` until all these labs have been checked for leaked answers.
+    Nothing is written to `labs/` until all the labs have been checked for leaked answers.
 
     Raises:
         CourseKitError: the author's text is wrong, a release would leak answers, or `labs/` holds a person's own work.

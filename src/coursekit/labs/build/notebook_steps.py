@@ -53,7 +53,7 @@ def check_attributes(notebook: NotebookNode) -> None:
 
 
 def check_ids(notebook: NotebookNode) -> None:
-    """Refuse ids that nbformat does not accept, or that two cells share (nbformat would give one cell a random id)."""
+    """Refuse ids that nbformat does not accept, or that two cells share (nbformat would give one a random id)."""
     seen: dict[str, int] = {}
     for cell in notebook.cells:
         name = cell.metadata.get("id")
@@ -72,7 +72,7 @@ def check_ids(notebook: NotebookNode) -> None:
 
 
 def check_regions(notebook: NotebookNode) -> None:
-    """Refuse malformed, misplaced and missing regions, and hints that give a wrong number of lines."""
+    """Refuse malformed, misplaced and missing regions, and hints that give the wrong number of lines."""
     for cell in notebook.cells:
         name = cell.metadata.get("role")
         role = ROLES.get(name)
@@ -133,9 +133,9 @@ def expand_roles(notebook: NotebookNode) -> None:
 
 
 def name_cells(notebook: NotebookNode) -> None:
-    """Give each cell the id that its author chose, or one built from the lab's name and the cell's position.
+    """Give each cell the id that its author chose, or an id built from the lab's name and the cell's position.
 
-    So every build gives the same ids.
+    In this way, every build gives the same ids.
     """
     lab_name = notebook.metadata.coursekit.generated_from.split("/")[-2]
     for position, cell in enumerate(notebook.cells, 1):

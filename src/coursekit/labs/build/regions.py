@@ -1,4 +1,4 @@
-"""Find solution regions and hidden tests by nbgrader's markers, which are checked more strictly than by nbgrader."""
+"""Find solution regions and hidden tests by nbgrader's markers; check these more strictly than nbgrader does."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def finish(release: NotebookNode) -> NotebookNode:
 
 
 def refuse_leaks(lab_name: str, source: NotebookNode, release: Mapping[str, str]) -> None:
-    """Refuse a release that contains a marker or a line of an answer or hidden test; `release` maps places to texts."""
+    """Refuse a release with a marker or any line of an answer or hidden test; `release` maps each place to its text."""
     forbidden = (*MARKER_WORDS, *sorted(secret_lines(source)))
     for place, text in release.items():
         leaked = next((words for words in forbidden if words in text), None)

@@ -96,7 +96,7 @@ def script_files(notebook: Mapping[str, Any], kind: str) -> dict[str, bytes]:
 
 
 def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
-    """Return the text of the script with the answers from a student's notebook, which comes from the file `path`.
+    """Return the text of a lab's script with the answers from a student's notebook, which was read from `path`.
 
     Raises:
         CourseKitError: the lab has no script, answers are missing, or the cells form no program.
@@ -116,7 +116,7 @@ def answered_script(notebook: Mapping[str, Any], path: Path, made: str) -> str:
 def script_text(notebook: Mapping[str, Any], made: str, kind: str) -> str:
     """Return the text of a notebook's script; its head contains `made`, which says how the script was made.
 
-    Answers may still be stubs. The script's mark contains `kind`, one of `KINDS`, which tells whether they are.
+    Answers may still be stubs; `kind`, one of `KINDS`, says whether they are, and goes into the script's mark.
 
     Raises:
         ScriptError: a script cell is not valid Python.

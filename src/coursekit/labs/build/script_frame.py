@@ -89,7 +89,7 @@ def frame_of(notebook: Mapping[str, Any]) -> Frame:
 
 
 def head(frame: Frame, title: str, made: str, name: str) -> str:
-    """Return the beginning of a script whose file is called `name`; the sentence `made` says what made it."""
+    """Return the beginning of a script whose file is called `name`; the sentence `made` says how it was made."""
     starts = "\n".join(f"    {start} {name}" for start in frame.starts)
     return _HEAD.format(title=title, made=made, starts=starts, name=name, first=frame.first)
 

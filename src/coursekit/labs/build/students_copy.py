@@ -1,6 +1,6 @@
 """Make the folder to publish for students: labs, job scripts, pages, and the package without the instructors' parts.
 
-The copy has no `solutions/`, from which the labs are otherwise known, so each lab's `lab.toml` is next to its notebook.
+The copy lacks `solutions/`, where the kit otherwise finds the labs, so each lab's `lab.toml` is next to its notebook.
 A second copy of each notebook shows how it was released.
 """
 
@@ -81,7 +81,7 @@ def students_files(root: Path) -> dict[str, bytes]:
 
 
 def write_copy(root: Path, files: Mapping[str, bytes], folder: Path) -> int:
-    """Write files into a folder, remove an earlier copy's other files, and return how many files were written.
+    """Write files into a folder, remove files that only an earlier copy had, and return how many files were written.
 
     Raises:
         CourseKitError: the folder is inside a folder of the checkout, or holds other files or an edited notebook.

@@ -22,7 +22,7 @@ NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # no copy can succeed
 def copy_beside(notebook: Path, folder: Path) -> tuple[str, ...]:
     """Copy everything next to a notebook into a folder, creating it if needed; return what was left out, and why.
 
-    A link to a folder or to a big file becomes a link to the same target, because that may be a data set.
+    A link to a folder or to a big file becomes a link to the same target, because the target may be a data set.
     """
     folder.mkdir(parents=True, exist_ok=True)
     left_out: list[str] = []

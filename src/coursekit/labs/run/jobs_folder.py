@@ -6,7 +6,7 @@
     01-sgd.sbatch                   a script that was rendered for one submission
     submit-2026-11-20T17-00-00.log  the Slurm commands that `coursekit submit` ran
 
-Students hand in the folders of their jobs with their notebooks.
+Students hand in the folders of their jobs together with their notebooks.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ warnings.filterwarnings("ignore", r"coroutine 'NotebookClient\.", RuntimeWarning
 class ThisPython(KernelSpecManager):
     """Offers a single kernel, which uses the same Python as this process.
 
-    Sites and users set Jupyter's paths, so another `python3` may come first there; the kernel for a hub
+    Sites and users set Jupyter's search paths, so Jupyter may find another `python3` first; the kernel for a hub
     (`coursekit kernel`) would start a container inside the job's container.
     """
 

@@ -45,7 +45,7 @@ def point_latest(folder: Path) -> None:
 
 
 class RunProgress:
-    """Shows which lab and cell is running: on one line in a terminal, or on one line per cell in a log."""
+    """Shows which lab and which cell are running: in a terminal on a single line, in a log on one line per cell."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

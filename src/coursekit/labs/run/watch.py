@@ -45,7 +45,7 @@ class KernelWatch:
     """The state of one lab's kernel while it runs and afterwards.
 
     papermill reports when a cell starts, when the kernel answers for it, and when it fails. A thread enforces the time
-    limit, because nbclient's own `timeout` applies to single cells, and also counts the time in which a busy machine
+    limit, because nbclient's own `timeout` applies to single cells and also counts the time in which a busy machine
     does not run the kernel. Example of a run with three cells:
 
         cell 1 starts, is answered   number 1, finished

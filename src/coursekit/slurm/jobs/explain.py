@@ -146,7 +146,7 @@ def read_tail(path: Path) -> str:
 
 
 def _from_log(log: str) -> list[Explanation]:
-    """Return an explanation of each match in a log: first the exceptions that end a traceback, and then the others.
+    """Return an explanation of each match in a log: first the exceptions that end a traceback, then the other matches.
 
     In both groups, the latest match comes first. Weak rows, whose messages may be harmless or follow from other errors,
     count only if nothing else was recognised.

@@ -1,4 +1,4 @@
-"""Follow a job: why it waits, what it prints, and how it ended. You can stop following and resume at any time."""
+"""Follow a job: report why it is waiting, what it prints, and how it ends; you can stop and resume at any time."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _sentence(job: SubmittedJob, state: JobState) -> str:
 
 
 def _read_late(log: LogReader, state: JobState) -> None:
-    """Show what arrives in a log after a job's end: wait for the first output, and stop after a second without any."""
+    """Show what arrives in a log after a job's end: wait for the first output, and stop after a second without more."""
     deadline = time.monotonic() + (LATE_S if state.ever_ran else 0)
     while time.monotonic() < deadline:
         new = log.read()

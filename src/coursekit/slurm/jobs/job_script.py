@@ -46,12 +46,12 @@ class LaunchPattern:
 
     Attributes:
         suffix: text after the lab's name in the job's name.
-        signal: the signal that tells the script to save its work before its time limit; '' for a job that cannot.
-            Only a job with a signal is restarted when a node fails.
+        signal: the signal that tells the script to save its work before its time limit; '' if the job cannot save its
+            work. Only a job with a signal is restarted when a node fails.
         time_limit_min: the time limit; 0 for the lab's own limit.
         num_ranks: the number of ranks that a committed script requests. If it is 0, the job of a notebook requests the
             lab's number, and any other job all GPUs of as many nodes as the site's profile gives.
-        is_grading: whether it grades hand-ins, on the smallest possible share of a node.
+        is_grading: whether the job grades hand-ins, on the smallest possible share of a node.
         each: the unit for which the cost of a job is given, "student" or "run".
     """
 

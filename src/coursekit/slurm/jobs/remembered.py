@@ -1,7 +1,7 @@
 """Remember your own jobs for the course, which were submitted from this checkout with `coursekit submit` or `sbatch`.
 
-Each job has a small file in the checkout's folder `jobs/`. It outlives the notebook's kernel, and keeps the job known
-even if Slurm's accounting is off.
+Each job has a small file in the checkout's folder `jobs/`. The file outlives the notebook's kernel, so the kit
+remembers the job even if Slurm's accounting is off.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def find_jobs(root: Path, job_id: str) -> list[SubmittedJob]:
     """Return the job of this checkout with this number, or all tasks of the array with this number.
 
     Raises:
-        CourseKitError: this is not a job number, or no job has it.
+        CourseKitError: this is not a job number, or no job has this number.
     """
     if not JOB_ID.fullmatch(job_id):
         raise CourseKitError(f"{job_id!r} is not a job number: give one that `coursekit jobs` shows.", "job.no-number")

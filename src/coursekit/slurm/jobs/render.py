@@ -1,6 +1,6 @@
 """Generate job scripts and `docs/sites.md` from the sites' profiles; `coursekit build` calls this.
 
-Each launch pattern has one strict template. The page is for the users of the machines.
+Each launch pattern has one strict template. `docs/sites.md` is for the users of the machines.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ To add a machine, read [how to write its file](site-format.md).
 COSTS = """
 ## What the labs cost
 
-In a course, students keep a notebook open while they work: {open} for all labs, if nobody takes longer.
+In a course, students keep a notebook open while they work: {open} for all labs, if nobody needs more time than planned.
 The notebook's GPUs are charged for all that time, whether or not any ranks are running.
-The table assumes that solved notebooks submitted with `sbatch`, and training scripts, run until their time limits.
+For solved notebooks and training scripts submitted with `sbatch`, the table assumes that jobs run to their time limits.
 A notebook requests the smallest part of the machine on which two ranks can run.
 A training script requests all GPUs of whole nodes.
 The first lines of a job script say what its job costs.
@@ -64,11 +64,11 @@ DOUBTS = """
 ## What could not be confirmed
 
 The profiles are based on public documents; we have never submitted a job script to these machines.
-Each row describes one doubt, and gives the command that settles it on the machine.
+Each row of the tables below describes one open question, and gives the command that answers it on the machine.
 On the machine's login node, `coursekit sites confirm <name> --job` runs these commands and judges their output.
-It leaves a report that names nobody: please send it back.
-Once a doubt is settled, correct `slurm/sites/<name>.toml`, remove the doubt's `[[confirm]]`, and run `coursekit build`.
-With `--write FILE`, the command makes the first two changes in a copy.
+It also writes a report that names nobody: please send this report to us.
+Once a doubt is settled, correct `slurm/sites/<name>.toml`, remove its `[[confirm]]` table, and run `coursekit build`.
+With `--write FILE`, `coursekit sites confirm` makes the first two changes in a copy of the file.
 """
 
 
@@ -196,6 +196,6 @@ def _open_min(root: Path) -> int:
 
 def _doubts(site: Site) -> str:
     """Return the doubts about one machine as a section of the page, so that other pages can link to it."""
-    retired = "The machine is retired: nobody can settle these doubts now.\n\n" if site.status == "retired" else ""
+    retired = "The machine is retired; these doubts cannot be settled now.\n\n" if site.status == "retired" else ""
     rows = ((f"`{note.key}`", note.doubt, f"{note.where}`{note.command}`") for note in site.confirm)
-    return f"\n### {site.name}\n\n{retired}{markdown_table(('key', 'in doubt', 'the command that tells'), rows)}"
+    return f"\n### {site.name}\n\n{retired}{markdown_table(('key', 'in doubt', 'the command that settles it'), rows)}"

@@ -1,7 +1,7 @@
 """Call Slurm's commands, and read what they report about jobs; no other module calls them.
 
 Each command has a time limit, and its failure is reported in one sentence.
-The state of a job comes from the queue as long as the queue remembers the job, and then from accounting if that is on.
+The state of a job comes from the queue as long as the queue remembers the job, and then from accounting, if it is on.
 """
 
 from __future__ import annotations

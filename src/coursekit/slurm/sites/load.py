@@ -1,4 +1,4 @@
-"""Find and read the sites' files, and check what types cannot: that values agree, and that no option hides GPUs."""
+"""Find and read sites' files, and check what types cannot express: that values agree, and that no option hides GPUs."""
 
 from __future__ import annotations
 

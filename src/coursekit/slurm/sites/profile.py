@@ -1,4 +1,4 @@
-"""The contents of a site's file: typed fields for programs to compute with, lists of lines for scripts to print.
+"""The contents of a site's file: typed fields, which programs compute with, and lists of lines, which scripts print.
 
 `docs/site-format.md` says what each key means, and which values are allowed.
 Everything about a machine is in `slurm/sites/<name>.toml` and nowhere else.
@@ -143,7 +143,7 @@ class Jupyter:
 class ToConfirm:
     """A fact that has not been confirmed, and the command that settles it; see `questions.Question`.
 
-    Without `finds`, the questions that every site answers settle it.
+    Without `finds`, the fact is settled by the questions that are asked about every site.
     """
 
     key: str
@@ -202,7 +202,7 @@ class Site:
 def with_pytorch(site: Site) -> Site:
     """Return a site for the labs that need PyTorch: its modules and container replace those of TensorFlow and Horovod.
 
-    If both venvs have the same name, PyTorch is just one more of the course's own packages, and nothing changes.
+    If both venvs have the same name, PyTorch is just one more package in the course's own venv, and nothing changes.
     """
     software, pytorch = site.software, site.software.pytorch
     if pytorch.venv == software.venv:
@@ -223,7 +223,7 @@ def gpus_of_node(partition: Partition) -> str:
 
 
 def gpu_options(partition: Partition, num_gpus: int) -> list[str]:
-    """Return the option that asks for that many GPUs on each node; none if GPUs come with the node."""
+    """Return the option that asks for this number of GPUs on each node; none if GPUs come with the node."""
     option = GPU_REQUESTS[partition.gpu_request].format(num_gpus)
     return [option] if option else []
 

@@ -4,7 +4,7 @@ A question is a shell command that changes nothing, a pattern for its output, an
 Slurm, the modules and accounting can be asked about most of a file; the file's `[[confirm]]` asks about the rest.
 
 Example: the file says that `partitions.qgpu.max_time_min` is 2880. `scontrol show partition qgpu` prints, among other
-things, `MaxTime=2-00:00:00`; the pattern finds `2-00:00:00`, which is 2880 minutes: the claim is settled.
+things, `MaxTime=2-00:00:00`; the pattern finds `2-00:00:00`, which is 2880 minutes, so the claim is settled.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Question:
     Attributes:
         key: the claim's key in the file, such as `partitions.qgpu.max_time_min`.
         command: a line for a login shell; its exit status does not matter.
-        finds: a regular expression that is searched for in the output; each match is one of the machine's values, or,
-            if the expression has a group, the text of the group is.
+        finds: a regular expression that is searched for in the output; each match is one of the machine's values, but
+            if the expression has a group, the value is the text of the group.
         expected: what must be among the machine's values, in the file's notation; never empty.
         partition: the key of the partition on whose nodes the command runs; '' for the login node.
         names_value: whether the machine's only value is the one to write at the key; if not, a person must decide.
@@ -148,9 +148,9 @@ def _in_doubt(site: Site) -> Iterator[Question]:
 
 
 def _in_minutes(time: str) -> str:
-    """Return a time as Slurm writes it in whole minutes; other words as they are.
+    """Convert a time, as Slurm writes it, to whole minutes; return other words unchanged.
 
-    Example: "2-00:30:00" is "2910", "01:30:00" is "90", "30:00" is "30", and "UNLIMITED" stays.
+    Example: "2-00:30:00" becomes "2910", "01:30:00" becomes "90", "30:00" becomes "30"; "UNLIMITED" does not change.
     """
     found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", time)
     if not found:
