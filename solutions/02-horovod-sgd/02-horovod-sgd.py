@@ -437,7 +437,7 @@ except ranks.RankTimeoutError as error:
 #
 # <details><summary>Stretch, without points</summary>
 #
-# Pass your own rule to `train` as `scale_rate`, for example one that multiplies the rate by the square root of the number of ranks. Does the loss fall sooner with your rule or with linear scaling? Which of the two allows more ranks before the rate reaches the limit in the next exercise?
+# Pass your own rule to `train` as `scale_rate`, for example one that multiplies the rate by the square root of the number of ranks. Does the loss fall faster with your rule or with linear scaling? Which of the two allows more ranks before the rate reaches the limit in the next exercise?
 #
 # </details>
 
@@ -474,7 +474,7 @@ paths = {f"rate {learning_rate:g}": averaged[0], f"scaled, {learning_rate * num_
 figure, (left, right) = pictures.panels(2)
 pictures.draw_trajectories(left, paths, x, y, "Rank 0 without and with scaling")
 pictures.draw_losses(right, paths, x, y)
-pictures.show(figure, "With the scaled rate, rank 0 follows the same path in larger steps, and the loss falls sooner.")
+pictures.show(figure, "With the scaled rate, rank 0 follows the same path in larger steps, and the loss falls faster.")
 
 # %% [markdown] role="readonly" id="limit-text"
 # But in lab 01 you found a limit: gradient descent on all samples diverges if the rate exceeds $2 / \lambda_{\max}$.
@@ -835,8 +835,7 @@ print("\n".join(words))
 # %% [markdown] role="readonly" id="end"
 # *Expected:* with 1200 samples, more ranks are no faster and usually slower. Computing the gradient takes only microseconds. Most of a step is spent on
 # the TensorFlow calls, all of which every rank has to make, and on latency. For a single rank, the latency is almost zero.
-# With millions of samples, computing takes most of the time, so it helps to share this work. But if there are more ranks than cores, the ranks have to take turns, and additional ranks no longer help.
-# The networks of lab 03 also spend most of their time on computing.
+# With millions of samples, computing takes most of the time, so it helps to share this work. The same is true of the networks in lab 03, which spend most of each step computing. But if there are more ranks than cores, the ranks have to take turns, and additional ranks no longer help.
 #
 # ## What you can now do
 #

@@ -443,7 +443,7 @@ training_pictures.show_rates({count: ranks.run(rates, num_ranks=count)[0] for co
 # %% [markdown] role="readonly" id="warmup-callback-text"
 # This callback sets the rate before every step. It uses the optimiser's step counter, so it continues correctly after a restart.
 #
-# Horovod also has a callback for this: `LearningRateWarmupCallback`. With today's Keras 2, it raises an `AttributeError` unless you pass `momentum_correction=False`, because it tries to change the momentum, which is no longer a variable.
+# Horovod also has a callback for this: `LearningRateWarmupCallback`. With recent versions of Keras 2, in which the momentum is no longer a variable, it raises an `AttributeError` unless you pass `momentum_correction=False`, because it tries to change the momentum.
 # If you use Horovod's callback, pass it the scaled rate.
 
 

@@ -238,7 +238,7 @@ with check("data for training and for evaluation", section="2"):
 #
 # **Exercise (4 points).** Write `model_fn`. `params["build"]()` builds a network that returns logits.
 # Use the optimiser `tf.compat.v1.train.MomentumOptimizer` with a momentum of 0.9, and add nothing else: no weight decay, no clipping, no schedule, no label smoothing.
-# The metrics must contain `"accuracy"`, and the predictions must contain `"classes"`. Ranks may wait for each other only in the mode TRAIN, because in section 6 rank 0 may evaluate alone.
+# The metrics must contain `"accuracy"`, and the predictions must contain `"classes"`. Ranks may wait for each other only in TRAIN mode, because rank 0 may evaluate alone in section 6.
 #
 # <details><summary>Hint: the parts</summary>
 #

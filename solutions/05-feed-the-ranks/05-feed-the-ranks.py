@@ -375,7 +375,7 @@ feeding_pictures.show_order({name: [of_rank[name] for of_rank in seen] for name 
 #
 # <details><summary>A second hint</summary>
 #
-# `cache()` comes directly after the expensive work and before everything that is random in each epoch. The shuffle buffer should hold all of a rank's samples.
+# `cache()` comes directly after the expensive work and before any step that should be random again in every epoch. The shuffle buffer should hold all of a rank's samples.
 #
 # </details>
 #
@@ -487,7 +487,7 @@ print("and so are the next ones.")
 # %% [markdown] role="readonly" id="steps-text"
 # ### The same number of steps
 #
-# Files hold different numbers of samples, so ranks that read files have unequal shares. The rank that runs out of samples first stops, and the others wait forever in `hvd.allreduce` for its gradients.
+# Files hold different numbers of samples, so ranks that read files have unequal shares. The first rank to run out of samples stops, and the others wait forever in `hvd.allreduce` for that rank's gradients.
 # There are two simple ways out. If all ranks stop as soon as the rank with the fewest samples has finished, samples are lost. If all ranks continue until the rank with the most samples has finished, the others have to *repeat* samples. (`hvd.join()` is a third way: with it, a rank that has finished contributes zeros.)
 #
 # Each rank knows only its own number of samples, so the ranks have to exchange these numbers.
@@ -853,7 +853,7 @@ for name, number in read_run(logs).items():
 # ## What you can now do
 #
 # - You can write and read TFRecord files, and you know which records are lost if a file is damaged.
-# - You can build pipelines from files and generators in which each rank has its own share and does only its own work.
+# - From files or generators, you can build pipelines in which each rank has its own share and does only its own work.
 # - You know which of two operations in a pipeline has to come first, and can confirm this by measurement.
 # - You can make all ranks take the same number of steps, and repeat a run on the same samples with a different number of ranks.
 # - You can find the slowest stage of a pipeline, and you know how it limits the speed of training.

@@ -125,7 +125,7 @@ with check("the plain allreduce", section="1"):
 #
 # In the plain allreduce on N ranks, rank 0 receives N - 1 arrays and sends just as many, one after another, while the others wait. On a *ring*, all ranks are busy all the time: each one sends to its right neighbour, `(rank + 1) % N`, and receives from its left neighbour.
 #
-# The array is cut into N *chunks*. The first half of the algorithm is the **reduce-scatter**. In the first step, rank r sends its chunk number r. In each step, it adds the chunk that arrives to its own chunk of the same number, and it sends the result in the next step.
+# The array is cut into N *chunks*. The first half of the algorithm is the **reduce-scatter**. In the first step, rank r sends its chunk number r. In each step, it adds the chunk that it receives to its own chunk with the same number, and it sends the result in the next step.
 # In this way, each chunk travels around the ring and collects one part from each rank. After N - 1 steps, rank r holds the complete sum of chunk (r + 1) modulo N.
 #
 # **Exercise (2 points).** Write `reduce_scatter`. It changes `chunks`, a list of N arrays, in place: afterwards, chunk (rank + 1) modulo N is the sum over all ranks. The contents of the other chunks do not matter.
@@ -439,7 +439,7 @@ print(
 )
 
 # %% [markdown] role="readonly" id="same-text"
-# So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing. For gradients of a million, the same tolerance is too small.
+# So a test must not compare sums with `==`. But a fixed tolerance does not work either. For gradients of 1e-9, a tolerance of 1e-6 is so large that a sum passes even if a whole part is missing. For gradients of 1e6, the same tolerance is so small that even a correct sum can fail.
 # And if the parts nearly cancel, even the relative error of the sum is large, although nothing is wrong.
 #
 # The effect of rounding has a known bound: the relative error of each addition is at most ε/2, where ε is `np.finfo(dtype).eps`. So a sum of N parts is off by less than N ε/2 Σ|part|, and two such sums differ by less than N ε Σ|part|. Each *element* of the array has its own bound.

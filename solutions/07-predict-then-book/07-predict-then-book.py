@@ -132,7 +132,7 @@ for size, seconds, upper in zip(sizes, link_s, upper_s):
 # %% [markdown] role="readonly" id="fit-text"
 # **Exercise (3 points).** Write `fit_link`, which finds α and β by minimising the sum of the squared *relative* errors. It gets `num_ranks`, the `sizes` in bytes, and the `seconds` that an allreduce of each size took on these ranks.
 # With absolute errors, the milliseconds that large arrays take would hide the microseconds that reveal α.
-# If you did lab 06, you may reuse `fit_cost`; you only have to compute its arguments, the numbers of steps and of bytes.
+# If you did lab 06, you may reuse `fit_cost`; you only have to compute its arguments: for each size, the number of steps and the number of bytes.
 #
 # <details><summary>Hint</summary>
 #
@@ -444,7 +444,7 @@ for row in rows:
 # %% [markdown] role="readonly" id="limit-text"
 # *Expected:* up to 64 GPUs, the two predictions agree to within a tenth. With more GPUs, your prediction falls, because 107 messages, each of 2(N - 1) steps, add up to more latency than computing can hide. The simulator packs all gradients that are ready into one message, as Horovod's fusion does, and as you do in the stretch task above.
 #
-# **Exercise (2 points).** Write `strong_limit`. It gets a list of numbers of GPUs, each twice as large as the one before, and the predicted images/s for each number. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
+# **Exercise (2 points).** Write `strong_limit`. It gets a list of GPU counts, each twice the previous one, and the predicted images/s for each count. A doubling pays off if it makes training at least `min_gain` times as fast, for example 1.8.
 # Return the number of GPUs up to which every doubling pays off. Stop at the first doubling that does not pay off, whatever comes after it. If even the first doubling does not pay off, return the first number of GPUs.
 #
 # <details><summary>Hint</summary>
@@ -588,7 +588,7 @@ for max_hours in (24, 8, 4):
 # We request 8 nodes of Jean Zay, each with four V100 GPUs, for 5 hours: at most 160 GPU hours.
 # The published speed of ResNet-50 in float32 on one V100 is 362 images/s (DLPerf, batch 128, TensorFlow 1.15); for 32 GPUs with 4096 images per step, the course's simulator predicts about 11 000 images/s, and nine times in ten a speed between 8 600 and 14 000.
 # At the lower end, 90 epochs take 3.7 hours. We add a margin of 1.2, because real input can be slower than synthetic images, and round up to 5 hours.
-# Four nodes would need nine hours with the margin, which is more than we have, and would use hardly fewer GPU hours. Sixteen nodes would finish in two to three hours, but we would wait longer for them.
+# With the margin, four nodes would need nine hours, which is more than we have, and would save hardly any GPU hours. Sixteen nodes would finish in two to three hours, but we would wait longer for them.
 # Each GPU would then have only 64 images, half the batch size of the published speed.
 # First we train one epoch on one node with four GPUs, which takes 15 minutes and one GPU hour: if the speed stays below 1 300 images/s, or the loss does not fall, we do not book.
 

@@ -1037,7 +1037,7 @@ pictures.show_speed(batch_sizes, [without for _, without in alone], together, nu
 # | `MASTER_PORT` | 20000 + the last four digits of `SLURM_JOB_ID` | 20000 |
 #
 # The function changes nothing if `RANK` is already set, for example by `torchrun`.
-# If you have set `MASTER_PORT`, it keeps your value; in a task of `srun`, it also keeps your `MASTER_ADDR`.
+# If you have set `MASTER_PORT`, the function keeps your value; in an `srun` task, it also keeps your `MASTER_ADDR`.
 #
 # ### bfloat16
 #

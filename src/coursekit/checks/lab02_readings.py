@@ -46,7 +46,7 @@ class Reading:
 
 
 def _sources(num_ranks: int) -> list[tuple[Source, Array]]:
-    """Return each source with its shares, shape (2, num_ranks, num_ranks): for full batches, then for last ones.
+    """Return each possible source and its shares, shape (2, num_ranks, num_ranks): for full, then for last batches.
 
     The last batch of the constant run has one sample, but two on the rank with the larger shard. A mean over all
     samples of a step gives that rank twice the weight; this counts as right, just like the mean of the ranks' means.
@@ -130,8 +130,8 @@ def _constant_rate(steps: _Updates, tolerance: float) -> Reading | None:
 def _sometimes_averaged(steps: _Updates, tolerance: float) -> Reading | None:
     """Return a reading if every move of a variable follows the mean gradient or the rank's own; otherwise, None.
 
-    Example: only the slopes are averaged, and the offsets move by 640 and 1280. The rate and the shards can be read
-    even if only some steps or variables are averaged, because the mean of the updates over the ranks stays the same.
+    Example: only the slopes are averaged, and the offsets move by 640 and 1280. The rate and shards can be inferred
+    even if only some steps or variables are averaged, because averaging does not change the ranks' mean update.
     """
     moves, downhill = steps.moves, np.stack([steps.downhill(steps.shares(which)) for which in (MEAN, OWN)])
     scale = np.linalg.norm(moves, axis=2, keepdims=True)

@@ -49,7 +49,7 @@ def check_plan(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) 
 
 
 def check_elastic(plan: Answer, num_ranks: int, ranks_per_node: int | None = None) -> None:
-    """A fixed global batch is divided among the ranks; rate and steps follow from the part that the ranks use."""
+    """A fixed global batch is divided among the ranks, and the remainder dropped; rate and steps fit the used part."""
     by_rank = [(1000, 10, 0.1, 4, 0), (4096, 32, 0.02, 8, 0), (1281167, 32, 0.1, 64, 0), (3, 16, 0.1, 4, 0)]
     by_rank += [(1000, 10, 0.1, 5, 1), (1281167, 32, 0.1, 2, num_ranks - 1)]
     cases = [(*case, of_rank * num_ranks + rest) for *case, of_rank, rest in by_rank]

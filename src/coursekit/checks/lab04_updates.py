@@ -91,7 +91,7 @@ class Updates:
         return None
 
     def other_momentum(self) -> tuple[float, Array] | None:
-        """Return the momentum and the constant rate with which the mean gradient explains the updates, or None."""
+        """Fit the updates by the mean gradient, a momentum and a rate; return both, or None if the fit is too poor."""
         before, after, mean = self.moves[:, :-1].ravel(), self.moves[:, 1:].ravel(), self.mean()[:, 1:].ravel()
         (momentum, rate), *_ = np.linalg.lstsq(np.stack([before, -mean], axis=1), after, rcond=None)
         rest = np.abs(momentum * before - rate * mean - after).reshape(self.moves[:, 1:].shape).max(axis=2)

@@ -26,7 +26,7 @@ ALIKE = 1e-6  # numbers in 32 bits
 def check_join(join: Answer, num_ranks: int, ranks_per_node: int) -> None:
     """Every rank returns its rank, the world size and its local rank, and has joined the others.
 
-    Example: if the first 3 of 5 ranks are on one node, rank 3 has local rank 0. All ranks except the last have GPUs.
+    All ranks but the last pretend to have GPUs. Example: if the first 3 ranks share a node, rank 3 has local rank 0.
     """
     own, with_gpus = fresh_rng().integers(1, 1000, num_ranks).tolist(), list(range(num_ranks - 1))
     launch = {"num_ranks": num_ranks, "ranks_per_node": ranks_per_node, "private": own}

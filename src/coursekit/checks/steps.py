@@ -1,8 +1,8 @@
 """The training steps that the probe models of all ranks recorded (`drivers.probe_model`), and what they reveal.
 
-The weights of a probe are its bias, one number for each class; sample 4 is of class 5. The gradient follows from bias
-and samples: it is softmax(bias) minus the share of each class in the batch. An update is -rate * velocity, with
-velocity = momentum * previous velocity + gradient. So the steps show whose gradients moved a rank, and at which rate.
+A probe's only weights are its bias, one number for each class. Sample n belongs to class n + 1. The gradient follows
+from bias and samples: it is softmax(bias) minus the share of each class in the batch. An update is -rate * velocity,
+with velocity = momentum * previous velocity + gradient. So the steps show whose gradients moved a rank, and the rate.
 
 Example: there are three classes and two ranks. The bias is (0, 0, 0), so its softmax is (0.33, 0.33, 0.33). The batch
 of rank 0 is sample 0, of class 1, and the batch of rank 1 is sample 1, of class 2. So the gradients are

@@ -26,8 +26,8 @@ def build(names: tuple[str, ...]) -> None:
     3. The tables of labs in labs/README.md and README.md are refreshed.
     4. slurm/jobs/SITE/ and the page docs/sites.md are generated from slurm/sites/ and slurm/templates/.
 
-    Only files whose content changes are written. Nothing is removed: if you delete a lab or a site, delete the files
-    that were generated from it yourself.
+    Only files whose content changes are written. Nothing is removed: if you delete a lab or a site, you must also
+    delete its generated files.
     """  # noqa: D301 - click reads \b as "keep these lines"
     root = find_root()
     labs = select_labs(root, names)

@@ -11,7 +11,7 @@ from coursekit.paths import find_root
 @click.command("students-copy", epilog="Example: coursekit students-copy ../course-for-students")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def students_copy(folder: Path) -> None:
-    """Write the folder DIR that you publish for students.
+    """Write the students' copy of the course to DIR, ready to publish.
 
     It contains the labs, the job scripts, and the students' pages and commands, but no answers or hidden tests.
     DIR may be a new folder, a folder that contains only .git, or an earlier copy, which is updated.

@@ -82,7 +82,7 @@ def _take_over(course: Course, lab: str, canonical: Callable[[str], str]) -> lis
 def _select_all(
     course: Course, lab: str, due: Mapping[str, datetime | None], *, late: bool
 ) -> tuple[list[Collected], list[str]]:
-    """Choose a version for each student who has one or more; also return a sentence for each with refused files."""
+    """Choose a version for each student who has handed in; also return a message for each whose files were refused."""
     collected, refused = [], []
     for student in sorted(due):
         if course.submitted(lab, student).is_dir() or read_versions(course.hand_ins(lab, student)):

@@ -1,4 +1,4 @@
-"""Drivers of lab 03: on a rank, they use Keras to train a probe model with one piece taken from the answer."""
+"""Drivers for lab 03: each runs on a rank and trains a probe model with Keras, using one piece of the answer."""
 
 import operator
 import shutil

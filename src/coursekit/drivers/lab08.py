@@ -65,7 +65,7 @@ def make_probe(start: Array) -> Any:
 def tensors(samples: Array, labels: Array | None = None, gain: float = 1.0) -> tuple[Any, Any]:
     """Return pictures that a probe takes for these samples, shape (num_samples, 2), and their labels.
 
-    By default, the labels are the ones by which the probe knows the samples; `labels` replaces them.
+    By default, sample n has the label n + 1; `labels` replaces these labels.
     """
     numbers = torch.tensor(np.asarray(samples))
     pictures = torch.stack([numbers.float(), torch.full((len(numbers),), gain)], dim=1)

@@ -19,7 +19,7 @@ RATE, OTHER_RATE = 0.1, 0.25  # of the written state, and of the optimiser that 
 
 
 def _step(model: Any, optimizer: Any) -> None:
-    """Take a step, so that there are momenta."""
+    """Take one step, so that the optimiser has momenta to save."""
     optimizer.zero_grad()
     x, y = tensors(np.asarray(places.private()["samples"])[:BATCH_SIZE])
     torch.nn.functional.cross_entropy(model(x), y).backward()

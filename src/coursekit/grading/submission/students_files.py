@@ -73,7 +73,7 @@ def read_contents(folder: Path) -> Contents:
 def stamp_of(folder: Path) -> Stamp:
     """Return a value that changes whenever a file in the folder changes; the files themselves are not read.
 
-    It is made from the files' names and sizes, and from the times of their last changes, which nobody can set.
+    It consists of the files' names, sizes and change times (ctime, which users cannot set).
 
     Raises:
         RefusedFileError: `folder` is not a folder, or a file disappears.

@@ -1,4 +1,4 @@
-"""The form in which a student requests nodes, the check of its values, and reasons why a server was refused or ended.
+"""The form for requesting nodes, the validation of its values, and messages that say why a server was refused or ended.
 
 No value is trusted: `read_wish` checks all values, whether they come from the form, from an address typed by hand, or
 from the hub's API. The reasons come from `coursekit.slurm.jobs`; this module has only those that must be worded
@@ -126,7 +126,7 @@ def _describe(site: Site, partition: Partition) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a value as text; forms send it as a list with one text, and programs may send a number."""
+    """Return a form value as a string; a form sends it as a list of one string, and a program may send a number."""
     if isinstance(value, (list, tuple)) and len(value) == 1:
         value = value[0]
     if value is None:

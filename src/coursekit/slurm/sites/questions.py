@@ -29,8 +29,8 @@ class Question:
     Attributes:
         key: the claim's key in the file, such as `partitions.qgpu.max_time_min`.
         command: a line for a login shell; its exit status does not matter.
-        finds: a regular expression that is searched for in the output; each match is one of the machine's values, but
-            if the expression has a group, the value is the text of the group.
+        finds: a regular expression that is searched for in the output; each match counts as one value found on the
+            machine; if the expression has a group, only the group's text is the value.
         expected: what must be among the machine's values, in the file's notation; never empty.
         partition: the key of the partition on whose nodes the command runs; '' for the login node.
         names_value: whether the machine's only value is the one to write at the key; if not, a person must decide.
