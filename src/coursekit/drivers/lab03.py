@@ -157,26 +157,19 @@ def use_train(
     return [_train_once(train, files, settings, kinds[number % 2]) for number, settings in enumerate(runs)]
 
 
-class _Listener(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
-    """A callback that records the loss of each epoch, and whether a batch gets its rate only after this callback."""
+def _listener(losses: list[float], late: list[bool]) -> Any:
+    """Return a callback that records the loss of each epoch, and whether a batch gets its rate only after it."""
+    rate = [0.0]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.losses: list[float] = []
-        self.is_rate_late = False
-        self._rate = 0.0
+    def begin(*_: Any, **__: Any) -> None:
+        rate[0] = float(listener.model.optimizer.learning_rate)
 
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        del batch, logs
-        self._rate = float(self.model.optimizer.learning_rate)
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        del batch, logs
-        self.is_rate_late |= float(self.model.optimizer.learning_rate) != self._rate
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        del epoch
-        self.losses.append(float((logs or {}).get("loss", np.nan)))
+    listener: Any = tf.keras.callbacks.LambdaCallback(
+        on_batch_begin=begin,
+        on_batch_end=lambda *_, **__: late.append(float(listener.model.optimizer.learning_rate) != rate[0]),
+        on_epoch_end=lambda _, logs: losses.append(float((logs or {}).get("loss", np.nan))),
+    )
+    return listener
 
 
 def _train_once(
@@ -184,7 +177,9 @@ def _train_once(
 ) -> tuple[dict[str, Any], list[probe_model.Record]]:
     records = probe_model.watch()
     pinned: list[bool] = []
-    listener = _Listener()
+    losses: list[float] = []
+    late: list[bool] = []
+    listener = _listener(losses, late)
     # Other answers, which train calls, have their own tests for a limit that they should not know.
     names = {**NOT_ASKED, "max_num_steps": 0, "load_picture": load_as_asked}
     with lab02.watched_pinning(train) as is_pinned, with_names(train, **names):
@@ -195,7 +190,7 @@ def _train_once(
 
         result = train(build, *files, dict(settings), kind([listener]))
     require_returned(train, result, fits=isinstance(result, Mapping), expected="a dictionary")
-    heard = {"heard": listener.losses, "is_warmed_late": listener.is_rate_late, "is_pinned_first": all(pinned)}
+    heard = {"heard": losses, "is_warmed_late": any(late), "is_pinned_first": all(pinned)}
     return {**_plain(train, dict(result)), **heard}, records
 
 

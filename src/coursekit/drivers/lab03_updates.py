@@ -87,14 +87,17 @@ def _messages(network: Any) -> dict[str, int]:
     return {"single": nodes.count("HorovodAllreduce"), "grouped": nodes.count("HorovodGroupedAllreduce")}
 
 
-class _Scale(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
-    """A layer that multiplies by its only weight, which is 1 at first."""
+def _scale_layer() -> Any:
+    """Return a layer that multiplies by its only weight, which is 1 at first, and is not to be trained."""
 
-    def build(self, _: Any) -> None:
-        self.scale = self.add_weight("scale", (), initializer="ones")
+    class Scale(tf.keras.layers.Layer):  # type: ignore[misc]  # TensorFlow has no types
+        def build(self, _: Any) -> None:
+            self.scale = self.add_weight("scale", (), initializer="ones")
 
-    def call(self, values: Any) -> Any:
-        return self.scale * values
+        def call(self, values: Any) -> Any:
+            return self.scale * values
+
+    return Scale(trainable=False)
 
 
 def use_step(make_step: Answer) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def use_step(make_step: Answer) -> dict[str, Any]:
     make_step(compiled(), tf.keras.optimizers.SGD(RATE), tf.keras.losses.MeanSquaredError())  # another step, not used
     records = probe_model.watch()
     network = compiled(num_others=NUM_OTHERS)
-    frozen = _Scale(trainable=False)
+    frozen = _scale_layer()
     network = tf.keras.Sequential([network, frozen])
     hvd.broadcast_variables(network.variables, root_rank=0)
     optimizer = tf.keras.optimizers.SGD(RATE, momentum=MOMENTUM)
