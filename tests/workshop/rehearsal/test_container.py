@@ -85,10 +85,13 @@ def ended(tmp_path_factory):
         environ = job_environment(cluster, cluster.folder / "home")
         sbatch(course, environ, NOTEBOOK, render_job(course, SITE, "lab", "02", num_nodes=NUM_NODES))
         sbatch(course, environ, TRAINING, render_job(course, SITE, "train", "03", num_nodes=1))
-        deadline = time.monotonic() + WAIT_S
-        while cluster.call("squeue", "--noheader") and time.monotonic() < deadline:
-            time.sleep(0.2)
         words = ("sacct", "--allocations", "--noheader", "--parsable2", "--format=JobName,State")
+        deadline = time.monotonic() + WAIT_S
+        # Accounting lags behind the queue.
+        while (
+            cluster.call("squeue", "--noheader") or "RUNNING" in cluster.call(*words)
+        ) and time.monotonic() < deadline:
+            time.sleep(0.2)
         yield SimpleNamespace(
             states=cluster.call(*words).split(),
             logs="\n".join(path.read_text() for path in sorted(course.glob("*.out"))),
