@@ -92,15 +92,16 @@ def test_a_copy_without_doubts_is_a_site(site, checkout):  # noqa: F811  # the f
 
 
 def test_a_report_names_nobody(site, monkeypatch):
-    """Neither the user nor the home folder is in it; the page has the same answers."""
+    """Neither the user, the home folder, the project nor raw output is in it; the page has the same answers."""
     monkeypatch.setenv("USER", "nemo20000")
     monkeypatch.setenv("HOME", "/home/deep/nemo20000")
-    mine = Answer(questions(site)[0], ("pmix", "/home/deep/nemo20000/x", "nemo20000"), "")
-    found = report(site, [mine])
+    first, second, *_ = questions(site)
+    mine = Answer(first, ("pmix", "/home/deep/nemo20000/x", "nemo20000", "/open-12-34/y"))
+    found = report(site, [mine, Answer(second, why="the command printed: no such user: nemo20000")], "OPEN-12-34")
 
-    assert found["answers"][0]["seen"] == ["pmix", "…/x", "…"]
+    assert found["answers"][0]["seen"] == ["pmix", "…/x", "…", "/…/y"]
     assert "nemo20000" not in json.dumps(found) + page(found)
-    assert "| settled | `launch.mpi` | `pmix` | `pmix`, `…/x`, `…` |" in page(found)
+    assert "| settled | `launch.mpi` | `pmix` | `pmix`, `…/x`, `…`, `/…/y` |" in page(found)
 
 
 def test_a_command_that_never_ends_is_killed_with_all_it_started(tmp_path, monkeypatch):

@@ -84,7 +84,7 @@ def confirm(name: str, *, with_job: bool, account: str, copy: Path | None) -> No
         else:
             click.echo(f"some doubts need a job on a node of {job.key}, which costs {cost(job)}: add --job")
     answers = machine.ask(root, asked, outputs, _show)
-    found = machine.report(site, answers)
+    found = machine.report(site, answers, account)
     files = [root / machine.FOLDER / f"{name}.{suffix}" for suffix in ("json", "md")]
     for file, text in zip(files, (json.dumps(found, indent=2) + "\n", machine.page(found))):
         write_text(file, text)

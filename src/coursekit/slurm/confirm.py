@@ -222,14 +222,16 @@ def _with_value(text: str, key: str, value: str, old: object) -> str:
     return text[: found.start(1)] + new + text[found.end(1) :] if found else ""
 
 
-def report(site: Site, answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the report to send back: keys, doubts and values, without your name and your home folder."""
-    private = [word for word in (str(Path.home()), os.environ.get("USER", "")) if word.strip("/")]
+def report(site: Site, answers: Sequence[Answer], account: str = "") -> dict[str, Any]:
+    """Return the report to send back: keys, doubts and values, without your name, home folder and project.
+
+    What a command printed instead of a value is not in it, because that may name anything.
+    """
+    environ = (os.environ.get(name, "") for name in ("USER", "SBATCH_ACCOUNT"))
+    private = [re.escape(word) for word in (str(Path.home()), account, *environ) if word.strip("/")]
 
     def public(word: str) -> str:
-        for one in private:
-            word = word.replace(one, "…")
-        return word
+        return re.sub("|".join(private), "…", word, flags=re.IGNORECASE) if private else word
 
     return {
         "site": site.name,
@@ -243,7 +245,6 @@ def report(site: Site, answers: Sequence[Answer]) -> dict[str, Any]:
                 "expected": list(one.question.expected),
                 "seen": [public(word) for word in one.seen],
                 "set": public(one.correction),
-                "why": public(one.why),
             }
             for one in answers
         ],
@@ -265,7 +266,7 @@ def page(found: Mapping[str, Any]) -> str:
 
 
 def _seen(one: Mapping[str, Any]) -> str:
-    return f"{_listed(one['seen'])}{': set it' if one['set'] else ''}" if one["seen"] else one["why"]
+    return f"{_listed(one['seen'])}{': set it' if one['set'] else ''}" if one["seen"] else ""
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from operator import attrgetter
 
 from coursekit.slurm.sites.profile import Partition, Site, ToConfirm, with_pytorch
 
-MINUTES, SECONDS_PER_MINUTE = "_min", 60
+MINUTES = "_min"  # the end of the keys of times
 LOADED = r"^(?:[\w.+-]+(?:/[\w.+-]+)*|No modules loaded)$"  # a line of `module -t list`
 MPI = r"\b(pmix\w*|pmi2|pmi1|cray_shasta|openmpi)\b"
 
