@@ -71,14 +71,9 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
     """Train with the answer's callbacks in this rank's own folder; return what the probe saw, and what was written."""
     folder = places.here().own
     # Another training run in this process comes first; it must leave nothing behind.
-    compiled().fit(own_batches(1), callbacks=list(make_callbacks(folder / "earlier")), verbose=0)
+    compiled().fit(own_batches(1), callbacks=_callbacks(make_callbacks, folder / "earlier"), verbose=0)
     shutil.rmtree(folder / "earlier", ignore_errors=True)
-    callbacks = make_callbacks(folder)
-    is_list = isinstance(callbacks, (list, tuple))
-    require_returned(make_callbacks, callbacks, fits=is_list, expected="a list of callbacks")
-    for number, one in enumerate(callbacks):
-        fits = isinstance(one, tf.keras.callbacks.Callback)
-        require_returned(make_callbacks, one, fits=fits, expected="a callback", part=f"entry {number}")
+    callbacks = _callbacks(make_callbacks, folder)
     records = probe_model.watch()
     settings = {"steps_per_epoch": STEPS_PER_EPOCH, "epochs": NUM_EPOCHS, "callbacks": callbacks, "verbose": 0}
     history = compiled().fit(own_batches(NUM_EPOCHS * STEPS_PER_EPOCH), **settings)
@@ -92,6 +87,16 @@ def use_callbacks(make_callbacks: Answer) -> dict[str, Any]:
         "logged": [event.value for event in events if event.tag == "epoch_loss"],
         "has_momenta": any("optimizer" in name and "_variables" in name for name in names),
     }
+
+
+def _callbacks(make_callbacks: Answer, folder: Path) -> list[Any]:
+    callbacks = make_callbacks(folder)
+    is_list = isinstance(callbacks, (list, tuple))
+    require_returned(make_callbacks, callbacks, fits=is_list, expected="a list of callbacks")
+    for number, one in enumerate(callbacks):
+        fits = isinstance(one, tf.keras.callbacks.Callback)
+        require_returned(make_callbacks, one, fits=fits, expected="a callback", part=f"entry {number}")
+    return list(callbacks)
 
 
 @eager_fit()

@@ -139,20 +139,11 @@ def make_step(network, optimizer, loss_of):
 # %% evaluate-limited-like-training
 # title = "The limit for the steps of an epoch also cuts the validation"
 # fails.evaluate-tests = ["metrics.wrong"]
-def evaluate(network, dataset):
-    """Return the loss and the metrics over the data sets of all ranks together."""
-    network.evaluate(dataset, steps=max_num_steps or None, verbose=0)
-    sums = tf.stack([[metric.total, metric.count] for metric in network.metrics])
-    sums = hvd.allreduce(sums, op=hvd.Sum).numpy()
-    return {metric.name: float(total / count) for metric, (total, count) in zip(network.metrics, sums)}
-
+# -    network.evaluate(dataset, verbose=0)
+# +    network.evaluate(dataset, steps=max_num_steps or None, verbose=0)
 
 # %% evaluate-rounded
 # title = "The results are rounded to four digits"
 # fails.evaluate-tests = ["metrics.wrong"]
-def evaluate(network, dataset):
-    """Return the loss and the metrics over the data sets of all ranks together."""
-    network.evaluate(dataset, verbose=0)
-    sums = tf.stack([[metric.total, metric.count] for metric in network.metrics])
-    sums = hvd.allreduce(sums, op=hvd.Sum).numpy()
-    return {metric.name: round(float(total / count), 4) for metric, (total, count) in zip(network.metrics, sums)}
+# -    return {metric.name: float(total / count) for metric, (total, count) in zip(network.metrics, sums)}
+# +    return {metric.name: round(float(total / count), 4) for metric, (total, count) in zip(network.metrics, sums)}

@@ -115,40 +115,18 @@ def load_picture(record, training):
 # %% picture-divides-by-128
 # title = "A division by 128: white becomes 0.992"
 # fails.load-picture-tests = ["images.wrong-range"]
-def load_picture(record, training):
-    encoded, label = imagenet.parse_record(record)
-    window = random_window(encoded) if training else central_window(encoded)
-    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
-    picture = tf.image.resize(picture, (image_size, image_size))
-    if training:
-        picture = tf.image.random_flip_left_right(picture)
-    return picture / 128 - 1, label
-
+# -    return picture / 127.5 - 1, label
+# +    return picture / 128 - 1, label
 
 # %% picture-bicubic
 # title = "Bicubic interpolation, which overshoots at sharp edges"
 # fails.load-picture-tests = ["images.wrong-range"]
-def load_picture(record, training):
-    """Return a record's image, cropped at random for training, and its label."""
-    encoded, label = imagenet.parse_record(record)
-    window = random_window(encoded) if training else central_window(encoded)
-    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
-    picture = tf.image.resize(picture, (image_size, image_size), method="bicubic")
-    if training:
-        picture = tf.image.random_flip_left_right(picture)
-    return picture / 127.5 - 1, label
-
+# -    picture = tf.image.resize(picture, (image_size, image_size))
+# +    picture = tf.image.resize(picture, (image_size, image_size), method="bicubic")
 
 # %% picture-in-the-policys-type
 # title = "The image has the type in which networks compute"
 # fails.load-picture-tests = ["images.wrong-type"]
-def load_picture(record, training):
-    """Return a record's image, cropped at random for training, and its label."""
-    encoded, label = imagenet.parse_record(record)
-    window = random_window(encoded) if training else central_window(encoded)
-    picture = tf.io.decode_and_crop_jpeg(encoded, window, channels=3)
-    picture = tf.image.resize(picture, (image_size, image_size))
-    if training:
-        picture = tf.image.random_flip_left_right(picture)
-    picture = picture / 127.5 - 1
-    return tf.cast(picture, tf.keras.mixed_precision.global_policy().compute_dtype), label
+# -    return picture / 127.5 - 1, label
+# +    picture = picture / 127.5 - 1
+# +    return tf.cast(picture, tf.keras.mixed_precision.global_policy().compute_dtype), label

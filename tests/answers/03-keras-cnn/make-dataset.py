@@ -399,17 +399,5 @@ def make_dataset(files, batch_size, training, deterministic=True):
 # %% dataset-two-files-at-a-time
 # title = "Two files at a time instead of four"
 # fails.order-tests = ["files.other-number"]
-def make_dataset(files, batch_size, training, deterministic=True):
-    dataset = tf.data.Dataset.from_tensor_slices(files[hvd.rank() :: hvd.size()])
-    if training:
-        dataset = dataset.shuffle(len(files), seed=seed)
-    dataset = dataset.interleave(
-        lambda file: imagenet.read_records(file, damaged),
-        cycle_length=2,
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=deterministic,
-    )
-    if training:
-        dataset = dataset.shuffle(1000, seed=seed).repeat()
-    dataset = dataset.map(lambda record: load_picture(record, training), num_parallel_calls=tf.data.AUTOTUNE)
-    return dataset.batch(batch_size, drop_remainder=training).prefetch(tf.data.AUTOTUNE)
+# -    dataset = dataset.interleave(read, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)
+# +    dataset = dataset.interleave(read, cycle_length=2, num_parallel_calls=tf.data.AUTOTUNE, deterministic=deterministic)

@@ -203,32 +203,18 @@ def make_callbacks(folder):
 # %% optimizer-at-least-one-group
 # title = "At least one group, if 0 means none"
 # fails.compression-tests = ["groups.zero"]
-def make_optimizer(rate, compression="none"):
-    return hvd_keras.DistributedOptimizer(
-        tf.keras.optimizers.SGD(rate, momentum=0.9),
-        compression=hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none,
-        groups=max(1, num_groups),
-    )
-
+# -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
+# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=max(1, num_groups))
 
 # %% optimizer-compresses-mixed-precision
 # title = "Mixed precision also sends the gradients in 16 bits"
 # fails.compression-tests = ["compression.wrong-bits"]
-def make_optimizer(rate, compression="none"):
-    return hvd_keras.DistributedOptimizer(
-        tf.keras.optimizers.SGD(rate, momentum=0.9),
-        compression=hvd.Compression.fp16 if compression == "fp16" or precision != "float32" else hvd.Compression.none,
-        groups=num_groups or None,
-    )
-
+# -    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
+# +    has_16 = compression == "fp16" or precision != "float32"
+# +    bits = hvd.Compression.fp16 if has_16 else hvd.Compression.none
 
 # %% optimizer-one-group-is-none
 # title = "One group, the default, is taken for none"
 # fails.compression-tests = ["groups.wrong-number"]
-def make_optimizer(rate, compression="none"):
-    """Return an SGD optimiser with momentum 0.9 that averages the gradients over all ranks."""
-
-    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
-    bits = hvd.Compression.fp16 if compression == "fp16" else hvd.Compression.none
-    groups = num_groups if num_groups > 1 else None
-    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=groups)
+# -    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups or None)
+# +    return hvd_keras.DistributedOptimizer(optimizer, compression=bits, groups=num_groups if num_groups > 1 else None)

@@ -133,12 +133,6 @@ def plan(num_images, batch_size, learning_rate, global_batch_size=0):
 # title = "The notebook's limit of steps is applied in plan, too"
 # fails.plan-tests = ["steps.wrong-number"]
 # fails.elastic-tests = ["steps.wrong-number"]
-def plan(num_images, batch_size, learning_rate, global_batch_size=0):
-    """Return the batch size per rank, the learning rate for the global batch, and the number of steps in an epoch."""
-
-    batch_of_rank = global_batch_size // hvd.size() if global_batch_size else batch_size
-    in_a_step = batch_of_rank * hvd.size()
-    num_steps = max(1, num_images // in_a_step)
-    if max_num_steps > 0:
-        num_steps = min(num_steps, max_num_steps)
-    return batch_of_rank, learning_rate * in_a_step / batch_size, num_steps
+# -    num_steps = max(1, num_images // in_a_step)
+# +    num_steps = max(1, num_images // in_a_step)
+# +    num_steps = min(num_steps, max_num_steps or num_steps)

@@ -233,64 +233,11 @@ def train(build, train_files, validation_files, folder, settings, more_callbacks
 # %% train-no-warm-up-is-one-epoch
 # title = "An `or` replaces 0 epochs of warm-up by the notebook's number"
 # fails.train-tests = ["rate.wrong"]
-def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
-    """Train on all ranks together; return the history, the validation result and the number of steps in an epoch."""
-    pin_gpu()
-    network = build()
-    num_images = imagenet.count_images(train_files)
-    batch_size, rate, num_steps = plan(
-        num_images, settings["batch_size"], settings["learning_rate"], settings["global_batch_size"]
-    )
-    if settings["max_num_steps"] > 0:
-        num_steps = min(num_steps, settings["max_num_steps"])
-    network.compile(
-        optimizer=make_optimizer(rate, settings["compression"]),
-        loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
-    )
-    first_epoch = resume(network, folder)
-    num_warmup_steps = num_steps * (settings["num_warmup_epochs"] or num_warmup_epochs)
-    history = network.fit(
-        make_dataset(train_files, batch_size, training=True),
-        steps_per_epoch=num_steps,
-        epochs=settings["num_epochs"],
-        initial_epoch=first_epoch,
-        callbacks=[*make_callbacks(folder), WarmUp(rate, num_warmup_steps), *more_callbacks],
-        verbose=0,
-    )
-    validation = evaluate(network, make_dataset(validation_files, batch_size, training=False))
-    return {"history": history.history, "validation": validation, "num_steps": num_steps}
-
+# -    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
+# +    warm_up = WarmUp(rate, num_steps * (settings["num_warmup_epochs"] or num_warmup_epochs))
 
 # %% train-warm-up-last
 # title = "WarmUp comes after more_callbacks, which see the rate of the last step"
 # fails.train-tests = ["callbacks.wrong-order"]
-def train(build, train_files, validation_files, folder, settings, more_callbacks=()):
-    """Train on all ranks together; return the history, the validation result and the number of steps in an epoch."""
-    pin_gpu()
-    network = build()
-    batch, rate, num_steps = plan(
-        imagenet.count_images(train_files),
-        settings["batch_size"],
-        settings["learning_rate"],
-        settings["global_batch_size"],
-    )
-    if settings["max_num_steps"] > 0:
-        num_steps = min(num_steps, settings["max_num_steps"])
-    network.compile(
-        optimizer=make_optimizer(rate, settings["compression"]),
-        loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
-    )
-    first_epoch = resume(network, folder)
-    warm_up = WarmUp(rate, num_steps * settings["num_warmup_epochs"])
-    history = network.fit(
-        make_dataset(train_files, batch, training=True),
-        steps_per_epoch=num_steps,
-        epochs=settings["num_epochs"],
-        initial_epoch=first_epoch,
-        callbacks=[*make_callbacks(folder), *more_callbacks, warm_up],
-        verbose=0,
-    )
-    validation = evaluate(network, make_dataset(validation_files, batch, training=False))
-    return {"history": history.history, "validation": validation, "num_steps": num_steps}
+# -        callbacks=[*make_callbacks(folder), warm_up, *more_callbacks],
+# +        callbacks=[*make_callbacks(folder), *more_callbacks, warm_up],
